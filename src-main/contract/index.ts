@@ -1,0 +1,172 @@
+/**
+ * The calls and events between a UI and the core, once, typed. Every host validates what arrives
+ * with these schemas; every client is typed by them.
+ */
+import { z } from 'zod'
+import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
+import { Ladder } from '../domain/ladder'
+import { ProfileLevel } from '../domain/metrics'
+import { Problem } from '../domain/problem'
+import { Identifier, Parameters } from '../domain/rung'
+import { Device, RungResult, Session } from '../domain/session'
+
+/** `recorded:<name>` for what ships with the program, else the folder name in the session store. */
+export const SessionRef = z.string().regex(/^(recorded:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/)
+export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
+
+export const SessionSummary = z.object({
+  ref: SessionRef,
+  kind: z.enum(['live', 'recorded']),
+  name: z.string(),
+  createdAt: z.string(),
+  ladder: z.object({ id: z.string(), title: z.string() }),
+  problem: Problem,
+  deviceName: z.string().nullable(),
+  profile: ProfileLevel,
+  rungCount: z.number().int(),
+  /** Set when the folder cannot be read; the other fields are then best guesses from its name. */
+  damaged: z.string().optional(),
+})
+export type SessionSummary = z.infer<typeof SessionSummary>
+
+export const DoctorCheck = z.object({
+  id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'node']),
+  label: z.string(),
+  status: z.enum(['ok', 'warning', 'missing', 'unknown']),
+  /** What was found, or the sentence that says what is wrong. */
+  detail: z.string(),
+  remedy: z.string().optional(),
+})
+export type DoctorCheck = z.infer<typeof DoctorCheck>
+
+export const DoctorReport = z.object({
+  checks: z.array(DoctorCheck),
+  device: Device.nullable(),
+  /** Everything a live, profiled run needs is there. */
+  canRun: z.boolean(),
+  canProfile: z.boolean(),
+})
+export type DoctorReport = z.infer<typeof DoctorReport>
+
+export const RunRequest = z.object({
+  ladder: Identifier,
+  /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
+  rungs: z.array(Identifier).min(1).optional(),
+  size: Problem.pick({ m: true, n: true, k: true }).optional(),
+  params: Parameters.default({}),
+  /** `local`, `recorded`, or `recorded:<name>`. */
+  target: z.string().regex(/^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?)$/),
+  profile: ProfileLevel.default('card'),
+})
+export type RunRequest = z.infer<typeof RunRequest>
+
+export const stages = ['prepare', 'build', 'measure', 'profile', 'save'] as const
+export const RunStage = z.enum(stages)
+export type RunStage = z.infer<typeof RunStage>
+
+export const RunEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('started'),
+    ladder: Identifier,
+    target: z.string(),
+    problem: Problem,
+    rungs: z.array(z.object({ id: Identifier, title: z.string() })),
+  }),
+  /** done of total, in the stage's own steps; total 0 while it is unknown. */
+  z.object({
+    type: z.literal('stage'),
+    stage: RunStage,
+    done: z.number().int(),
+    total: z.number().int(),
+  }),
+  z.object({
+    type: z.literal('rung'),
+    rung: Identifier,
+    stage: z.enum(['build', 'verify', 'time', 'profile']),
+    state: z.enum(['running', 'done', 'failed', 'skipped']),
+    detail: z.string().optional(),
+  }),
+  /** What is known of a rung so far; replaces the one before. */
+  z.object({ type: z.literal('result'), result: RungResult }),
+  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: z.string() }),
+  z.object({
+    type: z.literal('finished'),
+    status: z.enum(['complete', 'cancelled', 'failed']),
+    session: SessionRef.nullable(),
+    error: ErrorShape.optional(),
+  }),
+])
+export type RunEvent = z.infer<typeof RunEvent>
+
+/** What reaches a client: an event of a run, numbered from 0 so that a gap or a repeat is seen. */
+export const RunMessage = z.object({ runId: RunId, seq: z.number().int(), event: RunEvent })
+export type RunMessage = z.infer<typeof RunMessage>
+
+export const AppInfo = z.object({
+  version: z.string(),
+  host: z.enum(['electron', 'web']),
+  /** The session to open first. */
+  defaultSession: SessionRef,
+  /** A GPU was found, so that `local` is the default target. */
+  hasGpu: z.boolean(),
+})
+export type AppInfo = z.infer<typeof AppInfo>
+
+const call = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output })
+
+export const calls = {
+  'app.info': call(z.object({}), AppInfo),
+  'doctor.check': call(z.object({}), DoctorReport),
+  'ladders.list': call(
+    z.object({}),
+    z.object({
+      ladders: z.array(Ladder),
+      /** Ladders or rungs that could not be read, each as a sentence. */
+      problems: z.array(z.string()),
+    }),
+  ),
+  'sessions.list': call(z.object({}), z.array(SessionSummary)),
+  'sessions.get': call(z.object({ ref: SessionRef }), Session),
+  /** Source text by rung id, as it was compiled. */
+  'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
+  'run.start': call(RunRequest, z.object({ runId: RunId })),
+  'run.cancel': call(z.object({ runId: RunId }), z.object({})),
+  /** The run under way or the last one, with all its messages so far, for a UI that was reloaded. */
+  'run.current': call(
+    z.object({}),
+    z.object({ messages: z.array(RunMessage), active: z.boolean() }),
+  ),
+} as const
+
+export type Calls = typeof calls
+export type CallName = keyof Calls
+export type CallInput<N extends CallName> = z.input<Calls[N]['input']>
+export type CallOutput<N extends CallName> = z.output<Calls[N]['output']>
+
+export const isCallName = (name: string): name is CallName => Object.hasOwn(calls, name)
+
+/** The answer to a call on every transport: a value or a typed error, never a bare failure. */
+export type Reply<T> = { ok: true; value: T } | { ok: false; error: ErrorShape }
+
+/** The core as a host sees it. */
+export interface Core {
+  call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
+  /** Returns the function that ends the subscription. */
+  subscribe(listener: (message: RunMessage) => void): () => void
+  /** Cancels what runs and waits for its process tree to end. */
+  close(): Promise<void>
+}
+
+/** Validates a message from outside and answers it; shared by the hosts so that none can forget to. */
+export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
+  try {
+    if (!isCallName(name))
+      throw inputError(`There is no call named ${JSON.stringify(name.slice(0, 60))}.`)
+    const parsed = calls[name].input.safeParse(input)
+    if (!parsed.success)
+      throw inputError(`The message for ${name} is not valid: ${z.prettifyError(parsed.error)}`)
+    return { ok: true, value: await core.call(name, parsed.data as never) }
+  } catch (error) {
+    return { ok: false, error: toErrorShape(error) }
+  }
+}

@@ -1,0 +1,132 @@
+/** Two rungs side by side: what each metric did and what it bought. Pure; the source diff is made where it is shown. */
+import { metricDefinition, metricDefinitions, type MetricValue } from './metrics'
+import type { RungResult, Session } from './session'
+import type { Unit } from './units'
+
+/**
+ * better, worse: by the metric's better-direction. changed: it moved, and neither way is better as such.
+ * same: no difference, or one inside the measured spread. unknown: a side has no value.
+ */
+export type Verdict = 'better' | 'worse' | 'changed' | 'same' | 'unknown'
+
+export interface MetricDelta {
+  id: string
+  label: string
+  unit: Unit
+  a: MetricValue | null
+  b: MetricValue | null
+  /** b − a, in the unit. */
+  delta: number | null
+  /** b / a; null when a is 0. */
+  ratio: number | null
+  verdict: Verdict
+  /** What the header of rung b predicted, and whether it came true; null when it said nothing. */
+  expected: { direction: 'up' | 'down' | 'same'; met: boolean | null } | null
+}
+
+export interface TimeDelta {
+  aMs: number | null
+  bMs: number | null
+  /** a's time over b's: above 1, b is faster. */
+  speedup: number | null
+  /** The relative difference below which no verdict is given: the two spreads added. */
+  noise: number | null
+  verdict: Verdict
+}
+
+export interface RungComparison {
+  a: { session: string; rung: string; title: string }
+  b: { session: string; rung: string; title: string }
+  time: TimeDelta
+  metrics: MetricDelta[]
+}
+
+/** Structural counters repeat exactly; dynamic ones jitter by about this much from launch to launch. */
+export const dynamicMetricNoise = 0.01
+
+function metricVerdict(id: string, a: number, b: number): Verdict {
+  const definition = metricDefinition(id)
+  const noise = definition?.kind === 'structural' ? 0 : dynamicMetricNoise
+  const scale = Math.max(Math.abs(a), Math.abs(b))
+  if (scale === 0 || Math.abs(b - a) <= noise * scale) return 'same'
+  if (!definition || definition.better === 'neither') return 'changed'
+  return b > a === (definition.better === 'higher') ? 'better' : 'worse'
+}
+
+function expectationMet(direction: 'up' | 'down' | 'same', verdict: Verdict, delta: number | null) {
+  if (verdict === 'unknown' || delta === null) return null
+  if (direction === 'same') return verdict === 'same'
+  if (verdict === 'same') return false
+  return direction === 'up' ? delta > 0 : delta < 0
+}
+
+function compareMetric(
+  id: string,
+  unit: Unit,
+  label: string,
+  a: RungResult,
+  b: RungResult,
+): MetricDelta {
+  const left = a.metrics[id] ?? null
+  const right = b.metrics[id] ?? null
+  const known = left?.value != null && right?.value != null
+  const delta = known ? right.value! - left.value! : null
+  const verdict = known ? metricVerdict(id, left.value!, right.value!) : 'unknown'
+  const expectation = b.expect.find(({ metric }) => metric === id)
+  return {
+    id,
+    label,
+    unit,
+    a: left,
+    b: right,
+    delta,
+    ratio: known && left.value !== 0 ? right.value! / left.value! : null,
+    verdict,
+    expected: expectation
+      ? {
+          direction: expectation.direction,
+          met: expectationMet(expectation.direction, verdict, delta),
+        }
+      : null,
+  }
+}
+
+function compareTime(a: RungResult, b: RungResult): TimeDelta {
+  const aMs = a.timing?.medianMs ?? null
+  const bMs = b.timing?.medianMs ?? null
+  if (!a.timing || !b.timing) return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
+  const speedup = a.timing.medianMs / b.timing.medianMs
+  const noise = a.timing.spread + b.timing.spread
+  const change = Math.abs(speedup - 1)
+  return {
+    aMs,
+    bMs,
+    speedup,
+    noise,
+    verdict: change <= noise ? 'same' : speedup > 1 ? 'better' : 'worse',
+  }
+}
+
+/** Compares rung b with rung a; the rungs may come from one session or two. */
+export function compareRungs(
+  a: { session: Session; rung: RungResult },
+  b: { session: Session; rung: RungResult },
+): RungComparison {
+  const side = ({ session, rung }: { session: Session; rung: RungResult }) => ({
+    session: session.id,
+    rung: rung.id,
+    title: rung.title,
+  })
+  return {
+    a: side(a),
+    b: side(b),
+    time: compareTime(a.rung, b.rung),
+    metrics: metricDefinitions
+      .filter(({ id }) => a.rung.metrics[id] || b.rung.metrics[id])
+      .map(({ id, unit, label }) => compareMetric(id, unit, label, a.rung, b.rung)),
+  }
+}
+
+/** How much faster a rung is than another, with the spread of both; null when either has no time. */
+export const speedup = (a: RungResult | undefined, b: RungResult): number | null =>
+  a?.timing && b.timing ? a.timing.medianMs / b.timing.medianMs : null

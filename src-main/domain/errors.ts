@@ -1,0 +1,60 @@
+/**
+ * Every failure a person can meet carries a sentence that names the thing, a remedy where there is
+ * one, and a kind that decides the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
+ */
+import { z } from 'zod'
+
+export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
+export type ErrorKind = (typeof errorKinds)[number]
+
+export const ErrorShape = z.object({
+  kind: z.enum(errorKinds),
+  message: z.string(),
+  /** What the reader can do about it, as a sentence. */
+  remedy: z.string().optional(),
+})
+export type ErrorShape = z.infer<typeof ErrorShape>
+
+export class KernelLadderError extends Error {
+  override readonly name = 'KernelLadderError'
+  readonly kind: ErrorKind
+  readonly remedy: string | undefined
+
+  constructor(kind: ErrorKind, message: string, remedy?: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+    this.remedy = remedy
+  }
+
+  toShape(): ErrorShape {
+    return {
+      kind: this.kind,
+      message: this.message,
+      ...(this.remedy === undefined ? {} : { remedy: this.remedy }),
+    }
+  }
+}
+
+/** Bad usage or input: exit 2. */
+export const inputError = (message: string, remedy?: string): KernelLadderError =>
+  new KernelLadderError('input', message, remedy)
+
+/** Something this machine lacks: exit 3. */
+export const missingError = (message: string, remedy?: string): KernelLadderError =>
+  new KernelLadderError('missing', message, remedy)
+
+/** Any thrown value as a shape that can cross a transport; a foreign error is `internal`. */
+export function toErrorShape(error: unknown): ErrorShape {
+  if (error instanceof KernelLadderError) return error.toShape()
+  return { kind: 'internal', message: error instanceof Error ? error.message : String(error) }
+}
+
+/** The CLI contract: 0 done, 1 failed, 2 bad usage or input, 3 missing on this machine. */
+export const exitCodes: Record<ErrorKind, 1 | 2 | 3> = {
+  usage: 2,
+  input: 2,
+  missing: 3,
+  failed: 1,
+  cancelled: 1,
+  internal: 1,
+}

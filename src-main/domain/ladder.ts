@@ -1,0 +1,51 @@
+/** A ladder: an ordered list of rungs with the problem sizes they are climbed at. */
+import { z } from 'zod'
+import { Dtype, Problem } from './problem'
+import { Identifier, Parameters, RungHeader } from './rung'
+
+const Size = Problem.pick({ m: true, n: true, k: true })
+export type Size = z.infer<typeof Size>
+
+/** One entry of a ladder file: a rung, and where a variant is meant, its parameters and own name. */
+export const LadderEntry = z.object({
+  id: Identifier,
+  /** Id of this variant in the ladder; the rung's own id where absent. */
+  as: Identifier.optional(),
+  title: z.string().optional(),
+  params: Parameters.optional(),
+})
+export type LadderEntry = z.infer<typeof LadderEntry>
+
+/** cuda-kernels/ladders/<id>.json */
+export const LadderFile = z.object({
+  schema: z.literal(1),
+  id: Identifier,
+  title: z.string().min(1),
+  summary: z.string().min(1),
+  dtype: Dtype,
+  alpha: z.number().default(1),
+  beta: z.number().default(0),
+  /** The first is the default. */
+  sizes: z.array(Size).min(1),
+  /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
+  reference: Identifier.nullable(),
+  rungs: z.array(LadderEntry).min(1),
+})
+export type LadderFile = z.infer<typeof LadderFile>
+
+/** A rung as it stands in a ladder, its parameters resolved. */
+export const LadderRung = z.object({
+  /** Unique in the ladder; the variant's name where the entry gives one. */
+  id: Identifier,
+  title: z.string(),
+  header: RungHeader,
+  params: Parameters,
+  /** Path of the source below cuda-kernels, with `/`. */
+  file: z.string(),
+})
+export type LadderRung = z.infer<typeof LadderRung>
+
+export const Ladder = LadderFile.omit({ schema: true, rungs: true }).extend({
+  rungs: z.array(LadderRung),
+})
+export type Ladder = z.infer<typeof Ladder>

@@ -1,0 +1,197 @@
+/**
+ * The metric registry: one entry a meaning. The rest of the program speaks in these ids; only the
+ * profile service and the ncu parser see ncu's names.
+ */
+import { z } from 'zod'
+import { units, type Unit } from './units'
+
+export const evidences = ['measured', 'derived', 'unavailable'] as const
+
+/** A figure with its origin. Zero is a value; not collected is `unavailable` with a reason. */
+export const MetricValue = z.object({
+  value: z.number().nullable(),
+  unit: z.enum(units),
+  evidence: z.enum(evidences),
+  reason: z.string().optional(),
+})
+export type MetricValue = z.infer<typeof MetricValue>
+
+export const profileLevels = ['none', 'card', 'standard', 'deep'] as const
+export const ProfileLevel = z.enum(profileLevels)
+export type ProfileLevel = z.infer<typeof ProfileLevel>
+
+/** How the kernels of one rung (a reduction after a split, say) add up to the rung's figure. */
+export type Aggregation =
+  /** Counts add. */
+  | 'sum'
+  /** A rate is weighted by each kernel's duration under the profiler. */
+  | 'time-weighted'
+  /** A property of one launch: the kernel that ran longest speaks for the rung. */
+  | 'longest-kernel'
+
+export interface MetricDefinition {
+  id: string
+  label: string
+  unit: Unit
+  /** What it means, in one sentence. */
+  meaning: string
+  better: 'higher' | 'lower' | 'neither'
+  /** structural: fixed by code and shape; dynamic: depends on timing and moves from run to run. */
+  kind: 'structural' | 'dynamic'
+  level: Exclude<ProfileLevel, 'none'>
+  aggregate: Aggregation
+  /** ncu's names, the first that the report holds is taken. Source: docs/METRICS.md. */
+  ncu: readonly [string, ...string[]]
+}
+
+export const cardMetricIds = [
+  'wavesPerSm',
+  'theoreticalOccupancy',
+  'achievedOccupancy',
+  'sharedLoads',
+  'fmaUtilization',
+  'sharedLoadBankConflicts',
+  'sharedStoreBankConflicts',
+] as const
+export type CardMetricId = (typeof cardMetricIds)[number]
+
+export const metricDefinitions: readonly MetricDefinition[] = [
+  {
+    id: 'wavesPerSm',
+    label: 'Waves per SM',
+    unit: 'waves',
+    meaning:
+      'How many times the grid refills every SM with as many blocks as fit; a small fraction left over is a tail in which SMs idle.',
+    better: 'neither',
+    kind: 'structural',
+    level: 'card',
+    aggregate: 'longest-kernel',
+    ncu: ['launch__waves_per_multiprocessor'],
+  },
+  {
+    id: 'theoreticalOccupancy',
+    label: 'Theoretical occupancy',
+    unit: '%',
+    meaning:
+      'Warps that registers, shared memory and block size allow to be resident on an SM, as a share of its limit.',
+    better: 'neither',
+    kind: 'structural',
+    level: 'card',
+    aggregate: 'longest-kernel',
+    ncu: ['sm__maximum_warps_per_active_cycle_pct'],
+  },
+  {
+    id: 'achievedOccupancy',
+    label: 'Achieved occupancy',
+    unit: '%',
+    meaning: 'Warps that were resident on average while an SM was active, as a share of its limit.',
+    better: 'neither',
+    kind: 'dynamic',
+    level: 'card',
+    aggregate: 'time-weighted',
+    ncu: ['sm__warps_active.avg.pct_of_peak_sustained_active'],
+  },
+  {
+    id: 'sharedLoads',
+    label: 'Shared-memory loads',
+    unit: 'inst',
+    meaning:
+      'Warp-level instructions that load from shared memory; fewer for the same product means more reuse in registers or wider loads.',
+    better: 'lower',
+    kind: 'structural',
+    level: 'card',
+    aggregate: 'sum',
+    ncu: ['smsp__inst_executed_op_shared_ld.sum', 'smsp__sass_inst_executed_op_shared_ld.sum'],
+  },
+  {
+    id: 'fmaUtilization',
+    label: 'FMA pipe utilization',
+    unit: '%',
+    meaning:
+      'Cycles in which the FMA pipe was busy, as a share of the cycles an SM was active; the arithmetic a GEMM exists for.',
+    better: 'higher',
+    kind: 'dynamic',
+    level: 'card',
+    aggregate: 'time-weighted',
+    ncu: [
+      'sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active',
+      'sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active',
+    ],
+  },
+  {
+    id: 'sharedLoadBankConflicts',
+    label: 'Bank conflicts, shared loads',
+    unit: 'conflicts',
+    meaning:
+      'Extra passes that shared loads needed because lanes of a warp asked one bank for different words.',
+    better: 'lower',
+    kind: 'dynamic',
+    level: 'card',
+    aggregate: 'sum',
+    ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum'],
+  },
+  {
+    id: 'sharedStoreBankConflicts',
+    label: 'Bank conflicts, shared stores',
+    unit: 'conflicts',
+    meaning:
+      'Extra passes that shared stores needed because lanes of a warp wrote different words of one bank.',
+    better: 'lower',
+    kind: 'dynamic',
+    level: 'card',
+    aggregate: 'sum',
+    ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum'],
+  },
+  {
+    id: 'sharedLoadWavefronts',
+    label: 'Wavefronts, shared loads',
+    unit: 'wavefronts',
+    meaning:
+      'Passes through shared memory that loads took; divided by the loads it tells how many ways the average load was split.',
+    better: 'lower',
+    kind: 'dynamic',
+    level: 'card',
+    aggregate: 'sum',
+    ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum'],
+  },
+  {
+    id: 'sharedStoreWavefronts',
+    label: 'Wavefronts, shared stores',
+    unit: 'wavefronts',
+    meaning: 'Passes through shared memory that stores took.',
+    better: 'lower',
+    kind: 'dynamic',
+    level: 'card',
+    aggregate: 'sum',
+    ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum'],
+  },
+  {
+    id: 'registersPerThread',
+    label: 'Registers per thread',
+    unit: 'registers',
+    meaning:
+      'Registers the compiler gave each thread; they hold the thread tile, and they bound how many warps fit on an SM.',
+    better: 'neither',
+    kind: 'structural',
+    level: 'card',
+    aggregate: 'longest-kernel',
+    ncu: ['launch__registers_per_thread'],
+  },
+]
+
+const byId = new Map(metricDefinitions.map((metric) => [metric.id, metric]))
+
+export const metricDefinition = (id: string): MetricDefinition | undefined => byId.get(id)
+
+const levelRank: Record<ProfileLevel, number> = { none: 0, card: 1, standard: 2, deep: 3 }
+
+/** Metrics collected at a level: its own and those of the levels below it. */
+export const metricsAtLevel = (level: ProfileLevel): MetricDefinition[] =>
+  metricDefinitions.filter((metric) => levelRank[metric.level] <= levelRank[level])
+
+export const unavailable = (unit: Unit, reason: string): MetricValue => ({
+  value: null,
+  unit,
+  evidence: 'unavailable',
+  reason,
+})

@@ -1,0 +1,179 @@
+/**
+ * A session: what one run built, verified, timed and profiled. Immutable; a new run makes a new one.
+ * `session.json` holds this shape. Its history is in docs/SESSION-FORMAT.md.
+ */
+import { z } from 'zod'
+import { Ladder } from './ladder'
+import { MetricValue, ProfileLevel } from './metrics'
+import { Problem } from './problem'
+import { Expectation, Identifier, Parameters } from './rung'
+
+export const sessionSchemaVersion = 1
+
+export const Target = z.object({ kind: z.enum(['live', 'recorded']), name: z.string() })
+export type Target = z.infer<typeof Target>
+
+export const Device = z.object({
+  name: z.string(),
+  /** As CUDA writes it: `9.0`. */
+  computeCapability: z.string(),
+  smCount: z.number().int(),
+  driver: z.string().nullable(),
+  cudaDriver: z.string().nullable(),
+  smClockMaxMHz: z.number().nullable(),
+  memoryTotalBytes: z.number(),
+  l2Bytes: z.number(),
+  sharedPerSmBytes: z.number(),
+  sharedPerBlockOptinBytes: z.number(),
+  registersPerSm: z.number(),
+  maxThreadsPerSm: z.number(),
+  maxBlocksPerSm: z.number(),
+})
+export type Device = z.infer<typeof Device>
+
+export const rungStatuses = ['ok', 'wrong', 'failed', 'unsupported', 'not-run'] as const
+export const RungStatus = z.enum(rungStatuses)
+export type RungStatus = z.infer<typeof RungStatus>
+
+/** A compiler message at its place in a rung's source. */
+export const Diagnostic = z.object({
+  severity: z.enum(['error', 'warning', 'note']),
+  file: z.string().nullable(),
+  line: z.number().int().nullable(),
+  message: z.string(),
+})
+export type Diagnostic = z.infer<typeof Diagnostic>
+
+export const Build = z.object({
+  /** The highest over the rung's kernels; null where ptxas named none (a library call). */
+  registersPerThread: z.number().nullable(),
+  staticSharedBytes: z.number().nullable(),
+  spillStoreBytes: z.number().nullable(),
+  spillLoadBytes: z.number().nullable(),
+  /** Wall time of nvcc when it was last called for this source. */
+  seconds: z.number(),
+  cached: z.boolean(),
+})
+export type Build = z.infer<typeof Build>
+
+export const Mismatch = z.object({
+  row: z.number().int(),
+  col: z.number().int(),
+  expected: z.number().nullable(),
+  actual: z.number().nullable(),
+})
+
+export const Verify = z.object({
+  passed: z.boolean(),
+  /** max |error| / (|alpha||A||B| + |beta||C0|), elementwise; null when a NaN or Inf was found. */
+  worstRelativeError: z.number().nullable(),
+  mismatches: z.number().int(),
+  firstMismatch: Mismatch.nullable(),
+  /** Something was written beside C. */
+  outOfBounds: z.boolean(),
+})
+export type Verify = z.infer<typeof Verify>
+
+export const Timing = z.object({
+  medianMs: z.number(),
+  /** Interquartile range over the median. */
+  spread: z.number(),
+  samples: z.number().int(),
+  samplesMs: z.array(z.number()),
+  /** The 95% confidence interval of the median fell within 0.5% before the cap was met. */
+  settled: z.boolean(),
+  gflops: z.number(),
+  /** Reference time over this rung's time, both sampled in turn in one process; null without a reference. */
+  ratioToReference: z.number().nullable(),
+  referenceMedianMs: z.number().nullable(),
+  smClockBeforeMHz: z.number().nullable(),
+  smClockAfterMHz: z.number().nullable(),
+})
+export type Timing = z.infer<typeof Timing>
+
+export const ProfiledKernel = z.object({
+  name: z.string(),
+  grid: z.tuple([z.number(), z.number(), z.number()]),
+  block: z.tuple([z.number(), z.number(), z.number()]),
+  passes: z.number().int().nullable(),
+})
+export type ProfiledKernel = z.infer<typeof ProfiledKernel>
+
+export const Profile = z.object({
+  /** The most replay passes any kernel of the rung took. */
+  passes: z.number().int(),
+  kernels: z.array(ProfiledKernel),
+})
+export type Profile = z.infer<typeof Profile>
+
+export const RungResult = z.object({
+  id: Identifier,
+  title: z.string(),
+  after: Identifier.nullable(),
+  idea: z.string(),
+  expect: z.array(Expectation),
+  params: Parameters,
+  /** Path below the session's `sources/`. */
+  file: z.string(),
+  /** SHA-256 of the source, hex. */
+  sourceHash: z.string(),
+  status: RungStatus,
+  reason: z.string().optional(),
+  diagnostics: z.array(Diagnostic),
+  build: Build.nullable(),
+  verify: Verify.nullable(),
+  timing: Timing.nullable(),
+  profile: Profile.nullable(),
+  metrics: z.record(z.string(), MetricValue),
+})
+export type RungResult = z.infer<typeof RungResult>
+
+export const Tools = z.object({
+  nvcc: z.string().nullable(),
+  ncu: z.string().nullable(),
+})
+export type Tools = z.infer<typeof Tools>
+
+export const Settings = z.object({
+  nvccFlags: z.array(z.string()),
+  seed: z.number().int(),
+  flushL2: z.boolean(),
+  profile: ProfileLevel,
+  /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
+  clockControl: z.string().nullable(),
+  cacheControl: z.string().nullable(),
+})
+export type Settings = z.infer<typeof Settings>
+
+export const Session = z.object({
+  schema: z.literal(sessionSchemaVersion),
+  id: z.string(),
+  createdAt: z.iso.datetime(),
+  appVersion: z.string(),
+  target: Target,
+  ladder: Ladder,
+  problem: Problem,
+  device: Device.nullable(),
+  tools: Tools,
+  settings: Settings,
+  /** `cancelled`: stopped by the user, with what was finished until then. */
+  completion: z.enum(['complete', 'cancelled']),
+  /** What a reader must know beside the figures: no counter permission, a source that changed since. */
+  warnings: z.array(z.string()),
+  rungs: z.array(RungResult),
+})
+export type Session = z.infer<typeof Session>
+
+export const rungOf = (session: Session, id: string): RungResult | undefined =>
+  session.rungs.find((rung) => rung.id === id)
+
+/** The rung a rung is compared with by default: the one it names, else the one before it, never the reference. */
+export function rungBefore(session: Session, id: string): RungResult | undefined {
+  const index = session.rungs.findIndex((rung) => rung.id === id)
+  if (index < 0) return undefined
+  const after = session.rungs[index]?.after
+  const named = after ? rungOf(session, after) : undefined
+  if (named) return named
+  const previous = session.rungs[index - 1]
+  return previous && previous.id !== session.ladder.reference ? previous : undefined
+}

@@ -1,0 +1,98 @@
+/** Units of every figure shown, and how a figure reads. One place, so that UI, CLI and reports agree. */
+
+export const units = [
+  'ms',
+  's',
+  'GFLOP/s',
+  'TFLOP/s',
+  '%',
+  '×',
+  'waves',
+  'inst',
+  'wavefronts',
+  'conflicts',
+  'registers',
+  'bytes',
+  'blocks',
+  'MHz',
+] as const
+export type Unit = (typeof units)[number]
+
+const significant = (value: number, digits: number): string => {
+  if (value === 0) return '0'
+  const magnitude = Math.floor(Math.log10(Math.abs(value)))
+  return value.toFixed(Math.max(0, digits - 1 - magnitude))
+}
+
+const siPrefixes = [
+  { factor: 1e12, symbol: 'T' },
+  { factor: 1e9, symbol: 'G' },
+  { factor: 1e6, symbol: 'M' },
+  { factor: 1e3, symbol: 'k' },
+] as const
+
+/** A count with an SI prefix and three significant digits: 134217728 → `134 M`. */
+export function formatCount(value: number): string {
+  const prefix = siPrefixes.find(({ factor }) => Math.abs(value) >= factor)
+  if (!prefix) return Number.isInteger(value) ? String(value) : significant(value, 3)
+  return `${significant(value / prefix.factor, 3)} ${prefix.symbol}`
+}
+
+/** Bytes with a binary prefix: 8192 → `8 KiB`. */
+export function formatBytes(value: number): string {
+  const steps = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+  let index = 0
+  let scaled = value
+  while (Math.abs(scaled) >= 1024 && index < steps.length - 1) {
+    scaled /= 1024
+    index += 1
+  }
+  return `${Number.isInteger(scaled) ? scaled : significant(scaled, 3)} ${steps[index]}`
+}
+
+/** A time in the unit a reader expects: 0.0421 ms → `42.1 µs`, 2.704 ms → `2.70 ms`, 2704 ms → `2.70 s`. */
+export function formatMs(ms: number): string {
+  if (ms < 1) return `${significant(ms * 1000, 3)} µs`
+  if (ms < 1000) return `${significant(ms, 3)} ms`
+  return `${significant(ms / 1000, 3)} s`
+}
+
+/** GFLOP/s up to 1000, TFLOP/s above. */
+export const formatGflops = (value: number): string =>
+  value < 1000 ? `${significant(value, 3)} GFLOP/s` : `${significant(value / 1000, 3)} TFLOP/s`
+
+/** A ratio or speed-up: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
+export const formatRatio = (value: number): string =>
+  value < 1 ? `${value.toFixed(3)}×` : `${significant(value, 3)}×`
+
+/** A share already in percent: 93.81 → `93.8 %`. */
+export const formatPercent = (value: number): string => `${value.toFixed(1)} %`
+
+/** A figure in its unit, as every surface prints it. */
+export function formatValue(value: number, unit: Unit): string {
+  switch (unit) {
+    case 'ms':
+      return formatMs(value)
+    case 'GFLOP/s':
+      return formatGflops(value)
+    case '%':
+      return formatPercent(value)
+    case '×':
+      return formatRatio(value)
+    case 'bytes':
+      return formatBytes(value)
+    case 'waves':
+      return `${significant(value, 3)} waves`
+    case 'registers':
+    case 'blocks':
+    case 'MHz':
+      return `${Math.round(value)} ${unit}`
+    case 's':
+    case 'TFLOP/s':
+      return `${significant(value, 3)} ${unit}`
+    case 'inst':
+    case 'wavefronts':
+    case 'conflicts':
+      return formatCount(value)
+  }
+}
