@@ -23,7 +23,9 @@ static_assert(kThreads % BK == 0 && BM % kRowsA == 0,
 static_assert(BK % kRowsB == 0,
               "BK * BN must be a multiple of the BM / TM * BN threads that copy the B tile");
 
-__global__ void __launch_bounds__(kThreads)
+// Eight sums and their fragments fit in 32 registers, and so a full SM of threads: nothing else
+// hides the wait for a tile here. Sixteen would spill.
+__global__ void __launch_bounds__(kThreads, TM <= 8 ? kThreadsPerSm / kThreads : 1)
 gemmThreadTile1d(int m, int n, int k, float alpha, const float* __restrict__ a,
                  const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int kCopiesA = BM / kRowsA, kCopiesB = BK / kRowsB;

@@ -5,6 +5,17 @@
 
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
+// Threads that an SM holds, for the second argument of __launch_bounds__, which caps registers so
+// that this many blocks fit; ptxas warns where they could not.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int kThreadsPerSm = 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ != 1000 && __CUDA_ARCH__ != 1030
+constexpr int kThreadsPerSm = 1536;
+#else
+constexpr int kThreadsPerSm = 2048;
+#endif
+
 // One block for each tile of C. Tiles along N lie on grid.x, whose limit is 2^31 - 1. Tiles along M
 // lie on grid.y, which stops at 65535, and go on in grid.z: the last layer can hold surplus blocks,
 // which see klTileRow() beyond the matrix and return.

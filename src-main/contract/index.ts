@@ -8,7 +8,7 @@ import { Ladder } from '../domain/ladder'
 import { ProfileLevel } from '../domain/metrics'
 import { Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
-import { Device, RungResult, Session } from '../domain/session'
+import { RungResult, Session } from '../domain/session'
 
 /** `recorded:<name>` for what ships with the program, else the folder name in the session store. */
 export const SessionRef = z.string().regex(/^(recorded:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/)
@@ -41,9 +41,10 @@ export type DoctorCheck = z.infer<typeof DoctorCheck>
 
 export const DoctorReport = z.object({
   checks: z.array(DoctorCheck),
-  device: Device.nullable(),
-  /** Everything a live, profiled run needs is there. */
+  gpus: z.array(z.object({ name: z.string(), memoryTotalBytes: z.number().nullable() })),
+  /** Rungs can be built, verified and timed. */
   canRun: z.boolean(),
+  /** Their counters can be read too. */
   canProfile: z.boolean(),
 })
 export type DoctorReport = z.infer<typeof DoctorReport>

@@ -5,8 +5,8 @@ export const dtypes = ['f32', 'f16', 'bf16'] as const
 export const Dtype = z.enum(dtypes)
 export type Dtype = z.infer<typeof Dtype>
 
-/** Extents are 32-bit because grids and leading dimensions are. */
-export const maxExtent = 2 ** 31 - 1
+/** KL_MAX_DIMENSION of the launch ABI: an index along one extent, and a tile beyond it, fits in an int. */
+export const maxExtent = 2 ** 28
 const extent = z.number().int().min(1).max(maxExtent)
 
 export const Problem = z.object({

@@ -1,0 +1,43 @@
+// What ends the runner, and what ends only a rung.
+#pragma once
+
+#include "json.hpp"
+
+#include <cuda_runtime_api.h>
+#include <optional>
+#include <string>
+
+enum ExitCode { kDone = 0, kBadInput = 2, kNoDevice = 3, kContextLost = 4 };
+
+// Ends the runner with one "error" line.
+struct RunnerError {
+  ExitCode exitCode;
+  const char* kind;
+  std::string message;
+  std::optional<unsigned long long> neededBytes = {}, freeBytes = {};
+
+  void print() const {
+    Json line("error");
+    line.string("kind", kind).string("message", message);
+    if (neededBytes) line.number("neededBytes", *neededBytes);
+    if (freeBytes) line.number("freeBytes", *freeBytes);
+    line.print();
+  }
+};
+
+// Ends one rung with one "failed" line; the others go on unless the context is lost.
+struct RungError {
+  std::string stage, reason;
+};
+
+inline std::string describe(cudaError_t status) {
+  return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
+}
+
+// For the runner's own CUDA calls. What a rung does is checked where the rung is called.
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  const bool memory = status == cudaErrorMemoryAllocation;
+  throw RunnerError{memory ? kBadInput : kNoDevice, memory ? "out-of-memory" : "cuda",
+                    std::string(what) + ": " + describe(status)};
+}

@@ -1,0 +1,113 @@
+// One JSON object a line on the real stdout, each written at once with one write().
+#pragma once
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <unistd.h>
+#include <vector>
+
+class Json {
+ public:
+  // Rungs and libraries may print. Their output must not mix with the protocol, so it is sent to
+  // stderr, and the protocol keeps a descriptor that only this class knows.
+  static void claimStdout() {
+    descriptor() = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+
+  explicit Json(const char* event) { string("event", event); }
+
+  Json& string(const char* key, const std::string& value) { return put(key, quote(value)); }
+  Json& boolean(const char* key, bool value) { return put(key, value ? "true" : "false"); }
+  Json& null(const char* key) { return put(key, "null"); }
+  Json& raw(const char* key, const std::string& json) { return put(key, json); }
+
+  template <typename Number>
+  Json& number(const char* key, Number value) { return put(key, text(value)); }
+
+  // A clock, a median: negative stands for "not known".
+  Json& numberOrNull(const char* key, double value) {
+    return value < 0 ? null(key) : number(key, value);
+  }
+
+  Json& numbers(const char* key, const std::vector<double>& values) {
+    std::string list = "[";
+    for (const double value : values) list += (list.size() > 1 ? "," : "") + text(value);
+    return put(key, list + "]");
+  }
+
+  void print() const {
+    const std::string line = body_ + "}\n";
+    for (size_t done = 0; done < line.size();) {
+      const ssize_t count = write(descriptor(), line.data() + done, line.size() - done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) _exit(1);  // nobody listens any more
+      done += size_t(count);
+    }
+  }
+
+  // JSON has no NaN and no infinity.
+  template <typename Number>
+  static std::string text(Number value) {
+    char buffer[40];
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (!std::isfinite(value)) return "null";
+      snprintf(buffer, sizeof buffer, "%.9g", double(value));
+    } else if constexpr (std::is_signed_v<Number>) {
+      snprintf(buffer, sizeof buffer, "%lld", (long long)value);
+    } else {
+      snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)value);
+    }
+    return buffer;
+  }
+
+  static std::string quote(const std::string& value) {
+    std::string out = "\"";
+    for (size_t i = 0; i < value.size();) {
+      const unsigned char c = value[i];
+      const size_t length = utf8Length(value, i);
+      if (length == 0) {  // not UTF-8 (a path can be anything): the replacement character
+        out += "\\ufffd";
+        ++i;
+      } else if (c == '"' || c == '\\') {
+        out += '\\';
+        out += value[i++];
+      } else if (c < 0x20) {
+        char escape[8];
+        snprintf(escape, sizeof escape, "\\u%04x", c);
+        out += escape;
+        ++i;
+      } else {
+        out.append(value, i, length);
+        i += length;
+      }
+    }
+    return out + "\"";
+  }
+
+ private:
+  static int& descriptor() {
+    static int value = STDOUT_FILENO;
+    return value;
+  }
+
+  static size_t utf8Length(const std::string& s, size_t i) {
+    const unsigned char c = s[i];
+    const size_t length = c < 0x80 ? 1 : c >> 5 == 6 && c >= 0xc2 ? 2 : c >> 4 == 14 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    if (length == 0 || i + length > s.size()) return 0;
+    for (size_t j = 1; j < length; ++j)
+      if ((static_cast<unsigned char>(s[i + j]) & 0xc0) != 0x80) return 0;
+    return length;
+  }
+
+  Json& put(const char* key, const std::string& json) {
+    body_ += (body_.size() > 1 ? ",\"" : "\"") + std::string(key) + "\":" + json;
+    return *this;
+  }
+
+  std::string body_ = "{";
+};

@@ -1,0 +1,36 @@
+/**
+ * The desktop program. Everything but Electron itself and Node's own modules is bundled, so that the
+ * packaged program needs no node_modules.
+ */
+import { defineConfig } from 'electron-vite'
+import { assetPack } from './scripts/vite-asset-pack'
+import renderer from './vite.renderer.config'
+
+// scripts/lib/build.mjs builds the UI by itself, so that a change in src-main does not rebuild it.
+const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer'
+
+export default defineConfig({
+  main: {
+    plugins: [assetPack({ root: import.meta.dirname, embed: false })],
+    build: {
+      externalizeDeps: false,
+      outDir: 'out/main',
+      rolldownOptions: {
+        input: { index: 'src-main/hosts/electron/main.ts' },
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      externalizeDeps: false,
+      outDir: 'out/preload',
+      rolldownOptions: {
+        input: { index: 'src-main/hosts/electron/preload.ts' },
+        // A sandboxed preload script is one CommonJS file.
+        output: { format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false },
+      },
+    },
+  },
+  ...(withoutRenderer ? {} : { renderer }),
+})

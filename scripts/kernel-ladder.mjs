@@ -1,0 +1,12 @@
+// @ts-check
+/** The command line program from a checkout: installs and builds what is missing, then runs it. */
+import { ensureBuilt } from './lib/build.mjs'
+import { runCli } from './lib/cli.mjs'
+import { ensureInstalled } from './lib/install.mjs'
+import { runScript } from './lib/project.mjs'
+
+await runScript(async () => {
+  await ensureInstalled()
+  await ensureBuilt(['cli'])
+  return runCli(process.argv.slice(2))
+})

@@ -1,0 +1,112 @@
+// @ts-check
+/** Builds what is stale, in a line on stderr; a builder's own output is shown only when it fails. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { runChild } from './child.mjs'
+import { withLock } from './lock.mjs'
+import { nodePath, toolEnv } from './node.mjs'
+import { PlainError, root, say } from './project.mjs'
+import { inputState, isFresh, removeStamp, writeStamp } from './stamp.mjs'
+
+/** @typedef {'renderer' | 'electron' | 'cli'} TargetName */
+
+const vite = 'node_modules/vite/bin/vite.js'
+const always = ['package-lock.json', 'tsconfig.base.json', 'scripts/lib/build.mjs']
+
+/**
+ * @type {Record<TargetName, import('./stamp.mjs').Target & {
+ *   what: string, needs: TargetName[], command: string[], env?: NodeJS.ProcessEnv
+ * }>}
+ */
+export const targets = {
+  renderer: {
+    what: 'the UI',
+    needs: [],
+    inputs: [
+      ...always,
+      'vite.renderer.config.ts',
+      'src-renderer',
+      'src-main/domain',
+      'src-main/contract',
+    ],
+    outputs: ['out/renderer/index.html'],
+    stamp: 'out/renderer.stamp.json',
+    command: [vite, 'build', '--config', 'vite.renderer.config.ts'],
+  },
+  electron: {
+    what: 'the desktop program',
+    needs: ['renderer'],
+    inputs: [...always, 'package.json', 'electron.vite.config.ts', 'src-main'],
+    except: /^src-main\/hosts\/cli$/,
+    outputs: ['out/main/index.js', 'out/preload/index.cjs'],
+    stamp: 'out/electron.stamp.json',
+    command: ['node_modules/electron-vite/bin/electron-vite.js', 'build'],
+    env: { KERNEL_LADDER_BUILD: 'without-renderer' },
+  },
+  cli: {
+    what: 'the command line program',
+    needs: ['renderer'],
+    inputs: [
+      ...always,
+      'package.json',
+      'vite.cli.config.ts',
+      'scripts/vite-asset-pack.ts',
+      'src-main',
+      'cuda-kernels',
+      'resources/recordings',
+      'out/renderer',
+    ],
+    except: /^src-main\/hosts\/electron$|\.ncu-rep$/,
+    outputs: ['dist/cli/kernel-ladder.mjs'],
+    stamp: 'dist/cli.stamp.json',
+    command: [vite, 'build', '--config', 'vite.cli.config.ts'],
+  },
+}
+
+/** A program that is copied to servers should stay small. */
+const cliLimitBytes = 8 * 1024 * 1024
+
+/** @param {number} bytes */
+export const sizeWarning = (bytes) =>
+  bytes > cliLimitBytes
+    ? `The command line program has grown to ${(bytes / 1024 / 1024).toFixed(1)} MB; 8 MB is the aim. See what resources/recordings and the UI put into it.`
+    : undefined
+
+/**
+ * @param {readonly TargetName[]} names
+ * @returns {TargetName[]} with what they need, in the order of building
+ */
+export const inOrder = (names) => [
+  ...new Set(names.flatMap((name) => [...inOrder(targets[name].needs), name])),
+]
+
+/** @param {TargetName} name */
+async function build(name) {
+  const target = targets[name]
+  say(`Building ${target.what}…`)
+  const state = inputState(root, target)
+  removeStamp(root, target)
+  const { code, output } = await runChild(nodePath(), target.command, {
+    output: 'kept',
+    env: toolEnv({ NODE_ENV: 'production', ...target.env }),
+  })
+  if (code !== 0)
+    throw new PlainError(`${output.trim()}\nBuilding ${target.what} failed; see above.`)
+  writeStamp(root, target, state)
+  if (name !== 'cli') return
+  const warning = sizeWarning(statSync(join(root, 'dist/cli/kernel-ladder.mjs')).size)
+  if (warning !== undefined) say(warning)
+}
+
+/**
+ * @param {readonly TargetName[]} names
+ * @param {{ force?: boolean }} [options]
+ */
+export async function ensureBuilt(names, options = {}) {
+  const wanted = inOrder(names)
+  if (!options.force && wanted.every((name) => isFresh(root, targets[name]))) return
+  await withLock('build', async () => {
+    // One after the other: what a target is made from may be what the one before it makes.
+    for (const name of wanted) if (options.force || !isFresh(root, targets[name])) await build(name)
+  })
+}

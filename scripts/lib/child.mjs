@@ -1,0 +1,72 @@
+// @ts-check
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { root } from './project.mjs'
+
+/**
+ * @typedef {object} Ended
+ * @property {number} code the exit code, 128 + n for signal n, 127 where it could not be started
+ * @property {NodeJS.Signals | null} signal
+ * @property {string} output what it printed, where that was kept
+ */
+
+/**
+ * Whether a SIGINT has to be passed on to a child in this process's own group: a terminal's ^C has
+ * reached it already, and a second one would read as impatience.
+ * @param {{ isTTY?: boolean }[]} streams
+ */
+export const passesInterruptOn = (streams) => !streams.some((stream) => stream.isTTY)
+
+/**
+ * Runs a program to its end. Signals sent to this process go on to the program, and this process
+ * outlives it, so that its last words and its exit code are not lost.
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean }} [options]
+ * @returns {Promise<Ended>}
+ */
+export function runChild(file, args, options = {}) {
+  const kept = options.output === 'kept'
+  const child = spawn(file, args, {
+    cwd: root,
+    env: options.env ?? process.env,
+    stdio: kept ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    shell: options.shell ?? false,
+    windowsHide: kept,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text) => (output += text))
+
+  const toldAt = new Map()
+  /** @param {NodeJS.Signals} signal */
+  const passOn = (signal) => {
+    if (signal === 'SIGINT' && !passesInterruptOn([process.stdin, process.stdout, process.stderr]))
+      return
+    // npm passes on what the whole group was sent, so one signal may arrive twice.
+    const now = Date.now()
+    if (now - (toldAt.get(signal) ?? 0) < 1000) return
+    toldAt.set(signal, now)
+    child.kill(signal)
+  }
+  /** @type {NodeJS.Signals[]} */
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, passOn)
+  const timer = options.timeoutMs && setTimeout(() => child.kill('SIGKILL'), options.timeoutMs)
+
+  return new Promise((done) => {
+    /** @param {Ended} ended */
+    const end = (ended) => {
+      for (const signal of signals) process.off(signal, passOn)
+      if (timer) clearTimeout(timer)
+      done(ended)
+    }
+    child.once('error', (error) => {
+      end({ code: 127, signal: null, output: output + error.message })
+    })
+    child.once('close', (code, signal) => {
+      const bySignal = signal === null ? 1 : 128 + constants.signals[signal]
+      end({ code: code ?? bySignal, signal, output })
+    })
+  })
+}

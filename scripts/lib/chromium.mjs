@@ -1,0 +1,124 @@
+// @ts-check
+/** A Chromium or Chrome for the browser tests: found, or else installed. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { runChild } from './child.mjs'
+import { nodePath, toolEnv } from './node.mjs'
+import { PlainError, say } from './project.mjs'
+
+const variables = ['KERNEL_LADDER_CHROMIUM', 'CHROME_PATH', 'CHROMIUM_PATH']
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+
+/** @param {string} path */
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} platform
+ */
+function usualPlaces(env, platform) {
+  if (platform === 'darwin')
+    return ['/Applications', join(env['HOME'] ?? '', 'Applications')].flatMap((folder) =>
+      ['Google Chrome', 'Chromium'].map((name) =>
+        join(folder, `${name}.app/Contents/MacOS/${name}`),
+      ),
+    )
+  if (platform !== 'win32') return ['/opt/google/chrome/chrome', '/snap/bin/chromium']
+  return [env['PROGRAMFILES'], env['PROGRAMFILES(X86)'], env['LOCALAPPDATA']]
+    .filter((folder) => folder !== undefined)
+    .flatMap((folder) =>
+      ['Google/Chrome', 'Chromium'].map((name) => join(folder, name, 'Application/chrome.exe')),
+    )
+}
+
+/** Where playwright-core would put its own; loading it takes a while, so it is asked last. */
+function ownOfPlaywright() {
+  try {
+    return createRequire(import.meta.url)('playwright-core').chromium.executablePath()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Executables in the order of preference. One that the user named is not passed over in silence.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} platform
+ * @param {() => string | undefined} playwright
+ * @returns {Generator<string>}
+ */
+export function* chromiumCandidates(env, platform, playwright = ownOfPlaywright) {
+  for (const variable of variables) {
+    const path = env[variable]
+    if (!path) continue
+    if (!isExecutable(path))
+      throw new PlainError(`${variable} is "${path}", which is not an executable file.`)
+    yield path
+  }
+  const path = Object.entries(env).find(([name]) => name.toUpperCase() === 'PATH')?.[1] ?? ''
+  const suffix = platform === 'win32' ? '.exe' : ''
+  for (const name of names)
+    for (const folder of path.split(delimiter).filter(Boolean)) {
+      const file = join(folder, name + suffix)
+      if (isExecutable(file)) yield file
+    }
+  for (const file of usualPlaces(env, platform)) if (isExecutable(file)) yield file
+  const own = playwright()
+  if (own !== undefined && isExecutable(own)) yield own
+}
+
+/**
+ * A distribution's stub that only says how to install a browser is executable, too.
+ * @param {string} path
+ */
+async function answers(path) {
+  if (process.platform === 'win32') return true
+  const { code } = await runChild(path, ['--version'], { output: 'kept', timeoutMs: 30_000 })
+  return code === 0
+}
+
+/** @returns {Promise<string | undefined>} */
+export async function findChromium() {
+  for (const path of chromiumCandidates(process.env, process.platform))
+    if (await answers(path)) return path
+  return undefined
+}
+
+async function installFromDistribution() {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  for (const args of [['update'], ['install', '-y', 'chromium']])
+    if ((await runChild('apt-get', ['-q', ...args], { output: 'kept', env })).code !== 0) return
+}
+
+export async function obtainChromium() {
+  const found = await findChromium()
+  if (found !== undefined) return found
+  const isRoot = process.getuid?.() === 0
+  if (isRoot && existsSync('/etc/debian_version')) {
+    say('No Chromium was found. Installing the package "chromium" with apt-get…')
+    await installFromDistribution()
+    const installed = await findChromium()
+    if (installed !== undefined) return installed
+  }
+  say('No Chromium was found. Fetching one with playwright-core…')
+  const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
+  const withLibraries = isRoot && process.platform === 'linux' ? ['--with-deps'] : []
+  const { output } = await runChild(nodePath(), [...args, ...withLibraries], {
+    output: 'kept',
+    env: toolEnv(),
+  })
+  const fetched = await findChromium()
+  if (fetched !== undefined) return fetched
+  const lines = output.trim().split('\n').slice(-5).join('\n')
+  throw new PlainError(
+    `The browser tests need Chromium or Chrome: none was found, and none could be installed. Install one, or set CHROME_PATH to its executable, then run this again.\nThe last attempt said:\n${lines}`,
+  )
+}

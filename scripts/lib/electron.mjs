@@ -1,0 +1,71 @@
+// @ts-check
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runChild } from './child.mjs'
+import { nodePath, toolEnv } from './node.mjs'
+import { root, say } from './project.mjs'
+
+const instead = 'so the UI is served here instead of in a window.'
+
+/**
+ * @typedef {object} Circumstances
+ * @property {string} platform
+ * @property {NodeJS.ProcessEnv} env
+ * @property {number} [uid]
+ * @property {readonly string[]} args
+ * @property {'unknown' | 'ready' | 'missing' | 'broken'} electron
+ */
+
+/**
+ * Why there will be no window; undefined where there can be one.
+ * @param {Circumstances} now
+ * @returns {string | undefined}
+ */
+export function whyServe(now) {
+  if (now.args.some((arg) => /^(-p|--port)(=|$)/.test(arg)))
+    return `A port was asked for, ${instead}`
+  if (now.platform === 'linux') {
+    if (!now.env['DISPLAY'] && !now.env['WAYLAND_DISPLAY'])
+      return `No display was found, ${instead}`
+    if (now.uid === 0) return `Electron keeps its sandbox and then does not run as root, ${instead}`
+  }
+  if (now.electron === 'missing') return `Electron could not be fetched, ${instead}`
+  if (now.electron === 'broken') return `Electron could not start on this machine, ${instead}`
+  return undefined
+}
+
+/**
+ * Whether a window never came about, as against a program that ended badly later: a library of the
+ * system is missing, or Chromium gave up over its sandbox or the display.
+ * @param {{ code: number, seconds: number }} ended
+ */
+export const neverStarted = ({ code, seconds }) =>
+  seconds < 10 && [126, 127, 132, 133, 134].includes(code)
+
+/**
+ * @param {string} folder of the package `electron`
+ * @returns {string | undefined} the program, where it has been fetched
+ */
+export function electronPath(folder) {
+  try {
+    const name = readFileSync(join(folder, 'path.txt'), 'utf8')
+    const file = join(process.env['ELECTRON_OVERRIDE_DIST_PATH'] ?? join(folder, 'dist'), name)
+    return existsSync(file) ? file : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Its package brings no program: that comes from a server of its own, which may be out of reach. */
+export async function obtainElectron() {
+  const folder = join(root, 'node_modules/electron')
+  const present = electronPath(folder)
+  if (present !== undefined) return present
+  say('Fetching Electron (once)…')
+  const { code } = await runChild(nodePath(), [join(folder, 'install.js')], {
+    output: 'kept',
+    env: toolEnv(),
+    timeoutMs: 60_000,
+  })
+  return code === 0 ? electronPath(folder) : undefined
+}

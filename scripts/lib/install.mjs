@@ -1,0 +1,82 @@
+// @ts-check
+/** Dependencies, installed where they are missing or older than package-lock.json. */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runChild } from './child.mjs'
+import { withLock } from './lock.mjs'
+import { npmCommand } from './node.mjs'
+import { PlainError, root, say } from './project.mjs'
+
+const stampName = 'node_modules/.kernel-ladder-lock'
+
+/** @param {string} folder */
+const lockHash = (folder) =>
+  createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .digest('hex')
+
+/**
+ * Whether what npm says it installed is what the lock file asks for; packages for other platforms
+ * are not there.
+ * @param {Record<string, any>} wanted `packages` of package-lock.json
+ * @param {Record<string, any>} installed `packages` of node_modules/.package-lock.json
+ */
+export const isSatisfied = (wanted, installed) =>
+  Object.entries(wanted).every(([path, entry]) => {
+    if (path === '') return true
+    const found = installed[path]
+    return found === undefined ? entry.optional === true : found.version === entry.version
+  })
+
+/**
+ * @param {string} [folder]
+ */
+export function isInstalled(folder = root) {
+  const stamp = join(folder, stampName)
+  const hash = lockHash(folder)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return true
+  // Installed by hand? npm leaves its own account when it has finished.
+  const account = join(folder, 'node_modules/.package-lock.json')
+  if (!existsSync(account)) return false
+  /** @param {string} path */
+  const packages = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
+  if (!isSatisfied(packages(join(folder, 'package-lock.json')), packages(account))) return false
+  writeFileSync(stamp, hash)
+  return true
+}
+
+const unreachable =
+  /E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|NETUNREACH|HOSTUNREACH|SOCKETTIMEOUT|PROTO)|ERR_SOCKET_TIMEOUT|network/
+
+/**
+ * @param {string} output what npm printed
+ */
+export const explainFailure = (output) => {
+  const lines = output.trim().split('\n').slice(-12).join('\n')
+  const reason = unreachable.test(output)
+    ? 'npm cannot reach its registry, so the dependencies could not be installed. Check the network and the "registry" and "proxy" settings of npm, then run this again.'
+    : 'The dependencies could not be installed.'
+  return lines === '' ? reason : `${reason}\nnpm said:\n${lines}`
+}
+
+export async function ensureInstalled() {
+  if (isInstalled()) return
+  await withLock('install', async () => {
+    if (isInstalled()) return
+    say('Installing dependencies (once)…')
+    const npm = npmCommand()
+    const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev']
+    const { code, output } = await runChild(
+      npm.file,
+      [...npm.args, ...args, '--include=optional'],
+      {
+        output: 'kept',
+        shell: npm.shell,
+      },
+    )
+    if (code !== 0) throw new PlainError(explainFailure(output), 3)
+    mkdirSync(join(root, 'node_modules'), { recursive: true })
+    writeFileSync(join(root, stampName), lockHash(root))
+  })
+}

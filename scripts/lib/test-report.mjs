@@ -1,0 +1,34 @@
+// @ts-check
+/** The counts that the last line of `npm test` gives. */
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+
+/**
+ * A file that could not even be loaded has no tests to count; it counts as one that failed.
+ * @param {any} report of Vitest's JSON reporter, undefined where it wrote none
+ * @param {number} exitCode of Vitest
+ * @returns {Counts}
+ */
+export function countTests(report, exitCode) {
+  /** @type {any[]} */
+  const files = report?.testResults ?? []
+  const broken = files.filter(
+    (file) =>
+      file.status === 'failed' &&
+      !file.assertionResults.some((/** @type {any} */ test) => test.status === 'failed'),
+  ).length
+  const failed = (report?.numFailedTests ?? 0) + broken
+  return {
+    passed: report?.numPassedTests ?? 0,
+    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
+    skipped: (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0),
+  }
+}
+
+/** @param {readonly Counts[]} all */
+export function closingLine(all) {
+  /** @param {keyof Counts} kind */
+  const sum = (kind) => all.reduce((total, counts) => total + counts[kind], 0)
+  const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : ''
+  return `${sum('passed')} passed, ${sum('failed')} failed${skipped}`
+}

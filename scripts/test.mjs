@@ -1,0 +1,116 @@
+// @ts-check
+/**
+ * Everything that has to hold before a change goes in, the quick checks first; stops at the first
+ * that fails. The last line counts the tests: "N passed, N failed". A check that fails counts as one.
+ */
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuilt } from './lib/build.mjs'
+import { runChild } from './lib/child.mjs'
+import { obtainChromium } from './lib/chromium.mjs'
+import { ensureInstalled } from './lib/install.mjs'
+import { nodePath, toolEnv } from './lib/node.mjs'
+import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { closingLine, countTests } from './lib/test-report.mjs'
+
+/** @typedef {import('./lib/test-report.mjs').Counts} Counts */
+
+/** @type {Counts} */
+const nothing = { passed: 0, failed: 0, skipped: 0 }
+/** @type {Counts} */
+const oneFailure = { ...nothing, failed: 1 }
+
+/** @type {NodeJS.ProcessEnv} */
+const extra = {}
+
+/**
+ * A script of package.json, on the Node in node_modules.
+ * @param {string} script
+ */
+const checks = (script) => async () => {
+  const commands = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts[script]
+  const { code } = await runChild(commands, [], { env: toolEnv(extra), shell: true })
+  return code === 0 ? nothing : oneFailure
+}
+
+/** @param {string} project */
+const tests = (project) => async () => {
+  const file = join(root, `.cache/test-report-${project}.json`)
+  rmSync(file, { force: true })
+  const { code } = await runChild(
+    nodePath(),
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      `--project=${project}`,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${file}`,
+    ],
+    { env: toolEnv(extra) },
+  )
+  let report
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    // It ended before it could report: its exit code counts.
+  }
+  return countTests(report, code)
+}
+
+/** @type {[string, () => Promise<Counts>][]} */
+const stages = [
+  [
+    'dependencies',
+    async () => {
+      await ensureInstalled()
+      return nothing
+    },
+  ],
+  [
+    'browser',
+    async () => {
+      extra['KERNEL_LADDER_CHROMIUM'] = await obtainChromium()
+      return nothing
+    },
+  ],
+  ['typecheck', checks('typecheck')],
+  ['lint', checks('lint')],
+  ['format', checks('format:check')],
+  ['unit tests', tests('unit')],
+  [
+    'build',
+    async () => {
+      await ensureBuilt(['electron', 'cli'])
+      return nothing
+    },
+  ],
+  ['browser tests', tests('browser')],
+]
+
+await runScript(async () => {
+  /** @type {Counts[]} */
+  const counted = []
+  /** @type {string[]} */
+  const summary = []
+  for (const [name, run] of stages) {
+    const startedAt = Date.now()
+    /** @type {Counts} */
+    let counts
+    try {
+      counts = await run()
+    } catch (error) {
+      if (!(error instanceof PlainError)) throw error
+      say(error.message)
+      counts = oneFailure
+    }
+    counted.push(counts)
+    const seconds = Math.round((Date.now() - startedAt) / 1000)
+    const verdict = counts.failed === 0 ? 'ok' : 'FAILED'
+    summary.push(`${name} ${verdict} ${seconds} s`)
+    say(summary.at(-1) ?? '')
+    if (counts.failed > 0) break
+  }
+  console.log(`\n${summary.join('\n')}\n${closingLine(counted)}`)
+  return closingLine(counted).includes(' 0 failed') ? 0 : 1
+})

@@ -1,0 +1,85 @@
+/**
+ * The virtual module `virtual:kernel-ladder-assets`: what the command line program needs beside its
+ * code, so that one copied file can run ladders, replay recordings and serve the UI.
+ *
+ * Its default export is `null` (tests, the desktop build: files are read where they lie) or
+ * `{ hash, base64 }`. `base64` is a gzip of an archive of this form:
+ *
+ *     4 bytes   length of the index in bytes, unsigned, little endian
+ *     index     JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
+ *     contents  every file's bytes, one after the other, in the order of the index
+ *
+ * `path` is relative to the repository's root, with `/`; paths are sorted. `hash` is the SHA-256 of
+ * the archive before gzip, in hex: equal content gives an equal hash, so it can name the folder that
+ * the archive is unpacked into.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Plugin } from 'vite'
+
+const moduleId = 'virtual:kernel-ladder-assets'
+
+export const packedFolders = ['cuda-kernels', 'resources/recordings', 'out/renderer']
+
+/** A profiler's own report is large, and its numbers are in the recording's raw output already. */
+const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
+
+export interface AssetPack {
+  hash: string
+  base64: string
+}
+
+export interface PackedFile {
+  path: string
+  bytes: Uint8Array
+}
+
+export function collectAssets(
+  root: string,
+  folders: readonly string[] = packedFolders,
+): PackedFile[] {
+  return folders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) =>
+          join(entry.parentPath, entry.name)
+            .slice(root.length + 1)
+            .replaceAll('\\', '/'),
+        ),
+    )
+    .filter((path) => !isLeftOut(path))
+    .sort()
+    .map((path) => ({ path, bytes: readFileSync(join(root, path)) }))
+}
+
+export function packAssets(files: readonly PackedFile[]): AssetPack {
+  const index = Buffer.from(
+    JSON.stringify(files.map(({ path, bytes }) => ({ path, size: bytes.length }))),
+  )
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(index.length)
+  const archive = Buffer.concat([length, index, ...files.map(({ bytes }) => bytes)])
+  return {
+    hash: createHash('sha256').update(archive).digest('hex'),
+    base64: gzipSync(archive, { level: 9 }).toString('base64'),
+  }
+}
+
+export function assetPack(options: { root: string; embed: boolean }): Plugin {
+  return {
+    name: 'kernel-ladder:asset-pack',
+    resolveId: (id) => (id === moduleId ? `\0${moduleId}` : undefined),
+    load(id) {
+      if (id !== `\0${moduleId}`) return undefined
+      if (!options.embed) return 'export default null'
+      if (!existsSync(join(options.root, 'out/renderer/index.html')))
+        this.warn('The UI has not been built: the program will not be able to serve it.')
+      const { hash, base64 } = packAssets(collectAssets(options.root))
+      return `export default { hash: '${hash}', base64: '${base64}' }`
+    },
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Build results by content: what was compiled, with which flags, by which compiler. An entry's folder
+ * also keeps the sources it was compiled from, because line information points there.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { diskError, pathExists } from './disk'
+
+export interface BuildInputs {
+  /** Text by path; the compiler is run in a folder that holds them. */
+  sources: ReadonlyMap<string, string>
+  flags: readonly string[]
+  /** What `nvcc --version` says: another compiler makes another artefact. */
+  compiler: string
+  /** File name of the artefact. */
+  output: string
+}
+
+const KeptBuild = z.object({
+  argv: z.array(z.string()),
+  stdout: z.string(),
+  stderr: z.string(),
+  seconds: z.number(),
+})
+export type KeptBuild = z.infer<typeof KeptBuild>
+
+export interface BuildSlot {
+  /** Where to run the compiler: the sources are there. */
+  sourceDir: string
+  artefact: string
+  /** Set when the artefact is there already. */
+  kept: KeptBuild | null
+  /** Path the compiler must write to; `keep` then gives it its name, so that a killed build leaves no artefact. */
+  pending: string
+  keep(build: KeptBuild): Promise<void>
+}
+
+export interface BuildCache {
+  slot(inputs: BuildInputs): Promise<BuildSlot>
+  /** `nvcc --version`'s text, asked again only when the file behind the path has changed. */
+  compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
+  const texts = [...sources].sort(([a], [b]) => (a < b ? -1 : 1))
+  return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
+}
+
+/** Writes beside and renames: a reader sees the old file or the new one. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}`
+  await writeFile(temporary, text)
+  await rename(temporary, path)
+}
+
+async function readKept(path: string): Promise<KeptBuild | null> {
+  try {
+    return KeptBuild.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch {
+    // Absent, or cut off: then it is built again.
+    return null
+  }
+}
+
+export function diskBuildCache(root: string): BuildCache {
+  return {
+    async slot(inputs) {
+      const folder = join(root, 'build', buildKey(inputs))
+      const sourceDir = join(folder, 'src')
+      const artefact = join(folder, inputs.output)
+      const keptPath = join(folder, 'build.json')
+      const pending = `${artefact}.${randomBytes(4).toString('hex')}`
+      try {
+        const kept = (await pathExists(artefact)) ? await readKept(keptPath) : null
+        if (!kept)
+          for (const [path, text] of inputs.sources) {
+            await mkdir(dirname(join(sourceDir, path)), { recursive: true, mode: 0o700 })
+            await replaceFile(join(sourceDir, path), text)
+          }
+        return {
+          sourceDir,
+          artefact,
+          kept,
+          pending,
+          async keep(build) {
+            await rename(pending, artefact)
+            await replaceFile(keptPath, JSON.stringify(build))
+          },
+        }
+      } catch (error) {
+        throw diskError(error, folder, 'write')
+      }
+    },
+
+    async compilerVersion(path, ask) {
+      const file = join(root, 'compilers.json')
+      const real = await realpath(path)
+      const { mtimeMs, size } = await stat(real)
+      const key = `${real}:${mtimeMs}:${size}`
+      const known = await readFile(file, 'utf8')
+        .then((text) => z.record(z.string(), z.string()).parse(JSON.parse(text)))
+        .catch(() => ({}) as Record<string, string>)
+      const cached = known[key]
+      if (cached !== undefined) return cached
+      const version = await ask()
+      try {
+        await mkdir(root, { recursive: true, mode: 0o700 })
+        await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
+      } catch (error) {
+        throw diskError(error, file, 'write')
+      }
+      return version
+    },
+  }
+}
+
+/** For a replay: nothing is there and nothing is kept, so that each build is asked of the recording. */
+export const emptyBuildCache: BuildCache = {
+  slot: ({ output }) =>
+    Promise.resolve({
+      sourceDir: '',
+      artefact: output,
+      kept: null,
+      pending: output,
+      keep: () => Promise.resolve(),
+    }),
+  compilerVersion: (_path, ask) => ask(),
+}

@@ -1,0 +1,14 @@
+/** Where this program keeps things for its user, by the XDG base directory convention. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const base = (own: string, xdg: string, ...fallback: string[]): string =>
+  process.env[own] ?? join(process.env[xdg] ?? join(homedir(), ...fallback), 'kernel-ladder')
+
+/** Saved sessions. `KERNEL_LADDER_DATA` moves it. */
+export const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.local', 'share')
+
+/** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` moves it. */
+export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
+
+export const sessionsDir = (): string => join(dataDir(), 'sessions')

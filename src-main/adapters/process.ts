@@ -1,0 +1,192 @@
+/**
+ * Runs a program to its end, its output streamed by the line, and ends its whole process tree when it
+ * is cancelled, overdue or silent. The only importer of execa.
+ *
+ * A failure has the shape of a result: nothing is thrown for a program that is missing, fails or hangs.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { execa } from 'execa'
+
+export interface ProcessCall {
+  file: string
+  args: readonly string[]
+  cwd?: string
+  env?: Readonly<Record<string, string>>
+  onStdoutLine?: (line: string) => void
+  /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
+  idleMs?: number
+  /** Milliseconds in all after which the tree is killed. */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export type ProcessOutcome =
+  'exited' | 'signalled' | 'not-found' | 'idle' | 'timeout' | 'flooded' | 'cancelled'
+
+export interface ProcessResult {
+  outcome: ProcessOutcome
+  exitCode: number | null
+  signal: string | null
+  stdout: string
+  stderr: string
+  seconds: number
+}
+
+/** A program that prints without end is ended when a stream has said this much. */
+const outputLimitBytes = 256 * 1024 * 1024
+
+/** Splits a stream of text into lines; the rest is held until its end comes. */
+function lineSplitter(onLine: (line: string) => void) {
+  let rest = ''
+  return {
+    push(text: string) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+    },
+    end() {
+      if (rest !== '') onLine(rest)
+      rest = ''
+    },
+  }
+}
+
+/**
+ * Descendants of a process, found through /proc: a child that made a session of its own is not in its
+ * parent's process group, and would outlive a signal to the group.
+ */
+async function descendants(pid: number): Promise<number[]> {
+  const entries = await readdir('/proc').catch(() => [])
+  const children = new Map<number, number[]>()
+  await Promise.all(
+    entries
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (name) => {
+        const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
+        // The command name, in parentheses, may hold anything: count the fields after the last one.
+        const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+        if (parent) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+      }),
+  )
+  const found: number[] = []
+  const visit = (parent: number): void => {
+    for (const child of children.get(parent) ?? []) {
+      found.push(child)
+      visit(child)
+    }
+  }
+  visit(pid)
+  return found
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has gone already.
+  }
+}
+
+/** Kills a process, its group and its descendants. A GPU context dies with SIGKILL, so nothing gentler is needed. */
+async function killTree(pid: number): Promise<void> {
+  const tree = await descendants(pid)
+  signalQuietly(-pid, 'SIGKILL')
+  for (const member of [pid, ...tree]) signalQuietly(member, 'SIGKILL')
+}
+
+/** Groups that must not outlive us, however we come to exit. */
+const running = new Set<number>()
+process.on('exit', () => {
+  for (const pid of running) signalQuietly(-pid, 'SIGKILL')
+})
+
+export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
+  const started = performance.now()
+  const result = (partial: Partial<ProcessResult>): ProcessResult => ({
+    outcome: 'exited',
+    exitCode: null,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    ...partial,
+    seconds: (performance.now() - started) / 1000,
+  })
+  if (call.signal?.aborted) return result({ outcome: 'cancelled' })
+
+  const child = execa(call.file, [...call.args], {
+    ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
+    env: { LC_ALL: 'C', ...call.env },
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
+    // A process group of its own, so that the whole of it can be ended.
+    detached: true,
+  })
+  if (child.pid !== undefined) running.add(child.pid)
+
+  let ended: ProcessOutcome | null = null
+  const kill = (outcome: ProcessOutcome): void => {
+    if (ended) return
+    ended = outcome
+    if (child.pid !== undefined) void killTree(child.pid)
+  }
+
+  let idleTimer: NodeJS.Timeout | undefined
+  const touch = (): void => {
+    if (call.idleMs === undefined) return
+    clearTimeout(idleTimer)
+    idleTimer = setTimeout(() => {
+      kill('idle')
+    }, call.idleMs)
+  }
+  const deadline =
+    call.timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          kill('timeout')
+        }, call.timeoutMs)
+  const onAbort = (): void => {
+    kill('cancelled')
+  }
+  call.signal?.addEventListener('abort', onAbort, { once: true })
+  touch()
+
+  const collect = (stream: NodeJS.ReadableStream | null, onLine?: (line: string) => void) => {
+    const chunks: string[] = []
+    let size = 0
+    const lines = onLine && lineSplitter(onLine)
+    stream?.setEncoding('utf8')
+    stream?.on('data', (text: string) => {
+      touch()
+      size += text.length
+      if (size > outputLimitBytes) {
+        kill('flooded')
+        return
+      }
+      chunks.push(text)
+      lines?.push(text)
+    })
+    stream?.on('end', () => lines?.end())
+    return () => chunks.join('')
+  }
+  const stdout = collect(child.stdout, call.onStdoutLine)
+  const stderr = collect(child.stderr)
+
+  try {
+    const finished = await child
+    if (finished.code === 'ENOENT' || finished.code === 'EACCES')
+      return result({ outcome: 'not-found', stderr: finished.shortMessage ?? '' })
+    return result({
+      outcome: ended ?? (finished.signal ? 'signalled' : 'exited'),
+      exitCode: finished.exitCode ?? null,
+      signal: finished.signal ?? null,
+      stdout: stdout(),
+      stderr: stderr(),
+    })
+  } finally {
+    if (child.pid !== undefined) running.delete(child.pid)
+    clearTimeout(idleTimer)
+    clearTimeout(deadline)
+    call.signal?.removeEventListener('abort', onAbort)
+  }
+}

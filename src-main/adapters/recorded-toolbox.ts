@@ -1,0 +1,34 @@
+/** The toolbox of a recording: answers each call with what the real tool said when it was recorded. */
+import type { ProcessResult } from './process'
+import { readRaw } from './raw-files'
+import type { Toolbox } from './toolbox'
+
+export function recordedToolbox(rawDir: string): Toolbox {
+  return {
+    kind: 'recorded',
+    locate: (tool) => Promise.resolve(tool),
+    async exec(call): Promise<ProcessResult> {
+      if (call.signal?.aborted) return { ...absent, outcome: 'cancelled', stderr: '' }
+      const raw = await readRaw(rawDir, call.key)
+      if (!raw) return { ...absent, stderr: `The recording holds no output of ${call.key}.` }
+      for (const line of raw.stdout.split('\n')) if (line !== '') call.onStdoutLine?.(line)
+      return {
+        outcome: raw.call.outcome,
+        exitCode: raw.call.exitCode,
+        signal: raw.call.signal,
+        stdout: raw.stdout,
+        stderr: raw.stderr,
+        seconds: raw.call.seconds,
+      }
+    },
+  }
+}
+
+const absent: ProcessResult = {
+  outcome: 'not-found',
+  exitCode: null,
+  signal: null,
+  stdout: '',
+  stderr: '',
+  seconds: 0,
+}

@@ -1,0 +1,100 @@
+/** From the words of the command line to a request, each wrong word named. */
+import { RunRequest } from '../../contract'
+import { inputError } from '../../domain/errors'
+import { profileLevels, type ProfileLevel } from '../../domain/metrics'
+import { maxExtent } from '../../domain/problem'
+
+export interface RunOptions {
+  ladder: string
+  rungs?: string
+  size?: string
+  m?: string
+  n?: string
+  k?: string
+  param?: string[]
+  target: string
+  profile: string
+  out?: string
+  timeout?: string
+  flushL2?: boolean
+  json?: boolean
+}
+
+export function wholeNumber(word: string, name: string, max: number, min = 1): number {
+  const value = /^[+-]?\d+$/.test(word) ? Number(word) : NaN
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw inputError(
+      `${name} ${JSON.stringify(word)} is not a whole number from ${min} to ${max}.`,
+      `For example ${name} ${Math.min(4096, max)}.`,
+    )
+  return value
+}
+
+function parseSize({ size, m, n, k }: RunOptions): RunRequest['size'] {
+  const extents = { m, n, k }
+  const given = Object.values(extents).filter((word) => word !== undefined)
+  if (size !== undefined) {
+    if (given.length > 0)
+      throw inputError('--size cannot go with --m, --n and --k.', 'Give one or the other.')
+    const extent = wholeNumber(size, '--size', maxExtent)
+    return { m: extent, n: extent, k: extent }
+  }
+  if (given.length === 0) return undefined
+  if (m === undefined || n === undefined || k === undefined)
+    throw inputError('--m, --n and --k go together.', 'Give all three, or --size for a cube.')
+  return {
+    m: wholeNumber(m, '--m', maxExtent),
+    n: wholeNumber(n, '--n', maxExtent),
+    k: wholeNumber(k, '--k', maxExtent),
+  }
+}
+
+function parseParams(words: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, name, value] = /^([A-Za-z][A-Za-z0-9_]*)=(.+)$/.exec(word) ?? []
+      if (name === undefined || value === undefined)
+        throw inputError(
+          `--param ${JSON.stringify(word)} is not of the form NAME=value.`,
+          'For example --param TM=4.',
+        )
+      return [name, wholeNumber(value, `--param ${name}`, maxExtent, -maxExtent)] as const
+    }),
+  )
+}
+
+const isLevel = (word: string): word is ProfileLevel =>
+  profileLevels.some((level) => level === word)
+
+export function parseRunRequest(options: RunOptions): RunRequest {
+  if (!isLevel(options.profile))
+    throw inputError(
+      `--profile ${JSON.stringify(options.profile)} is not a level.`,
+      `Levels: ${profileLevels.join(', ')}.`,
+    )
+  if (!RunRequest.shape.target.safeParse(options.target).success)
+    throw inputError(
+      `--target ${JSON.stringify(options.target)} is not a target.`,
+      'Targets: local, recorded, recorded:<name>.',
+    )
+  if (!RunRequest.shape.ladder.safeParse(options.ladder).success)
+    throw inputError(
+      `There is no ladder named ${JSON.stringify(options.ladder)}.`,
+      'See `kernel-ladder ladders`.',
+    )
+  const rungs = options.rungs
+    ?.split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+  if (rungs?.length === 0)
+    throw inputError('--rungs names no rung.', 'For example --rungs 01_naive,02_coalesced.')
+  const size = parseSize(options)
+  return {
+    ladder: options.ladder,
+    ...(rungs ? { rungs } : {}),
+    ...(size ? { size } : {}),
+    params: parseParams(options.param ?? []),
+    target: options.target,
+    profile: options.profile,
+  }
+}

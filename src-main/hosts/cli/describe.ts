@@ -1,0 +1,138 @@
+/** A session and a comparison as terminal text. */
+import type { RungComparison, Verdict } from '../../domain/compare'
+import { speedup } from '../../domain/compare'
+import { cardMetricIds, type MetricValue } from '../../domain/metrics'
+import { problemLabel } from '../../domain/problem'
+import { rungBefore, type RungResult, type Session } from '../../domain/session'
+import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/units'
+import type { Hunk } from '../../services/source-diff'
+import { table, type Column } from './output'
+
+const none = '–'
+
+const metric = (value: MetricValue | undefined): string =>
+  value?.value == null ? none : formatValue(value.value, value.unit)
+
+const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
+  wavesPerSm: 'waves/SM',
+  theoreticalOccupancy: 'occ. theor.',
+  achievedOccupancy: 'occ. achvd.',
+  sharedLoads: 'shared lds',
+  fmaUtilization: 'FMA pipe',
+  sharedLoadBankConflicts: 'confl. ld',
+  sharedStoreBankConflicts: 'confl. st',
+}
+
+/** Where the figures come from, in one line. */
+export function describeOrigin(session: Session): string {
+  const { device, problem, target } = session
+  const gpu = device
+    ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
+    : 'no GPU'
+  const origin =
+    target.kind === 'recorded'
+      ? `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`
+      : `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`
+  return `${session.ladder.title} at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta} · ${gpu} · ${origin}`
+}
+
+export function describeSession(session: Session): string {
+  const columns: Column<RungResult>[] = [
+    { header: 'rung', align: 'left', cell: ({ id }) => id },
+    { header: 'status', align: 'left', cell: ({ status }) => status },
+    { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
+    {
+      header: '±',
+      cell: ({ timing }) => (timing ? `${(timing.spread * 50).toFixed(1)}%` : none),
+    },
+    { header: 'throughput', cell: ({ timing }) => (timing ? formatGflops(timing.gflops) : none) },
+    {
+      header: 'to ref.',
+      cell: ({ timing }) =>
+        timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
+    },
+    {
+      header: 'to prev.',
+      cell: (rung) => {
+        const factor = speedup(rungBefore(session, rung.id), rung)
+        return factor === null ? none : formatRatio(factor)
+      },
+    },
+    ...cardMetricIds.map((id): Column<RungResult> => ({
+      header: metricHeaders[id],
+      cell: ({ metrics }) => metric(metrics[id]),
+    })),
+  ]
+  const troubles = session.rungs.flatMap(({ id, status, reason, diagnostics }) =>
+    status === 'ok'
+      ? []
+      : [
+          `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+          ...diagnostics
+            .filter(({ severity }) => severity === 'error')
+            .map(
+              ({ file, line, message }) =>
+                `  ${file ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
+            ),
+        ],
+  )
+  const passes = session.rungs.flatMap(({ profile }) => (profile ? [profile.passes] : []))
+  const evidence = [
+    'times: CUDA events, median; ± half the interquartile range',
+    ...(passes.length > 0
+      ? [`counters: ncu ${session.tools.ncu ?? ''}, ${Math.max(...passes)} pass a kernel at most`]
+      : []),
+  ].join('; ')
+  return [
+    describeOrigin(session),
+    table(session.rungs, columns),
+    evidence,
+    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...troubles,
+  ].join('\n')
+}
+
+const verdictWords: Record<Verdict, string> = {
+  better: '▲ better',
+  worse: '▼ worse',
+  changed: '◆ changed',
+  same: '= same',
+  unknown: '? unknown',
+}
+
+export function describeComparison(comparison: RungComparison, hunks: readonly Hunk[]): string {
+  const { a, b, time, metrics } = comparison
+  const rows = [
+    {
+      label: 'Time',
+      a: time.aMs === null ? none : formatMs(time.aMs),
+      b: time.bMs === null ? none : formatMs(time.bMs),
+      change: time.speedup === null ? none : `${formatRatio(time.speedup)} as fast`,
+      verdict: verdictWords[time.verdict],
+    },
+    ...metrics.map((delta) => ({
+      label: delta.label,
+      a: metric(delta.a ?? undefined),
+      b: metric(delta.b ?? undefined),
+      change: delta.ratio === null ? none : formatRatio(delta.ratio),
+      verdict: verdictWords[delta.verdict],
+    })),
+  ]
+  type Row = (typeof rows)[number]
+  const columns: Column<Row>[] = [
+    { header: '', align: 'left', cell: ({ label }) => label },
+    { header: a.rung, cell: (row) => row.a },
+    { header: b.rung, cell: (row) => row.b },
+    { header: 'b / a', cell: ({ change }) => change },
+    { header: '', align: 'left', cell: ({ verdict }) => verdict },
+  ]
+  const patch = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines,
+  ])
+  return [
+    `${a.rung} (${a.title}) → ${b.rung} (${b.title})`,
+    table(rows, columns),
+    ...(patch.length > 0 ? ['', ...patch] : ['', 'The sources are the same.']),
+  ].join('\n')
+}

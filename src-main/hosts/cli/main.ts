@@ -1,0 +1,201 @@
+/** The command line: what each command is called, takes and ends with. */
+import { Command, CommanderError } from 'commander'
+import { assets } from '../../adapters/assets'
+import { readKernelLibrary } from '../../adapters/kernel-library'
+import { liveToolbox } from '../../adapters/live-toolbox'
+import { sessionsDir } from '../../adapters/paths'
+import { compareRungs } from '../../domain/compare'
+import { exitCodes, inputError, KernelLadderError, toErrorShape } from '../../domain/errors'
+import { problemLabel } from '../../domain/problem'
+import { rungOf, sessionSchemaVersion } from '../../domain/session'
+import { diagnose } from '../../services/doctor'
+import { openNamed, type SessionPlaces } from '../../services/sessions'
+import { diffSources } from '../../services/source-diff'
+import { appVersion } from '../../services/version'
+import type { RunOptions } from './arguments'
+import { describeComparison, describeSession } from './describe'
+import { note, printError, printJson, printText, table } from './output'
+import { runCommand, sessionDocument } from './run-command'
+import { serveCommand, type ServeOptions } from './serve-command'
+
+const places = async (): Promise<SessionPlaces> => ({
+  assets: await assets(),
+  store: sessionsDir(),
+})
+
+const doctorSigns = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
+
+async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
+  const report = await diagnose(liveToolbox(null))
+  if (json) printJson({ schema: 1, ...report })
+  else
+    for (const { status, label, detail, remedy } of report.checks) {
+      printText(`${doctorSigns[status]} ${label}: ${detail}`)
+      if (remedy) printText(`    ${remedy}`)
+    }
+  return report.canProfile ? 0 : exitCodes.missing
+}
+
+async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
+  const library = await readKernelLibrary((await assets()).kernelsDir)
+  const ladders = library.ladders.map(({ schema: _schema, rungs, ...ladder }) => ({
+    ...ladder,
+    rungs: rungs.map((entry) => {
+      const source = library.rungs.get(entry.id)
+      return {
+        id: entry.as ?? entry.id,
+        title: entry.title ?? source?.header.title ?? null,
+        idea: source?.header.idea ?? null,
+        file: source?.file ?? null,
+        params: source?.header.params ?? [],
+        values: entry.params ?? {},
+        requires: source?.header.requires ?? null,
+      }
+    }),
+  }))
+  const problems = [...library.faults.values()]
+  if (json) printJson({ schema: 1, ladders, problems })
+  else
+    for (const ladder of ladders) {
+      printText(`${ladder.id}: ${ladder.title}`)
+      printText(`  ${ladder.summary}`)
+      printText(
+        `  sizes: ${ladder.sizes.map(problemLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
+      )
+      printText(
+        table(ladder.rungs, [
+          { header: '', align: 'left', cell: ({ id }) => `  ${id}` },
+          { header: '', align: 'left', cell: ({ title }) => title ?? '(its file cannot be used)' },
+        ]),
+      )
+    }
+  for (const problem of problems) note(`error: ${problem}`)
+  return problems.length > 0 ? exitCodes.input : 0
+}
+
+async function showCommand(name: string, { json }: { json?: boolean }): Promise<number> {
+  const { session, folder } = await openNamed(await places(), name)
+  if (json) printJson(sessionDocument(session, folder))
+  else printText(describeSession(session))
+  return 0
+}
+
+async function diffCommand(
+  name: string,
+  a: string,
+  b: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { session, sources } = await openNamed(await places(), name)
+  const [left, right] = [a, b].map((id) => {
+    const rung = rungOf(session, id)
+    if (!rung)
+      throw inputError(
+        `The session has no rung named ${JSON.stringify(id)}.`,
+        `Its rungs are: ${session.rungs.map((candidate) => candidate.id).join(', ')}.`,
+      )
+    return { session, rung }
+  })
+  const comparison = compareRungs(left!, right!)
+  const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
+  if (json) printJson({ schema: sessionSchemaVersion, ...comparison, source: { hunks } })
+  else printText(describeComparison(comparison, hunks))
+  return 0
+}
+
+function program(finish: (code: number) => void): Command {
+  const cli = new Command('kernel-ladder')
+    .description(
+      'Climbs a CUDA kernel from naive to past cuBLAS and shows what each change bought.',
+    )
+    .version(appVersion)
+    .exitOverride()
+    .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
+  const json = '--json'
+  const jsonText = 'exactly one JSON document on stdout'
+  cli
+    .command('doctor')
+    .description('GPU, driver, nvcc, ncu and counter permission, each with its remedy')
+    .option(json, jsonText)
+    .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
+  cli
+    .command('ladders')
+    .description('ladders and their rungs')
+    .option(json, jsonText)
+    .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
+  cli
+    .command('run')
+    .description('build, verify, time and profile a ladder, and save the session')
+    .requiredOption('--ladder <id>', 'which ladder')
+    .option('--rungs <ids>', 'only these rungs, separated by commas')
+    .option('--size <n>', 'm = n = k')
+    .option('--m <m>', 'rows of A and C')
+    .option('--n <n>', 'columns of B and C')
+    .option('--k <k>', 'columns of A, rows of B')
+    .option(
+      '--param <NAME=value>',
+      'a rung parameter; may be given again',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option('--target <target>', 'local, recorded or recorded:<name>', 'local')
+    .option('--profile <level>', 'none or card', 'card')
+    .option('--flush-l2', 'empty the L2 cache before each timed launch')
+    .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
+    .option('--out <dir>', 'save the session in this folder, which must not exist')
+    .option(json, jsonText)
+    .action(async (options: RunOptions) => finish(await runCommand(options)))
+  cli
+    .command('show')
+    .description('print a session')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option(json, jsonText)
+    .action(async (name: string, options: { json?: boolean }) =>
+      finish(await showCommand(name, options)),
+    )
+  cli
+    .command('diff')
+    .description('two rungs of a session: source hunks and metric deltas')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument('<a>', 'the rung to compare with')
+    .argument('<b>', 'the rung compared')
+    .option(json, jsonText)
+    .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
+      finish(await diffCommand(name, a, b, options)),
+    )
+  cli
+    .command('serve')
+    .description('the UI on loopback; prints a link that works once')
+    .option('--port <port>', 'a free port unless given')
+    .option('--session <dir>', 'a session folder to open first')
+    .action(async (options: ServeOptions) => finish(await serveCommand(options)))
+  return cli
+}
+
+async function main(): Promise<number> {
+  let code = 0
+  try {
+    await program((result) => {
+      code = result
+    }).parseAsync()
+    return code
+  } catch (error) {
+    // Commander has printed its sentence already; help and --version are no errors.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
+    printError(toErrorShape(error))
+    if (
+      !(error instanceof KernelLadderError) &&
+      process.env.KERNEL_LADDER_DEBUG &&
+      error instanceof Error
+    )
+      note(error.stack ?? '')
+    return exitCodes[toErrorShape(error).kind]
+  }
+}
+
+// A reader that went away (`| head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+process.exitCode = await main()

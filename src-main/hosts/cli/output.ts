@@ -1,0 +1,57 @@
+/** How the terminal speaks: one JSON document or text on stdout, everything else on stderr. */
+import { stripVTControlCharacters } from 'node:util'
+import type { ErrorShape } from '../../domain/errors'
+
+export const printJson = (value: unknown): void => {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Text from files and tools may hold control sequences; a terminal must not act on them. */
+export const printable = (text: string): string =>
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  stripVTControlCharacters(text).replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    '�',
+  )
+
+export const printText = (text: string): void => {
+  process.stdout.write(`${printable(text)}\n`)
+}
+
+export const note = (text: string): void => {
+  process.stderr.write(`${printable(text)}\n`)
+}
+
+export function printError({ kind, message, remedy }: ErrorShape): void {
+  note(`${kind === 'internal' ? 'internal error' : 'error'}: ${message}`)
+  if (remedy) note(`  ${remedy}`)
+}
+
+export interface Column<T> {
+  header: string
+  align?: 'left' | 'right'
+  cell: (row: T) => string
+}
+
+/** A plain table, its header left out where every column's is empty; widths count code points, which is right for the Latin text and the signs used here. */
+export function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
+  const cells = [
+    columns.map(({ header }) => header),
+    ...rows.map((row) => columns.map(({ cell }) => cell(row))),
+  ]
+  const widths = columns.map((_, index) =>
+    Math.max(...cells.map((line) => [...(line[index] ?? '')].length)),
+  )
+  return cells
+    .map((line) =>
+      line
+        .map((text, index) => {
+          const pad = ' '.repeat(widths[index]! - [...text].length)
+          return columns[index]!.align === 'left' ? text + pad : pad + text
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .filter((line, index) => index > 0 || line !== '')
+    .join('\n')
+}

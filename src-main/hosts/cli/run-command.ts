@@ -1,0 +1,80 @@
+/** `kernel-ladder run`: climbs a ladder, prints the session, and ends with the contract's exit code. */
+import { resolve } from 'node:path'
+import { assets } from '../../adapters/assets'
+import { sessionsDir } from '../../adapters/paths'
+import { exitCodes } from '../../domain/errors'
+import type { Session } from '../../domain/session'
+import { climb, type ClimbResult } from '../../services/climb'
+import { appVersion } from '../../services/version'
+import { parseRunRequest, wholeNumber, type RunOptions } from './arguments'
+import { describeSession } from './describe'
+import { note, printError, printJson, printText } from './output'
+import { progressPrinter } from './progress'
+
+/** What `run --json` and `show --json` print. */
+export function sessionDocument(session: Session, folder: string | null): object {
+  const { schema, target, device, problem, ladder, ...rest } = session
+  return {
+    schema,
+    session: folder,
+    target,
+    device,
+    problem,
+    ladder: ladder.id,
+    createdAt: rest.createdAt,
+    appVersion: rest.appVersion,
+    tools: rest.tools,
+    settings: rest.settings,
+    completion: rest.completion,
+    warnings: rest.warnings,
+    rungs: rest.rungs,
+  }
+}
+
+/** Aborts at the first ^C or termination; a second one ends the program at once. */
+function abortOnSignals(): AbortSignal {
+  const controller = new AbortController()
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(exitCodes.cancelled)
+    note(
+      `\n${signal === 'SIGINT' ? 'Interrupted' : 'Ended'}: stopping, and saving what is finished.`,
+    )
+    controller.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  return controller.signal
+}
+
+/** 1 when a rung is wrong or failed or was not reached; an unsupported rung is no failure of the run. */
+function exitCodeOf({ session, missing, unsaved }: ClimbResult): number {
+  if (unsaved) return exitCodes[unsaved.kind]
+  const failed = session.rungs.some(({ status }) => ['wrong', 'failed', 'not-run'].includes(status))
+  if (session.completion === 'cancelled' || failed) return exitCodes.failed
+  return missing ? exitCodes.missing : 0
+}
+
+export async function runCommand(options: RunOptions): Promise<number> {
+  const request = parseRunRequest(options)
+  const settings = {
+    ...(options.timeout === undefined
+      ? {}
+      : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
+    flushL2: options.flushL2 ?? false,
+  }
+  const result = await climb(request, {
+    assets: await assets(),
+    store: sessionsDir(),
+    ...(options.out === undefined ? {} : { out: resolve(options.out) }),
+    appVersion,
+    settings,
+    emit: progressPrinter(),
+    signal: abortOnSignals(),
+  })
+  const { session, folder, missing, unsaved } = result
+  if (options.json) printJson(sessionDocument(session, folder))
+  else printText(describeSession(session))
+  if (folder !== null && session.target.kind === 'live') note(`Saved in ${folder}`)
+  if (folder === null && !unsaved) note('Nothing was finished, so nothing was saved.')
+  for (const error of [missing, unsaved]) if (error) printError(error)
+  return exitCodeOf(result)
+}

@@ -1,0 +1,52 @@
+/** The bridge's end in the main process: one channel for calls, one for events. */
+import { type BrowserWindow, ipcMain, type IpcMainInvokeEvent } from 'electron'
+import { type Core, dispatch, type Reply } from '../../contract'
+import { inputError } from '../../domain/errors'
+import { isAppUrl } from './app-protocol'
+
+/** The preload holds the same two names, for it may import nothing; a test connects both ends. */
+export const callChannel = 'kernel-ladder:call'
+export const eventChannel = 'kernel-ladder:event'
+
+/** Returns the function that takes the bridge down. */
+export function connectIpc(core: Core, window: BrowserWindow): () => void {
+  const { webContents } = window
+  ipcMain.handle(callChannel, async (event, message: unknown): Promise<Reply<unknown>> => {
+    if (!isFromOurPage(event, window))
+      return refused('This call did not come from the window of Kernel Ladder.')
+    if (!isCall(message)) return refused('A call must be a name and an input.')
+    return dispatch(core, message.name, message.input)
+  })
+  const unsubscribe = core.subscribe((message) => {
+    if (!webContents.isDestroyed()) webContents.send(eventChannel, message)
+  })
+  return () => {
+    unsubscribe()
+    ipcMain.removeHandler(callChannel)
+  }
+}
+
+/** The page of our window itself: no frame within it, no other contents, no other origin. */
+function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolean {
+  if (window.isDestroyed() || event.sender !== window.webContents) return false
+  try {
+    const frame = event.senderFrame
+    // Null once it has navigated or gone: then nobody can say who asked.
+    return frame !== null && frame.parent === null && isAppUrl(frame.origin)
+  } catch {
+    // A frame that goes away while it is looked at throws.
+    return false
+  }
+}
+
+const isCall = (message: unknown): message is { name: string; input: unknown } =>
+  typeof message === 'object' &&
+  message !== null &&
+  'name' in message &&
+  typeof message.name === 'string' &&
+  'input' in message
+
+const refused = (sentence: string): Reply<never> => ({
+  ok: false,
+  error: inputError(sentence).toShape(),
+})

@@ -1,0 +1,26 @@
+/**
+ * All that the page can reach of the desktop program. Nothing is checked here: the main process
+ * trusts this side no more than any other.
+ */
+import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron'
+import type { Reply, RunMessage } from '../../contract'
+
+const bridge = {
+  call: (name: string, input: unknown): Promise<Reply<unknown>> =>
+    ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
+
+  /** Returns the function that ends the subscription. */
+  subscribe: (listener: (message: RunMessage) => void): (() => void) => {
+    // The event object is kept back: through its sender the page could reach every channel.
+    const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)
+    ipcRenderer.on('kernel-ladder:event', deliver)
+    return () => {
+      ipcRenderer.removeListener('kernel-ladder:event', deliver)
+    }
+  },
+}
+
+/** What the page sees as `window.kernelLadder`. */
+export type KernelLadderBridge = typeof bridge
+
+contextBridge.exposeInMainWorld('kernelLadder', bridge)

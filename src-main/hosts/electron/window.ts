@@ -1,0 +1,48 @@
+/** The one window. */
+import { app, BrowserWindow, dialog, nativeTheme } from 'electron'
+import { appUrl } from './app-protocol'
+import { securePreferences } from './security'
+
+export function createWindow(preloadPath: string): BrowserWindow {
+  nativeTheme.themeSource = 'system'
+  const window = new BrowserWindow({
+    title: 'Kernel Ladder',
+    width: 1440,
+    height: 900,
+    minWidth: 1000,
+    minHeight: 640,
+    // Shown when there is something to see; until then, and while it is resized, near the UI's own.
+    show: false,
+    backgroundColor: nativeTheme.shouldUseDarkColors ? '#16181d' : '#ffffff',
+    webPreferences: { ...securePreferences, preload: preloadPath },
+  })
+  window.once('ready-to-show', () => window.show())
+  window.webContents.on('render-process-gone', (_event, { reason }) => {
+    if (reason !== 'clean-exit') void offerReload(window, reason)
+  })
+  return window
+}
+
+export async function loadUi(window: BrowserWindow): Promise<void> {
+  try {
+    await window.loadURL(appUrl)
+  } catch (error) {
+    // Closed before it was loaded: that is no failure.
+    if (!window.isDestroyed()) throw error
+  }
+}
+
+/** The core lives in this process, so that a run goes on while its window is gone. */
+async function offerReload(window: BrowserWindow, reason: string): Promise<void> {
+  const { response } = await dialog.showMessageBox(window, {
+    type: 'error',
+    title: 'Kernel Ladder',
+    message: 'The window stopped working.',
+    detail: `Its process ended (${reason}). A run under way goes on; reloading shows it again.`,
+    buttons: ['Reload', 'Quit'],
+    defaultId: 0,
+    cancelId: 0,
+  })
+  if (response === 1) app.quit()
+  else if (!window.isDestroyed()) window.webContents.reload()
+}

@@ -1,0 +1,135 @@
+/** From the path in a request to a file of the built UI, for both hosts, and to nothing else on disk. */
+import { realpath, stat } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+import { KernelLadderError } from '../../domain/errors'
+import { cacheForever, cacheNever } from './headers'
+
+interface FileType {
+  contentType: string
+  /** Text, so that compressing it pays. */
+  text: boolean
+}
+
+const text = (contentType: string): FileType => ({
+  contentType: `${contentType}; charset=utf-8`,
+  text: true,
+})
+const binary = (contentType: string): FileType => ({ contentType, text: false })
+
+const fileTypes = new Map<string, FileType>([
+  ['.html', text('text/html')],
+  ['.js', text('text/javascript')],
+  ['.mjs', text('text/javascript')],
+  ['.css', text('text/css')],
+  ['.json', text('application/json')],
+  ['.map', text('application/json')],
+  ['.webmanifest', text('application/manifest+json')],
+  ['.svg', text('image/svg+xml')],
+  ['.txt', text('text/plain')],
+  ['.png', binary('image/png')],
+  ['.jpg', binary('image/jpeg')],
+  ['.jpeg', binary('image/jpeg')],
+  ['.gif', binary('image/gif')],
+  ['.webp', binary('image/webp')],
+  ['.ico', binary('image/vnd.microsoft.icon')],
+  ['.woff', binary('font/woff')],
+  ['.woff2', binary('font/woff2')],
+  ['.ttf', binary('font/ttf')],
+])
+const unknownType = binary('application/octet-stream')
+
+export interface RendererFile extends FileType {
+  path: string
+  size: number
+  modifiedMs: number
+  cacheControl: string
+}
+
+/**
+ * The decoded segments of a request path as it came over the wire, or null for one that no honest
+ * client sends: escapes that do not decode, encoded separators, control characters, backslashes,
+ * `.` and `..`, empty segments. Refusing is safer than repairing: nobody else has to agree with us
+ * on what the repaired path is.
+ */
+export function pathSegments(rawPath: string): string[] | null {
+  if (!rawPath.startsWith('/') || /%(?:2f|5c)/i.test(rawPath)) return null
+  let path: string
+  try {
+    path = decodeURIComponent(rawPath)
+  } catch {
+    return null
+  }
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\\\u0000-\u001f\u007f]/.test(path)) return null
+  const segments = path.slice(1).split('/')
+  if (segments.at(-1) === '') segments.pop()
+  return segments.some((segment) => segment === '' || segment === '.' || segment === '..')
+    ? null
+    : segments
+}
+
+/** Vite's names: `assets/<name>-<8 characters of hash>.<extension>`. */
+const isHashed = (segments: string[]): boolean =>
+  segments[0] === 'assets' && /-[\w-]{8}\.\w+$/.test(segments.at(-1) ?? '')
+
+export class RendererFiles {
+  readonly #root: string
+
+  private constructor(root: string) {
+    this.#root = root
+  }
+
+  /** Fails when there is no UI to serve, so that a host says so at its start and not by a blank page. */
+  static async open(rendererDir: string): Promise<RendererFiles> {
+    try {
+      const root = await realpath(rendererDir)
+      await stat(join(root, 'index.html'))
+      return new RendererFiles(root)
+    } catch (error) {
+      throw new KernelLadderError(
+        'missing',
+        `The user interface is not built: there is no index.html in ${rendererDir}.`,
+        'Run `npm run build` and start again.',
+        { cause: error },
+      )
+    }
+  }
+
+  /**
+   * The file for these segments. A path that names no asset is a place inside the UI, which its own
+   * router resolves: it gets index.html. What tells them apart is a known file extension, for a
+   * session's name in a path may hold a dot.
+   */
+  async find(segments: string[]): Promise<RendererFile | null> {
+    const last = segments.at(-1)
+    if (last === undefined) return this.#file(['index.html'])
+    const found = await this.#file(segments)
+    if (found !== null) return found
+    const isPlaceInUi =
+      segments[0] !== 'assets' &&
+      !last.startsWith('.') &&
+      !fileTypes.has(extname(last).toLowerCase())
+    return isPlaceInUi ? this.#file(['index.html']) : null
+  }
+
+  async #file(segments: string[]): Promise<RendererFile | null> {
+    // Hidden files are never part of a build; a colon opens an alternate stream on Windows.
+    if (segments.some((segment) => segment.startsWith('.') || segment.includes(':'))) return null
+    try {
+      // Links are resolved before the comparison: one that leads out of the folder is not served.
+      const path = await realpath(join(this.#root, ...segments))
+      if (!path.startsWith(this.#root + sep)) return null
+      const status = await stat(path)
+      if (!status.isFile()) return null
+      return {
+        path,
+        size: status.size,
+        modifiedMs: status.mtimeMs,
+        cacheControl: isHashed(segments) ? cacheForever : cacheNever,
+        ...(fileTypes.get(extname(path).toLowerCase()) ?? unknownType),
+      }
+    } catch {
+      return null
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/** Whole answers of the web host; what they have in common is set here and nowhere else. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Reply } from '../../contract'
+import { cacheNever } from '../shared/headers'
+import type { HttpFault } from './request-guard'
+
+export function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  response.writeHead(status, {
+    'Cache-Control': cacheNever,
+    ...headers,
+    'Content-Length': bytes.length,
+  })
+  response.end(request.method === 'HEAD' ? undefined : bytes)
+}
+
+export function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  reply: Reply<unknown>,
+  headers: Record<string, string> = {},
+): void {
+  send(request, response, status, JSON.stringify(reply), {
+    ...headers,
+    'Content-Type': 'application/json; charset=utf-8',
+  })
+}
+
+/** Only our own sentences go in: nothing of the request is ever echoed, so nothing needs escaping. */
+export function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  { title, body, head = '' }: { title: string; body: string; head?: string },
+  headers: Record<string, string> = {},
+): void {
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+${head}<title>${title}</title>
+</head>
+<body>
+<h1>${title}</h1>
+${body}
+</body>
+</html>
+`
+  send(request, response, status, page, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
+}
+
+/** A refused request: a Reply where a program asked, a page where a person did. */
+export function sendFault(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: HttpFault,
+): void {
+  // The rest of a refused message is not worth reading, and must not be taken for the next one.
+  const headers = request.complete ? fault.headers : { ...fault.headers, Connection: 'close' }
+  if (/^\/(rpc|events)\b/.test(request.url ?? '')) {
+    const { message, remedy } = fault
+    const error = { kind: 'input' as const, message, ...(remedy === undefined ? {} : { remedy }) }
+    sendReply(request, response, fault.status, { ok: false, error }, headers)
+    return
+  }
+  const body = [fault.message, fault.remedy]
+    .filter((sentence) => sentence !== undefined)
+    .map((sentence) => `<p>${sentence}</p>`)
+    .join('\n')
+  sendPage(request, response, fault.status, { title: 'Kernel Ladder', body }, headers)
+}
+
+export function sendEntryRefused(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reason: string,
+): void {
+  sendPage(request, response, 403, {
+    title: 'This page is locked',
+    body: `<p>${reason}</p>
+<p>To get a new link, stop the server, run <code>kernel-ladder serve</code> again and open the address that it prints. Each link works once.</p>
+<p>If Kernel Ladder is already open in this browser, <a href="/">go on to it</a>.</p>`,
+  })
+}
+
+export function sendEntry(
+  request: IncomingMessage,
+  response: ServerResponse,
+  cookie: string,
+  { byPage }: { byPage: boolean },
+): void {
+  const headers = { 'Set-Cookie': cookie }
+  if (!byPage) {
+    send(request, response, 303, '', { ...headers, Location: '/' })
+    return
+  }
+  // The way on starts from our own page, so that the browser sends the Strict cookie with it.
+  sendPage(
+    request,
+    response,
+    200,
+    {
+      title: 'Kernel Ladder',
+      head: '<meta http-equiv="refresh" content="0;url=/">\n',
+      body: '<p><a href="/">Open Kernel Ladder</a></p>',
+    },
+    headers,
+  )
+}

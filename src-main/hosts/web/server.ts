@@ -1,0 +1,194 @@
+/** The UI on loopback, for machines without a display: `kernel-ladder serve`. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Core } from '../../contract'
+import { inputError } from '../../domain/errors'
+import { securityHeaders } from '../shared/headers'
+import { pathSegments, RendererFiles } from '../shared/renderer-files'
+import { Auth } from './auth'
+import { createEventStreams, type EventStreams } from './events'
+import {
+  checkFetchMetadata,
+  checkHost,
+  checkOrigin,
+  HttpFault,
+  isForeignNavigation,
+  isPrefetch,
+} from './request-guard'
+import { sendEntry, sendEntryRefused, sendFault } from './respond'
+import { answerCall } from './rpc'
+import { createStaticFiles, type StaticFiles } from './static-files'
+
+export interface WebHostLimits {
+  maxBodyBytes: number
+  headersTimeoutMs: number
+  /** For a whole request to arrive; how long the answer takes is not limited. */
+  requestTimeoutMs: number
+  heartbeatMs: number
+  maxBacklogBytes: number
+  /** For calls under way when the server closes. */
+  closeGraceMs: number
+}
+
+const defaultLimits: WebHostLimits = {
+  maxBodyBytes: 1024 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  heartbeatMs: 15_000,
+  maxBacklogBytes: 16 * 1024 * 1024,
+  closeGraceMs: 500,
+}
+
+export interface WebHostOptions {
+  core: Core
+  rendererDir: string
+  /** 0 or absent: any free port. */
+  port?: number
+  log?: (line: string) => void
+  limits?: Partial<WebHostLimits>
+}
+
+export interface WebHost {
+  /** The first one-time link. */
+  url: string
+  origin: string
+  port: number
+  /** Another one-time link; an unused one before it stops working. */
+  newUrl(): string
+  /** Ends event streams and the listener. The core stays open: it belongs to the caller. */
+  close(): Promise<void>
+}
+
+interface Parts {
+  core: Core
+  port: number
+  auth: Auth
+  staticFiles: StaticFiles
+  events: EventStreams
+  limits: WebHostLimits
+}
+
+export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
+  const { core, rendererDir, log = () => {} } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
+  const events = createEventStreams(core, limits)
+
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 5_000),
+  })
+  server.maxConnections = 256
+  const port = await listen(server, options.port ?? 0)
+  const auth = new Auth(port)
+  const parts: Parts = { core, port, auth, staticFiles, events, limits }
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    handle(parts, request, response).catch((error: unknown) => {
+      if (!(error instanceof HttpFault)) log(`The request failed: ${String(error)}`)
+      if (response.headersSent) response.destroy()
+      else sendFault(request, response, asFault(error))
+    })
+  })
+
+  const origin = `http://127.0.0.1:${port}`
+  const newUrl = (): string => `${origin}/?token=${auth.issueToken()}`
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closing ??= new Promise((resolve) => {
+      const cut = setTimeout(() => server.closeAllConnections(), limits.closeGraceMs)
+      server.close(() => {
+        clearTimeout(cut)
+        resolve()
+      })
+      events.closeAll()
+    })
+    return closing
+  }
+  return { url: newUrl(), origin, port, newUrl, close }
+}
+
+/** The order matters: who asks is settled before what is asked for is looked at. */
+async function handle(
+  parts: Parts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
+  checkHost(request, parts.port)
+  const { method = '' } = request
+  if (!['GET', 'HEAD', 'POST'].includes(method))
+    throw new HttpFault(405, 'Only GET, HEAD and POST are served.', {
+      headers: { Allow: 'GET, HEAD, POST' },
+    })
+  checkFetchMetadata(request)
+  if (method === 'POST') checkOrigin(request)
+
+  const [rawPath = '', query] = splitOnce(request.url ?? '', '?')
+  const segments = pathSegments(rawPath)
+  if (segments === null) throw new HttpFault(400, 'The address is not valid.')
+  const token = segments.length === 0 ? new URLSearchParams(query).get('token') : null
+  if (token !== null && method !== 'POST') return enter(parts.auth, token, request, response)
+  if (!parts.auth.admits(request.headers.cookie)) return refuseEntry(segments, request, response)
+
+  if (segments[0] === 'rpc') {
+    if (method !== 'POST') throw wrongMethod('POST')
+    const name = segments.slice(1).join('/')
+    return answerCall(parts.core, name, request, response, parts.limits.maxBodyBytes)
+  }
+  if (method === 'POST') throw wrongMethod('GET, HEAD')
+  if (segments[0] === 'events' && segments.length === 1) return parts.events.open(request, response)
+  return parts.staticFiles(segments, request, response)
+}
+
+function enter(
+  auth: Auth,
+  token: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  // A link preview asks by HEAD, a browser fetches ahead: neither is the person opening the link.
+  if (request.method === 'HEAD' || isPrefetch(request))
+    throw new HttpFault(503, 'The link works only when a person opens it.')
+  const cookie = auth.exchange(token)
+  if (cookie === null)
+    sendEntryRefused(request, response, 'This link was already used, or is not valid.')
+  else sendEntry(request, response, cookie, { byPage: isForeignNavigation(request) })
+}
+
+function refuseEntry(segments: string[], request: IncomingMessage, response: ServerResponse): void {
+  if (segments[0] === 'rpc' || segments[0] === 'events')
+    throw new HttpFault(401, 'This browser is not signed in to this server.', {
+      remedy: 'Run `kernel-ladder serve` again and open the link that it prints.',
+    })
+  sendEntryRefused(request, response, 'This browser has not opened the link of this server.')
+}
+
+const wrongMethod = (allow: string): HttpFault =>
+  new HttpFault(405, `This address is served for ${allow} only.`, { headers: { Allow: allow } })
+
+/** What went wrong inside stays in the log: a message may hold paths of this machine. */
+const asFault = (error: unknown): HttpFault =>
+  error instanceof HttpFault ? error : new HttpFault(500, 'The server failed to answer.')
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        inputError(
+          error.code === 'EADDRINUSE'
+            ? `Port ${port} of 127.0.0.1 is taken by another program.`
+            : `The server cannot listen on port ${port} of 127.0.0.1: ${error.message}.`,
+          'Choose another with --port, or --port 0 for any free one.',
+        ),
+      ),
+    )
+    // The address in words, never `localhost`, which may also mean another interface.
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+}

@@ -1,0 +1,177 @@
+/**
+ * `ncu --csv --page raw`: a header row, a row of units, then a row a launch, in the middle of what
+ * ncu (`==PROF==`, `==WARNING==`) and the profiled program said. The same text comes from a run, with
+ * or without `-o`, and from `--import`.
+ *
+ * Values come out in ncu's base units. A cell without a figure is null, never 0. A row that was cut
+ * off is left out and noted; a table in a locale with a decimal comma is refused, because half its
+ * figures could be read wrongly.
+ */
+import { parse } from 'csv-parse/sync'
+import { inputError } from '../domain/errors'
+import { ncuMessages, type NcuMessage } from './ncu-failure'
+import { hasDecimalComma, parseNcuCell, toBaseUnit } from './ncu-values'
+
+export { ncuMessages, recognizeNcuFailure } from './ncu-failure'
+export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
+
+export interface NcuValue {
+  /** null: ncu had no figure for this launch. */
+  value: number | string | null
+  /** ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
+  unit: string
+}
+
+export type Extent = [number, number, number]
+
+export interface NcuLaunch {
+  id: number
+  processId: number | null
+  kernelName: string
+  /** The innermost push/pop range of NVTX's default domain; null outside of any. */
+  rung: string | null
+  grid: Extent
+  block: Extent
+  /** Replay passes that collecting took. */
+  passes: number | null
+  device: number | null
+  computeCapability: string | null
+  /** By ncu's name. */
+  metrics: Record<string, NcuValue>
+}
+
+export interface NcuReport {
+  launches: NcuLaunch[]
+  /** What ncu said, in its order. */
+  messages: NcuMessage[]
+  /** What could not be read of the table, each as a sentence. */
+  notes: string[]
+}
+
+const headerStart = '"ID","Process ID"'
+const descriptive = new Set([
+  'ID',
+  'Process ID',
+  'Process Name',
+  'Host Name',
+  'Kernel Name',
+  'Context',
+  'Stream',
+  'Block Size',
+  'Grid Size',
+  'Device',
+  'CC',
+])
+const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
+
+const isWhole = (line: string): boolean =>
+  line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
+
+/** The CSV lines from the header on; those of the program between or after them are left out. */
+function tableLines(text: string, notes: string[]): string[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const first = lines.findIndex((line) => line.includes(headerStart))
+  if (first < 0) return []
+  const header = lines[first]!
+  const rows = [header.slice(header.indexOf(headerStart)), ...lines.slice(first + 1)].filter(
+    (line) => line.startsWith('"'),
+  )
+  return rows.filter((line, index) => {
+    if (isWhole(line)) return true
+    notes.push(
+      index === 0
+        ? "ncu's table ends in the middle of its header."
+        : `ncu's table ends in the middle of a row: ${JSON.stringify(line.slice(0, 40))}.`,
+    )
+    return false
+  })
+}
+
+/** `466  "<default domain>:03_a:none:…"`, outermost first; other domains belong to libraries. */
+function innermostRange(cell: string): string | null {
+  const domain = '<default domain>:'
+  const ranges = [...cell.matchAll(/"([^"]*)"/g)]
+    .map(([, range = '']) => range)
+    .filter((range) => range.startsWith(domain))
+  // After the name come payload type and value, colour type and value, message type and message.
+  return ranges.at(-1)?.slice(domain.length).split(':').slice(0, -6).join(':') || null
+}
+
+function parseExtent(cell: string): Extent | null {
+  const [x, y, z] = cell.match(/\d+/g)?.map(Number) ?? []
+  return x === undefined || y === undefined || z === undefined ? null : [x, y, z]
+}
+
+const asNumber = (cell: string | undefined): number | null => {
+  const value = parseNcuCell(cell ?? '')
+  return typeof value === 'number' ? value : null
+}
+
+interface Table {
+  header: string[]
+  units: string[]
+}
+
+function parseMetrics({ header, units }: Table, row: string[]): Record<string, NcuValue> {
+  const metrics: Record<string, NcuValue> = {}
+  header.forEach((column, index) => {
+    if (descriptive.has(column) || isRange(column)) return
+    const cell = row[index] ?? ''
+    if (units[index] && hasDecimalComma(cell))
+      throw inputError(
+        `ncu wrote ${column} as ${cell}: its numbers have a decimal comma.`,
+        'Run ncu again with LC_ALL=C in its environment.',
+      )
+    const { unit, factor } = toBaseUnit(units[index] ?? '')
+    const value = parseNcuCell(cell)
+    metrics[column] = { value: typeof value === 'number' ? value * factor : value, unit }
+  })
+  return metrics
+}
+
+function parseLaunch(table: Table, row: string[], notes: string[]): NcuLaunch | null {
+  const cell = (column: string): string => row[table.header.indexOf(column)] ?? ''
+  const id = asNumber(cell('ID'))
+  const grid = parseExtent(cell('Grid Size'))
+  const block = parseExtent(cell('Block Size'))
+  if (id === null || row.length !== table.header.length || !grid || !block) {
+    notes.push(`A row of ncu's table cannot be read: ${JSON.stringify(row.slice(0, 2).join(','))}.`)
+    return null
+  }
+  const ranges = table.header.findIndex((column) => column.includes('Push/Pop_Range'))
+  const metrics = parseMetrics(table, row)
+  const passes = metrics.profiler__replayer_passes?.value
+  return {
+    id,
+    processId: asNumber(cell('Process ID')),
+    kernelName: cell('Kernel Name'),
+    rung: innermostRange(row[ranges] ?? ''),
+    grid,
+    block,
+    passes: typeof passes === 'number' ? passes : null,
+    device: asNumber(cell('Device')),
+    computeCapability: cell('CC') || null,
+    metrics,
+  }
+}
+
+/** All launches in ncu's output; none when it holds no table (see recognizeNcuFailure for why). */
+export function parseNcuRawCsv(text: string): NcuReport {
+  const notes: string[] = []
+  const messages = ncuMessages(text)
+  const rows: string[][] = parse(tableLines(text, notes).join('\n'), { relax_column_count: true })
+  const [header, ...rest] = rows
+  if (!header || header[0] !== 'ID') return { launches: [], messages, notes }
+  if (header.includes('Metric Name'))
+    throw inputError(
+      "This is ncu's details page, with a row a metric.",
+      'Export the raw page: ncu --import FILE --csv --page raw.',
+    )
+  const hasUnits = rest[0]?.[0] === ''
+  const table = { header, units: hasUnits ? rest[0]! : [] }
+  const launches = rest
+    .slice(hasUnits ? 1 : 0)
+    .map((row) => parseLaunch(table, row, notes))
+    .filter((launch) => launch !== null)
+  return { launches, messages, notes }
+}

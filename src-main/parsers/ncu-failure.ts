@@ -1,0 +1,148 @@
+/**
+ * What ncu says beside its table, and why it did not profile: from its `==ERROR==` and `==WARNING==`
+ * lines and its exit code, in words a reader can act on. The exit code says little: it is 0 when no
+ * kernel was profiled, and (ncu 2025.3) when a metric is unknown.
+ */
+export interface NcuMessage {
+  level: 'error' | 'warning' | 'info'
+  text: string
+}
+
+const levels = { ERROR: 'error', WARNING: 'warning', PROF: 'info' } as const
+
+/** ncu's own lines in a text, `==ERROR==` and its like. */
+export function ncuMessages(text: string): NcuMessage[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const [, level, message] = /^==(ERROR|WARNING|PROF)== ?(.*)$/.exec(line) ?? []
+    return level && message ? [{ level: levels[level as keyof typeof levels], text: message }] : []
+  })
+}
+
+export type NcuFailureKind =
+  | 'counter-permission'
+  | 'counters-busy'
+  | 'lock-file'
+  | 'driver-incompatible'
+  | 'driver-library'
+  | 'unknown-metric'
+  | 'not-executable'
+  | 'application-failed'
+  | 'no-kernels'
+  | 'other'
+
+export interface NcuFailure {
+  kind: NcuFailureKind
+  message: string
+  remedy: string
+}
+
+interface Pattern {
+  kind: NcuFailureKind
+  pattern: RegExp
+  message: (match: RegExpExecArray) => string
+  remedy: string
+}
+
+/** Causes, in the order in which one hides another. */
+const causes: readonly Pattern[] = [
+  {
+    kind: 'counter-permission',
+    pattern: /ERR_NVGPUCTRPERM/,
+    message: () => "This user may not read the GPU's performance counters (ERR_NVGPUCTRPERM).",
+    remedy:
+      'Put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file in /etc/modprobe.d and reboot, or run as root; in a container, start it with --cap-add=SYS_ADMIN.',
+  },
+  {
+    kind: 'counters-busy',
+    pattern: /driver resource was unavailable/i,
+    message: () => "Another tool, usually DCGM, holds the GPU's performance counters.",
+    remedy: 'Run "dcgmi profile --pause", profile again, then "dcgmi profile --resume".',
+  },
+  {
+    kind: 'lock-file',
+    pattern: /nsight-compute-lock/,
+    message: () => "ncu cannot use its lock file; it belongs to another user's ncu.",
+    remedy: 'Set TMPDIR to a folder of your own.',
+  },
+  {
+    kind: 'driver-incompatible',
+    pattern: /Cuda driver is not compatible with Nsight Compute/i,
+    message: () => 'The NVIDIA driver is too old for this version of ncu.',
+    remedy: "Update the driver, or use the ncu of the CUDA version that nvidia-smi's header shows.",
+  },
+  {
+    kind: 'driver-library',
+    pattern: /LibraryNotLoaded|failed to connect to the CUDA driver/i,
+    message: () => "ncu cannot load the driver's profiling library.",
+    remedy:
+      'Install the libraries of the same driver version as the kernel module; in a container, set NVIDIA_DRIVER_CAPABILITIES=all.',
+  },
+  {
+    kind: 'unknown-metric',
+    pattern: /Failed to find metric (?:regex:\^)?([\w.]+)?/,
+    message: ([, name]) =>
+      `This version of ncu does not know ${name ? `the metric ${name}` : 'a metric'} on this GPU.`,
+    remedy: 'Profile at a lower level, or with the ncu of CUDA 12 or later.',
+  },
+  {
+    kind: 'not-executable',
+    pattern: /'(.*?)' does not exist or is not an executable/,
+    message: ([, file]) => `ncu cannot start ${file}: it does not exist or is not executable.`,
+    remedy: 'Build the runner again; check that its folder is not mounted noexec.',
+  },
+]
+
+/** What ncu says whatever the cause was; these explain nothing by themselves. */
+const consequences: readonly Pattern[] = [
+  {
+    kind: 'application-failed',
+    pattern: /The application returned an error code(?: \((-?\d+)\))?/,
+    message: ([, code]) =>
+      `The profiled program failed${code === undefined ? '' : ` with exit code ${code}`}.`,
+    remedy: 'Run the same rungs without profiling; what they say there is the cause.',
+  },
+  {
+    kind: 'no-kernels',
+    pattern: /No kernels were profiled/,
+    message: () => 'ncu ran, and profiled no kernel.',
+    remedy: 'Run the same rungs without profiling and see whether they launch a kernel.',
+  },
+]
+
+const uninformative =
+  /^An error (was reported by|occurred while)|^Failed to profile|^The application returned/
+
+/**
+ * Why ncu's run gave no (or not every) profile; null when nothing is wrong. `text` is stdout and
+ * stderr together; `exitCode` null when a signal ended ncu.
+ */
+export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {
+  const said = ncuMessages(text).filter(({ level }) => level !== 'info')
+  const first = (patterns: readonly Pattern[]): NcuFailure | null => {
+    for (const { kind, pattern, message, remedy } of patterns)
+      for (const { text: line } of said) {
+        const match = pattern.exec(line)
+        if (match) return { kind, message: message(match), remedy }
+      }
+    return null
+  }
+  const cause = first(causes)
+  if (cause) return cause
+
+  const errors = said.filter(({ level }) => level === 'error').map(({ text: line }) => line)
+  const unexplained = errors.find((line) => !uninformative.test(line))
+  if (unexplained) return other(`ncu failed: ${unexplained}`)
+  const consequence = first(consequences)
+  if (consequence) return consequence
+  if (errors[0]) return other(`ncu failed: ${errors[0]}`)
+  if (exitCode === 0) return null
+  return other(
+    exitCode === null ? 'ncu was ended by a signal.' : `ncu ended with exit code ${exitCode}.`,
+  )
+}
+
+const other = (message: string): NcuFailure => ({
+  kind: 'other',
+  message,
+  remedy: "Read ncu's output in the session's raw folder.",
+})

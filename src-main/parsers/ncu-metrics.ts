@@ -1,0 +1,88 @@
+/**
+ * Launches of one rung as ncu reported them → the registry's metrics, in the registry's units. A rung
+ * may launch several kernels; how they add up is the registry's `aggregate`. What cannot be said is
+ * `unavailable`, with the reason.
+ */
+import {
+  metricsAtLevel,
+  unavailable,
+  type MetricDefinition,
+  type MetricValue,
+  type ProfileLevel,
+} from '../domain/metrics'
+import type { Unit } from '../domain/units'
+import type { NcuLaunch } from './ncu-csv'
+
+const durationName = 'gpu__time_duration.sum'
+
+/** What ncu's base unit is multiplied by to give the registry's; 1 where they are the same thing. */
+const conversions: Partial<Record<Unit, Record<string, number>>> = {
+  ms: { ns: 1e-6 },
+  s: { ns: 1e-9 },
+  MHz: { hz: 1e-6 },
+}
+
+const numberOf = (launch: NcuLaunch, name: string): number | null => {
+  const value = launch.metrics[name]?.value
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
+
+type Result = { value: number } | { reason: string }
+
+function aggregate(
+  launches: readonly NcuLaunch[],
+  values: readonly number[],
+  how: MetricDefinition['aggregate'],
+): Result {
+  const only = values[0]
+  if (values.length === 1 && only !== undefined) return { value: only }
+  if (how === 'sum') return { value: values.reduce((sum, value) => sum + value, 0) }
+
+  const durations = launches.map(durationOf)
+  if (durations.some((duration) => duration <= 0))
+    return {
+      reason: `The rung launches ${launches.length} kernels, and ncu did not report ${durationName} for each of them.`,
+    }
+  if (how === 'longest-kernel') return { value: values[durations.indexOf(Math.max(...durations))]! }
+  const total = durations.reduce((sum, duration) => sum + duration, 0)
+  return {
+    value: values.reduce((sum, value, index) => sum + value * (durations[index]! / total), 0),
+  }
+}
+
+/** Why none of the names gave a figure: no column at all, or a column without one. */
+function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): string {
+  const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
+  if (!reported) return `ncu did not report ${names.join(' or ')} on this GPU.`
+  const kernel = launches.find((launch) => numberOf(launch, reported) === null)?.kernelName
+  return `ncu has no figure of ${reported} for the kernel ${kernel}.`
+}
+
+function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition): MetricValue {
+  const { unit, ncu: names } = definition
+  if (launches.length === 0) return unavailable(unit, 'ncu profiled no kernel of this rung.')
+  for (const name of names) {
+    const values = launches.map((launch) => numberOf(launch, name))
+    if (!values.every((value) => value !== null)) continue
+    const reported = launches[0]!.metrics[name]!.unit
+    if (unit === '%' && reported !== '%' && reported !== '')
+      return unavailable(unit, `ncu reported ${name} in ${reported} and not in percent.`)
+    const result = aggregate(launches, values, definition.aggregate)
+    if ('reason' in result) return unavailable(unit, result.reason)
+    const factor = conversions[unit]?.[reported] ?? 1
+    return { value: result.value * factor, unit, evidence: 'measured' }
+  }
+  return unavailable(unit, missingReason(launches, names))
+}
+
+/** Every metric of the level, by registry id. */
+export function toMetrics(
+  launches: readonly NcuLaunch[],
+  level: ProfileLevel,
+): Record<string, MetricValue> {
+  return Object.fromEntries(
+    metricsAtLevel(level).map((definition) => [definition.id, toMetric(launches, definition)]),
+  )
+}

@@ -1,0 +1,64 @@
+/**
+ * Cells of ncu's tables: numbers with thousands separators, and units brought to ncu's base units
+ * (ns, byte, hz, plain counts), so that output of `--print-units auto` reads like that of `base`.
+ * ncu's prefixes are decimal: 1 Kbyte is 1000 byte.
+ */
+
+/** What ncu writes where it has no figure. Not collected is not zero. */
+const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data)?$/i
+const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
+
+/** A cell's figure; null where ncu had none; the text itself where the metric is a word. */
+export function parseNcuCell(cell: string): number | string | null {
+  const text = cell.trim()
+  if (missing.test(text)) return null
+  if (!number.test(text)) return text
+  const value = Number(text.replaceAll(',', ''))
+  return Number.isFinite(value) ? value : null
+}
+
+/** `8,16` or `1.234,5`: ncu followed a locale with a decimal comma. */
+export const hasDecimalComma = (cell: string): boolean =>
+  /^[-+]?\d{1,3}(\.\d{3})*,\d+$/.test(cell.trim()) && !number.test(cell.trim())
+
+export interface BaseUnit {
+  unit: string
+  /** What a value in the given unit is multiplied by. */
+  factor: number
+}
+
+const nanoseconds: Record<string, number> = {
+  ns: 1,
+  nsecond: 1,
+  us: 1e3,
+  usecond: 1e3,
+  ms: 1e6,
+  msecond: 1e6,
+  s: 1e9,
+  second: 1e9,
+}
+const prefixes: Record<string, number> = { K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 }
+
+function counted(unit: string): BaseUnit {
+  const [, prefix, rest] = /^([KMGTP])([a-z]+)$/.exec(unit) ?? []
+  return prefix && rest ? { unit: rest, factor: prefixes[prefix]! } : { unit, factor: 1 }
+}
+
+const ownValue = (table: Record<string, number>, key: string): number | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined
+
+/** `Kbyte/block` → byte/block and 1000; `usecond` → ns and 1000; `cycle/nsecond` → cycle/s and 1e9. */
+export function toBaseUnit(text: string): BaseUnit {
+  const [top = '', ...rest] = text.trim().split('/')
+  const below = rest.join('/')
+  const time = ownValue(nanoseconds, top)
+  const numerator = time === undefined ? counted(top) : { unit: 'ns', factor: time }
+  if (below === '') return numerator
+  const belowTime = ownValue(nanoseconds, below)
+  const denominator =
+    belowTime === undefined ? counted(below) : { unit: 's', factor: belowTime / 1e9 }
+  return {
+    unit: `${numerator.unit}/${denominator.unit}`,
+    factor: numerator.factor / denominator.factor,
+  }
+}

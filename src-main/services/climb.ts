@@ -1,0 +1,141 @@
+/** One request from a host to its end: a live run that is saved, or a replay. */
+import { cp } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Assets } from '../adapters/assets'
+import { diskBuildCache } from '../adapters/build-cache'
+import { diskError, pathExists } from '../adapters/disk'
+import { readKernelLibrary, readSharedFiles } from '../adapters/kernel-library'
+import { liveToolbox } from '../adapters/live-toolbox'
+import { cacheDir } from '../adapters/paths'
+import { rawRecorder } from '../adapters/raw-files'
+import { draftSession } from '../adapters/session-store'
+import type { RunEvent, RunRequest } from '../contract'
+import type { ErrorShape } from '../domain/errors'
+import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { problemLabel } from '../domain/problem'
+import type { Session } from '../domain/session'
+import { planRun } from './plan'
+import { chooseRecording, listRecordings, replay } from './recordings'
+import { defaultSettings, runLadder, type RunSettings } from './run'
+
+export interface ClimbOptions {
+  assets: Assets
+  /** Folder of saved sessions, for a run that is given no folder of its own. */
+  store: string
+  /** Where to save; must not exist. */
+  out?: string
+  appVersion: string
+  settings?: Partial<RunSettings>
+  emit: (event: RunEvent) => void
+  signal: AbortSignal
+}
+
+export interface ClimbResult {
+  session: Session
+  /** The session's folder; null when nothing was finished and so nothing saved. */
+  folder: string | null
+  /** Something this machine lacks kept part of what was asked from being done. */
+  missing: ErrorShape | null
+  /** What was measured could not be saved; it is in `session` all the same. */
+  unsaved: ErrorShape | null
+}
+
+/** `gemm-fp32-4096-20261121-030507`: sorts by ladder and time, and is a valid SessionRef. */
+function sessionId(ladder: string, size: string, createdAt: string): string {
+  const [date, time] = createdAt.split('T')
+  const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
+  return `${ladder}-${size}-${stamp}`
+}
+
+const sizeWord = (problem: { m: number; n: number; k: number }): string =>
+  problemLabel(problem).replace('³', '').replaceAll('×', 'x')
+
+async function freeFolder(store: string, id: string): Promise<string> {
+  for (let n = 1; ; n += 1) {
+    const folder = join(store, n === 1 ? id : `${id}-${n}`)
+    if (!(await pathExists(folder))) return folder
+  }
+}
+
+async function climbRecorded(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  const recordings = await listRecordings(options.assets.recordingsDir)
+  const recording = chooseRecording(recordings, request)
+  const draft = options.out === undefined ? null : await draftSession(options.out)
+  try {
+    const { session, missing } = await replay(recording, request, options.emit, options.signal)
+    if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
+    for (const part of ['raw', 'sources'])
+      await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
+    return { session, folder: await draft.commit(session), missing, unsaved: null }
+  } catch (error) {
+    await draft?.discard()
+    throw error instanceof KernelLadderError ? error : diskError(error, options.out ?? '', 'save')
+  }
+}
+
+const isFinished = (session: Session): boolean =>
+  session.rungs.some(({ status }) => status !== 'not-run')
+
+async function climbLive(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  const { assets, signal, emit } = options
+  const library = await readKernelLibrary(assets.kernelsDir)
+  const plan = planRun(library, request)
+  const includes = await readSharedFiles(library.root, 'include')
+  const createdAt = new Date().toISOString()
+  const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
+  const draft = await draftSession(options.out ?? (await freeFolder(options.store, id)))
+  const recorder = rawRecorder(draft.rawDir, [
+    { path: draft.path, alias: '<session>' },
+    { path: cacheDir(), alias: '<cache>' },
+    { path: assets.kernelsDir, alias: '<kernels>' },
+    { path: homedir(), alias: '~' },
+  ])
+  try {
+    for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
+    for (const [path, text] of includes) await draft.addSource(path, text)
+    const { session, missing } = await runLadder(
+      {
+        toolbox: liveToolbox(recorder),
+        cache: diskBuildCache(cacheDir()),
+        recorder,
+        includes,
+        runnerSources: await readSharedFiles(library.root, 'runner'),
+        reportPath: draft.reportPath,
+        appVersion: options.appVersion,
+      },
+      plan,
+      { id, createdAt, target: { kind: 'live', name: 'local' } },
+      { ...defaultSettings, ...options.settings },
+      emit,
+      signal,
+    )
+    if (!isFinished(session)) {
+      await draft.discard()
+      return { session, folder: null, missing, unsaved: null }
+    }
+    emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
+    try {
+      const folder = await draft.commit(session)
+      emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+      return { session, folder, missing, unsaved: null }
+    } catch (error) {
+      return { session, folder: null, missing, unsaved: toErrorShape(error) }
+    }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+export const offeredLevels = ['none', 'card'] as const
+
+/** Throws for what cannot be started; what goes wrong on the way is in the result. */
+export async function climb(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  if (!offeredLevels.some((level) => level === request.profile))
+    throw inputError(
+      `The profile level ${request.profile} is not offered yet.`,
+      `Levels: ${offeredLevels.join(', ')}.`,
+    )
+  return request.target === 'local' ? climbLive(request, options) : climbRecorded(request, options)
+}

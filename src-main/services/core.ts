@@ -1,0 +1,180 @@
+/** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
+import { randomBytes } from 'node:crypto'
+import { assets as locateAssets } from '../adapters/assets'
+import { readKernelLibrary } from '../adapters/kernel-library'
+import { findTool, liveToolbox } from '../adapters/live-toolbox'
+import { sessionsDir } from '../adapters/paths'
+import type {
+  CallInput,
+  CallName,
+  CallOutput,
+  Core,
+  RunEvent,
+  RunMessage,
+  SessionSummary,
+} from '../contract'
+import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { climb } from './climb'
+import { diagnose } from './doctor'
+import { resolveLadder } from './plan'
+import {
+  defaultRecordingRef,
+  listAll,
+  openSession,
+  type OpenedSession,
+  type SessionPlaces,
+} from './sessions'
+import { appVersion } from './version'
+
+export interface CoreOptions {
+  host: 'electron' | 'web'
+  /** A session folder to open first. */
+  session?: string
+}
+
+type Handlers = { [N in CallName]: (input: never) => Promise<CallOutput<N>> }
+
+interface ActiveRun {
+  id: string
+  abort: AbortController
+  finished: Promise<void>
+}
+
+/** A UI asks for a session and its sources one after the other: keep the last few. */
+const keptSessions = 8
+
+export async function createCore(options: CoreOptions): Promise<Core> {
+  const assets = await locateAssets()
+  const places: SessionPlaces = {
+    assets,
+    store: sessionsDir(),
+    ...(options.session === undefined ? {} : { mounted: options.session }),
+  }
+  const listeners = new Set<(message: RunMessage) => void>()
+  const opened = new Map<string, Promise<OpenedSession>>()
+  let active: ActiveRun | null = null
+  let messages: RunMessage[] = []
+
+  const open = (ref: string): Promise<OpenedSession> => {
+    const known = opened.get(ref)
+    if (known) return known
+    const opening = openSession(places, ref)
+    opened.set(ref, opening)
+    opening.catch(() => opened.delete(ref))
+    const oldest = opened.size > keptSessions ? opened.keys().next().value : undefined
+    if (oldest !== undefined) opened.delete(oldest)
+    return opening
+  }
+
+  const publish = (runId: string, event: RunEvent): void => {
+    const message = { runId, seq: messages.length, event }
+    messages.push(message)
+    for (const listener of listeners) listener(message)
+  }
+
+  const start = (request: CallInput<'run.start'> & object): string => {
+    if (active)
+      throw new KernelLadderError(
+        'failed',
+        'A run is under way already.',
+        'Wait for it to finish, or cancel it.',
+      )
+    const id = `run-${randomBytes(8).toString('hex')}`
+    const abort = new AbortController()
+    messages = []
+    const finished = climb(
+      { params: {}, profile: 'card', ...request },
+      {
+        assets,
+        store: places.store,
+        appVersion,
+        emit: (event) => {
+          publish(id, event)
+        },
+        signal: abort.signal,
+      },
+    ).then(
+      ({ session, folder, missing, unsaved }) => {
+        active = null
+        const error = unsaved ?? missing
+        publish(id, {
+          type: 'finished',
+          status: session.completion,
+          session: folder === null ? null : refOf(session.target, folder),
+          ...(error ? { error } : {}),
+        })
+      },
+      (error: unknown) => {
+        active = null
+        publish(id, {
+          type: 'finished',
+          status: abort.signal.aborted ? 'cancelled' : 'failed',
+          session: null,
+          error: toErrorShape(error),
+        })
+      },
+    )
+    active = { id, abort, finished }
+    return id
+  }
+
+  const hasGpu = async (): Promise<boolean> => (await findTool('nvidia-smi')) !== null
+
+  const handlers = {
+    'app.info': async () => {
+      const gpu = await hasGpu()
+      const own = gpu ? (await listAll(places)).find(isReadableLive) : undefined
+      return {
+        version: appVersion,
+        host: options.host,
+        defaultSession:
+          places.mounted !== undefined
+            ? (places.mounted.split(/[\\/]/).pop() ?? '')
+            : (own?.ref ?? (await defaultRecordingRef(places))),
+        hasGpu: gpu,
+      }
+    },
+    'doctor.check': () => diagnose(liveToolbox(null)),
+    'ladders.list': async () => {
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const problems = [...library.faults.values()]
+      const ladders = library.ladders.flatMap((file) => {
+        try {
+          return [resolveLadder(library, file)]
+        } catch (error) {
+          problems.push(toErrorShape(error).message)
+          return []
+        }
+      })
+      return { ladders, problems: [...new Set(problems)] }
+    },
+    'sessions.list': () => listAll(places),
+    'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
+    'sessions.sources': async ({ ref }: CallInput<'sessions.sources'>) => (await open(ref)).sources,
+    'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
+    'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
+      if (active?.id !== runId) throw inputError('That run is not under way any more.')
+      active.abort.abort()
+      return Promise.resolve({})
+    },
+    'run.current': () => Promise.resolve({ messages, active: active !== null }),
+  } satisfies Handlers
+
+  return {
+    call: (name, input) => (handlers[name] as (input: unknown) => Promise<never>)(input),
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async close() {
+      active?.abort.abort()
+      await active?.finished
+    },
+  }
+}
+
+const isReadableLive = ({ kind, damaged }: SessionSummary): boolean =>
+  kind === 'live' && damaged === undefined
+
+const refOf = (target: { kind: string; name: string }, folder: string): string =>
+  target.kind === 'recorded' ? `recorded:${target.name}` : (folder.split(/[\\/]/).pop() ?? '')

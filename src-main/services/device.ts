@@ -1,0 +1,118 @@
+/** Finds the tools and the GPU of a live run, or says in a sentence what is missing. */
+import type { Toolbox } from '../adapters/toolbox'
+import { KernelLadderError, missingError } from '../domain/errors'
+import type { Device } from '../domain/session'
+import { parseNvidiaSmi, type NvidiaSmi } from '../parsers/nvidia-smi'
+import { parseRunnerLine, type RunnerEvent } from '../parsers/runner-events'
+
+export const remedies = {
+  nvcc: 'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
+  gpu: 'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, or replay a recording with `--target recorded`.',
+  ncu: 'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
+} as const
+
+export async function locateNvcc(toolbox: Toolbox): Promise<string> {
+  const path = await toolbox.locate('nvcc')
+  if (path) return path
+  throw missingError('nvcc was not found.', remedies.nvcc)
+}
+
+/** What the driver says of its GPUs. */
+export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
+  const path = await toolbox.locate('nvidia-smi')
+  if (!path)
+    throw missingError('No NVIDIA GPU was found: nvidia-smi is not on this machine.', remedies.gpu)
+  const result = await toolbox.exec({
+    tool: 'nvidia-smi',
+    key: 'nvidia-smi/query',
+    file: path,
+    args: ['-q', '-x'],
+    timeoutMs: 60_000,
+    ...(signal ? { signal } : {}),
+  })
+  if (result.outcome === 'cancelled')
+    throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (result.outcome !== 'exited' || result.exitCode !== 0)
+    throw missingError(
+      `The NVIDIA driver does not answer: ${(result.stdout + result.stderr).trim().split('\n')[0] || `nvidia-smi ended with exit code ${result.exitCode}`}.`,
+      'Check that the driver is loaded and its version fits (`nvidia-smi`).',
+    )
+  const parsed = parseNvidiaSmi(result.stdout)
+  if (parsed.gpus.length === 0) throw missingError('No NVIDIA GPU was found.', remedies.gpu)
+  return parsed
+}
+
+type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
+
+/** The GPU that CUDA offers to the runner: asked of CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
+export async function queryDevice(
+  toolbox: Toolbox,
+  runner: string,
+  driver: NvidiaSmi | null,
+  signal: AbortSignal,
+): Promise<Device> {
+  const events: RunnerEvent[] = []
+  const result = await toolbox.exec({
+    tool: 'runner',
+    key: 'runner/device',
+    file: runner,
+    args: ['device'],
+    timeoutMs: 120_000,
+    signal,
+    onStdoutLine: (line) => {
+      const event = parseRunnerLine(line)
+      if (event) events.push(event)
+    },
+  })
+  if (result.outcome === 'cancelled')
+    throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  const event = events.find((candidate): candidate is DeviceEvent => candidate.event === 'device')
+  if (!event) {
+    const error = events.find((candidate) => candidate.event === 'error')
+    throw missingError(
+      `CUDA offers no usable GPU: ${error?.message ?? (result.stderr.trim() || `the runner ended with exit code ${result.exitCode}`)}`,
+      'Check the driver and CUDA_VISIBLE_DEVICES (`nvidia-smi`, `kernel-ladder doctor`).',
+    )
+  }
+  return toDevice(event, driver)
+}
+
+function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {
+  return {
+    name: event.name,
+    computeCapability: event.computeCapability,
+    smCount: event.smCount,
+    driver: driver?.driver ?? null,
+    cudaDriver: event.cudaDriver,
+    smClockMaxMHz: event.smClockMaxMHz,
+    memoryTotalBytes: event.memoryTotalBytes,
+    l2Bytes: event.l2Bytes,
+    sharedPerSmBytes: event.sharedPerSmBytes,
+    sharedPerBlockOptinBytes: event.sharedPerBlockOptinBytes,
+    registersPerSm: event.registersPerSm,
+    maxThreadsPerSm: event.maxThreadsPerSm,
+    maxBlocksPerSm: event.maxBlocksPerSm,
+  }
+}
+
+/** `9.0` → `90`. */
+export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
+  device.computeCapability.replace('.', '')
+
+/**
+ * The architecture a rung is compiled for on this GPU, or why it cannot run on it. A feature letter
+ * (`sm_90a`) means that architecture and no other.
+ */
+export function architectureFor(
+  requires: string | null,
+  device: Device,
+): { sm: string } | { unsupported: string } {
+  const own = smOf(device)
+  if (requires === null) return { sm: own }
+  const [, number, feature] = /^sm_(\d+)([af]?)$/.exec(requires) ?? []
+  const fits = feature === 'a' ? number === own : Number(own) >= Number(number)
+  if (fits) return { sm: feature ? `${number}${feature}` : own }
+  return {
+    unsupported: `needs ${requires}; ${device.name} has compute capability ${device.computeCapability}.`,
+  }
+}

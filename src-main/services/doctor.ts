@@ -1,0 +1,152 @@
+/** What this machine has for building, running and profiling, and what to do where it lacks something. */
+import { access, readFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import type { Toolbox } from '../adapters/toolbox'
+import type { DoctorCheck, DoctorReport } from '../contract'
+import { toErrorShape } from '../domain/errors'
+import type { NvidiaSmi } from '../parsers/nvidia-smi'
+import { queryDriver, remedies } from './device'
+
+const check = (
+  id: DoctorCheck['id'],
+  label: string,
+  status: DoctorCheck['status'],
+  detail: string,
+  remedy?: string,
+): DoctorCheck => ({ id, label, status, detail, ...(remedy ? { remedy } : {}) })
+
+async function toolCheck(
+  toolbox: Toolbox,
+  tool: 'nvcc' | 'ncu',
+  label: string,
+  version: RegExp,
+): Promise<DoctorCheck> {
+  const path = await toolbox.locate(tool)
+  if (!path) return check(tool, label, 'missing', `${tool} was not found.`, remedies[tool])
+  const answer = await toolbox.exec({
+    tool,
+    key: `${tool}/version`,
+    file: path,
+    args: ['--version'],
+    timeoutMs: 60_000,
+  })
+  const found = version.exec(answer.stdout)?.[1]
+  return found
+    ? check(tool, label, 'ok', `${found} (${path})`)
+    : check(
+        tool,
+        label,
+        'warning',
+        `${path} does not say its version: ${(answer.stderr || answer.stdout).trim().split('\n')[0] ?? ''}`,
+        `Run ${path} --version by hand.`,
+      )
+}
+
+async function driverChecks(
+  toolbox: Toolbox,
+): Promise<{ checks: DoctorCheck[]; driver: NvidiaSmi | null }> {
+  try {
+    const driver = await queryDriver(toolbox)
+    const names = driver.gpus.map(({ name }) => name).join(', ')
+    return {
+      driver,
+      checks: [
+        check('gpu', 'GPU', 'ok', names),
+        check('driver', 'Driver', 'ok', `${driver.driver}, CUDA ${driver.cuda ?? 'unknown'}`),
+      ],
+    }
+  } catch (error) {
+    const { message, remedy } = toErrorShape(error)
+    return {
+      driver: null,
+      checks: [
+        check('gpu', 'GPU', 'missing', message, remedy),
+        check('driver', 'Driver', 'missing', 'No driver answers.', remedies.gpu),
+      ],
+    }
+  }
+}
+
+export const countersRemedy =
+  'As administrator, set the module option NVreg_RestrictProfilingToAdminUsers=0 (a line "options nvidia NVreg_RestrictProfilingToAdminUsers=0" in /etc/modprobe.d) and reboot; in a container, add the capability SYS_ADMIN.'
+
+const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
+
+/** CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and so of what it starts. */
+async function hasSysAdmin(): Promise<boolean> {
+  const hex = /^CapEff:\s*([0-9a-f]+)/m.exec((await readText('/proc/self/status')) ?? '')?.[1]
+  return hex !== undefined && ((BigInt(`0x${hex}`) >> 21n) & 1n) === 1n
+}
+
+async function countersCheck(): Promise<DoctorCheck> {
+  const label = 'Counter permission'
+  const params = await readText('/proc/driver/nvidia/params')
+  const adminOnly = params === null ? null : /^RmProfilingAdminOnly:\s*(\d)/m.exec(params)?.[1]
+  if (adminOnly == null)
+    return check('counters', label, 'unknown', 'The driver does not say who may read counters.')
+  if (adminOnly === '0') return check('counters', label, 'ok', 'Every user may read counters.')
+  return (await hasSysAdmin())
+    ? check('counters', label, 'ok', 'Only administrators may read counters, and this process may.')
+    : check(
+        'counters',
+        label,
+        'missing',
+        'Only administrators may read counters (RmProfilingAdminOnly is 1).',
+        countersRemedy,
+      )
+}
+
+async function cublasCheck(): Promise<DoctorCheck> {
+  const folders = [
+    ...(process.env.LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean),
+    '/usr/local/cuda/lib64',
+    '/usr/local/cuda/targets/x86_64-linux/lib',
+    '/usr/local/cuda/targets/sbsa-linux/lib',
+    '/usr/lib/x86_64-linux-gnu',
+    '/usr/lib/aarch64-linux-gnu',
+    '/usr/lib64',
+  ]
+  for (const folder of folders)
+    for (const version of ['13', '12', '11']) {
+      const path = join(folder, `libcublas.so.${version}`)
+      const there = await access(path).then(
+        () => true,
+        () => false,
+      )
+      if (there) return check('cublas', 'cuBLAS', 'ok', path)
+    }
+  return check(
+    'cublas',
+    'cuBLAS',
+    'warning',
+    'libcublas.so was not found where it usually is; ratios to cuBLAS may be unavailable.',
+    'Install the cuBLAS library of the CUDA toolkit, or add its folder to LD_LIBRARY_PATH.',
+  )
+}
+
+export async function diagnose(toolbox: Toolbox): Promise<DoctorReport> {
+  const [driver, nvcc, ncu, counters, cublas] = await Promise.all([
+    driverChecks(toolbox),
+    toolCheck(toolbox, 'nvcc', 'CUDA compiler', /\bV(\d[\d.]*)/),
+    toolCheck(toolbox, 'ncu', 'Nsight Compute', /Version\s+([\d.]+)/),
+    countersCheck(),
+    cublasCheck(),
+  ])
+  const canRun = driver.driver !== null && nvcc.status !== 'missing'
+  return {
+    checks: [
+      ...driver.checks,
+      nvcc,
+      ncu,
+      counters,
+      cublas,
+      check('node', 'Node.js', 'ok', process.versions.node),
+    ],
+    gpus: (driver.driver?.gpus ?? []).map(({ name, memoryTotalBytes }) => ({
+      name,
+      memoryTotalBytes,
+    })),
+    canRun,
+    canProfile: canRun && ncu.status !== 'missing' && counters.status !== 'missing',
+  }
+}

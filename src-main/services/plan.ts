@@ -1,0 +1,154 @@
+/** Turns a request into what will be built and run, or into a sentence that says why it cannot be. */
+import type { KernelLibrary, RungSource } from '../adapters/kernel-library'
+import type { RunRequest } from '../contract'
+import { inputError } from '../domain/errors'
+import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../domain/ladder'
+import type { ProfileLevel } from '../domain/metrics'
+import { maxExtent, type Problem } from '../domain/problem'
+import type { Parameters } from '../domain/rung'
+
+export interface PlannedRung {
+  rung: LadderRung
+  source: string
+}
+
+export interface RunPlan {
+  ladder: Ladder
+  problem: Problem
+  /** What is reported, in ladder order. */
+  rungs: PlannedRung[]
+  /** Measured beside each rung; also one of `rungs` when it was asked for. */
+  reference: PlannedRung | null
+  profile: ProfileLevel
+}
+
+const list = (words: Iterable<string>): string => [...words].join(', ')
+
+export function findLadder(library: KernelLibrary, id: string): LadderFile {
+  const ladder = library.ladders.find((candidate) => candidate.id === id)
+  if (ladder) return ladder
+  const fault = library.faults.get(id)
+  if (fault) throw inputError(`The ladder ${id} cannot be used. ${fault}`)
+  throw inputError(
+    `There is no ladder named ${JSON.stringify(id)}.`,
+    `The ladders are: ${list(library.ladders.map((candidate) => candidate.id))}.`,
+  )
+}
+
+const entryId = (entry: LadderEntry): string => entry.as ?? entry.id
+
+function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): RungSource {
+  const source = library.rungs.get(entry.id)
+  if (source) return source
+  const fault = library.faults.get(entry.id)
+  throw inputError(
+    fault ??
+      `The ladder ${ladder} names the rung ${entry.id}, and no file cuda-kernels/*/${entry.id}.cu declares it.`,
+  )
+}
+
+/** A rung of the ladder with its default parameters and those of its entry. */
+function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry): PlannedRung {
+  const { header, file, text } = sourceOf(library, entry, ladder)
+  const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
+  const rung: LadderRung = {
+    id: entryId(entry),
+    title: entry.title ?? header.title,
+    header,
+    params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
+    file,
+  }
+  return { rung, source: text }
+}
+
+/** Checks that each parameter is declared by one of the headers and has a value that it allows. */
+function checkParams(
+  params: Parameters,
+  headers: readonly LadderRung['header'][],
+  where: string,
+): Parameters {
+  for (const [name, value] of Object.entries(params)) {
+    const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
+    if (declared.length === 0) {
+      const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
+      throw inputError(
+        `${where} has no parameter named ${JSON.stringify(name)}.`,
+        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
+      )
+    }
+    if (!declared.some((param) => param.allowed.includes(value)))
+      throw inputError(
+        `${name}=${value} is not allowed.`,
+        `Values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+      )
+  }
+  return params
+}
+
+/** The whole ladder, resolved; throws for the first rung that cannot be used. */
+export function resolveLadder(library: KernelLibrary, file: LadderFile): Ladder {
+  const { schema: _schema, ...rest } = file
+  return { ...rest, rungs: file.rungs.map((entry) => resolveRung(library, file.id, entry).rung) }
+}
+
+export function selectRungs<T extends { id: string }>(
+  all: readonly T[],
+  wanted: readonly string[] | undefined,
+  ladder: string,
+): T[] {
+  if (!wanted) return [...all]
+  const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  if (unknown.length > 0)
+    throw inputError(
+      `The ladder ${ladder} has no rung named ${list(unknown.map((id) => JSON.stringify(id)))}.`,
+      `Its rungs are: ${list(all.map(({ id }) => id))}.`,
+    )
+  return all.filter(({ id }) => wanted.includes(id))
+}
+
+export function checkSize(size: Pick<Problem, 'm' | 'n' | 'k'>): void {
+  for (const [name, value] of Object.entries(size))
+    if (!Number.isInteger(value) || value < 1 || value > maxExtent)
+      throw inputError(
+        `${name} = ${value} is not a size.`,
+        `Give a whole number from 1 to ${maxExtent}.`,
+      )
+}
+
+export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
+  const file = findLadder(library, request.ladder)
+  const entries = selectRungs(
+    file.rungs.map((entry) => ({ id: entryId(entry), entry })),
+    request.rungs,
+    file.id,
+  )
+  const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
+
+  const headers = rungs.map(({ rung }) => rung.header)
+  checkParams(request.params, headers, `The ladder ${file.id}`)
+  for (const { rung } of rungs)
+    for (const { name, allowed } of rung.header.params) {
+      const value = request.params[name]
+      if (value !== undefined && allowed.includes(value)) rung.params[name] = value
+    }
+
+  const size = request.size ?? file.sizes[0]!
+  checkSize(size)
+  const referenceEntry = file.rungs.find((entry) => entryId(entry) === file.reference)
+  if (file.reference !== null && !referenceEntry)
+    throw inputError(
+      `The ladder ${file.id} names the reference ${file.reference}, which is not one of its rungs.`,
+    )
+
+  const { schema: _schema, rungs: _entries, ...rest } = file
+  return {
+    ladder: { ...rest, rungs: rungs.map(({ rung }) => rung) },
+    problem: { ...size, alpha: file.alpha, beta: file.beta, dtype: file.dtype },
+    rungs,
+    reference: referenceEntry
+      ? (rungs.find(({ rung }) => rung.id === file.reference) ??
+        resolveRung(library, file.id, referenceEntry))
+      : null,
+    profile: request.profile,
+  }
+}

@@ -1,0 +1,133 @@
+/** Shipped recordings: which there are, which one a request means, and how one is replayed. */
+import { join } from 'node:path'
+import { emptyBuildCache } from '../adapters/build-cache'
+import { recordedToolbox } from '../adapters/recorded-toolbox'
+import { listSessions, readSources, type StoredSession } from '../adapters/session-store'
+import type { RunEvent, RunRequest } from '../contract'
+import { inputError } from '../domain/errors'
+import { problemLabel } from '../domain/problem'
+import type { Session } from '../domain/session'
+import { runLadder, type RunOutcome } from './run'
+import { selectRungs, type RunPlan } from './plan'
+
+export interface Recording {
+  name: string
+  folder: string
+  session: Session
+}
+
+export async function listRecordings(root: string): Promise<Recording[]> {
+  const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
+    stored.session !== null
+  return (await listSessions(root))
+    .filter(readable)
+    .map(({ name, folder, session }) => ({ name, folder, session }))
+}
+
+const describe = ({ name, session }: Recording): string =>
+  `recorded:${name} (${session.ladder.id} at ${problemLabel(session.problem)})`
+
+/** The size a bare `recorded` means when a ladder was recorded at several. */
+const defaultExtent = 4096
+
+const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number }): boolean =>
+  (['m', 'n', 'k'] as const).every((extent) => session.problem[extent] === size[extent])
+
+/** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
+export function chooseRecording(
+  recordings: readonly Recording[],
+  request: Pick<RunRequest, 'ladder' | 'size' | 'target'>,
+): Recording {
+  const name = request.target.startsWith('recorded:')
+    ? request.target.slice('recorded:'.length)
+    : null
+  const named = recordings.filter((recording) => name === null || recording.name === name)
+  if (recordings.length === 0) throw inputError('No recording ships with this program.')
+  if (named.length === 0)
+    throw inputError(
+      `There is no recording named ${JSON.stringify(name)}.`,
+      `The recordings are: ${recordings.map(describe).join(', ')}.`,
+    )
+  const ofLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  if (ofLadder.length === 0)
+    throw inputError(
+      `${name === null ? 'No recording' : `recorded:${name}`} is of the ladder ${JSON.stringify(request.ladder)}.`,
+      `The recordings are: ${recordings.map(describe).join(', ')}.`,
+    )
+  const { size } = request
+  if (!size)
+    return (
+      ofLadder.find((recording) =>
+        hasSize(recording, { m: defaultExtent, n: defaultExtent, k: defaultExtent }),
+      ) ?? ofLadder[0]!
+    )
+  const ofSize = ofLadder.find((recording) => hasSize(recording, size))
+  if (!ofSize)
+    throw inputError(
+      `${request.ladder} was not recorded at ${problemLabel(size)}.`,
+      `Recorded are: ${ofLadder.map(describe).join(', ')}. Another size needs a GPU: --target local.`,
+    )
+  return ofSize
+}
+
+function checkParams(recording: Recording, params: Record<string, number>): void {
+  for (const [name, value] of Object.entries(params)) {
+    const holders = recording.session.rungs.filter((rung) => rung.params[name] !== undefined)
+    if (holders.length === 0)
+      throw inputError(
+        `No rung of recorded:${recording.name} has a parameter named ${JSON.stringify(name)}.`,
+      )
+    if (holders.some((rung) => rung.params[name] !== value))
+      throw inputError(
+        `recorded:${recording.name} was recorded with ${name}=${holders.map((rung) => rung.params[name]).join(' and ')}, not ${value}.`,
+        'Other parameters need a GPU: --target local.',
+      )
+  }
+}
+
+/** Replays a recording through the live services and parsers. Nothing is built, run or written. */
+export async function replay(
+  recording: Recording,
+  request: Pick<RunRequest, 'rungs' | 'params' | 'profile'>,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const { session, folder, name } = recording
+  checkParams(recording, request.params)
+  const sources = await readSources(folder, session)
+  const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
+  const wanted = selectRungs(
+    planned.map((entry) => ({ id: entry.rung.id, entry })),
+    request.rungs,
+    session.ladder.id,
+  ).map(({ entry }) => entry)
+  const plan: RunPlan = {
+    ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },
+    problem: session.problem,
+    // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
+    rungs: planned,
+    reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
+    profile: request.profile === 'none' ? 'none' : session.settings.profile,
+  }
+  const { seed, flushL2 } = session.settings
+  const outcome = await runLadder(
+    {
+      toolbox: recordedToolbox(join(folder, 'raw')),
+      cache: emptyBuildCache,
+      recorder: null,
+      includes: new Map(),
+      runnerSources: new Map(),
+      reportPath: null,
+      appVersion: session.appVersion,
+    },
+    plan,
+    { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
+    { seed, flushL2, idleSeconds: 60 },
+    emit,
+    signal,
+  )
+  const keep = new Set(wanted.map(({ rung }) => rung.id))
+  outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
+  outcome.session.settings = { ...session.settings, profile: plan.profile }
+  return outcome
+}

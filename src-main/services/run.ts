@@ -1,0 +1,352 @@
+/**
+ * Climbs a ladder: builds its rungs, verifies and times them, collects counters, and puts together the
+ * session. Where the tools' answers come from, this machine or a recording, is the toolbox's affair.
+ */
+import { sha256, type BuildCache } from '../adapters/build-cache'
+import type { RawRecorder, Toolbox } from '../adapters/toolbox'
+import type { RunEvent } from '../contract'
+import { toErrorShape, type ErrorShape } from '../domain/errors'
+import type { Device, RungResult, Session, Target, Tools } from '../domain/session'
+import { sessionSchemaVersion } from '../domain/session'
+import { buildRung, buildRunner, inParallel, rungFlags, type BuildOutcome } from './build'
+import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
+import { measure, type Measured } from './measure'
+import type { PlannedRung, RunPlan } from './plan'
+import { allUnavailable, cacheControl, clockControl, profile, type ProfileOutcome } from './profile'
+
+export interface RunEnvironment {
+  toolbox: Toolbox
+  cache: BuildCache
+  recorder: RawRecorder | null
+  /** include/ and runner/ of the kernel library, text by path. */
+  includes: ReadonlyMap<string, string>
+  runnerSources: ReadonlyMap<string, string>
+  /** Where ncu leaves its own report; null keeps none. */
+  reportPath: string | null
+  appVersion: string
+}
+
+export interface RunIdentity {
+  id: string
+  createdAt: string
+  target: Target
+}
+
+export interface RunSettings {
+  seed: number
+  flushL2: boolean
+  /** A rung without news for so long counts as hung. */
+  idleSeconds: number
+}
+
+export const defaultSettings: RunSettings = { seed: 1, flushL2: false, idleSeconds: 60 }
+
+export interface RunOutcome {
+  session: Session
+  /** Counters were asked for and this machine cannot give them. */
+  missing: ErrorShape | null
+}
+
+interface RungState {
+  planned: PlannedRung
+  build: BuildOutcome | null
+  unsupported: string | null
+  measured: Measured | null
+}
+
+export async function runLadder(
+  environment: RunEnvironment,
+  plan: RunPlan,
+  identity: RunIdentity,
+  settings: RunSettings,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const { toolbox } = environment
+  emit({
+    type: 'started',
+    ladder: plan.ladder.id,
+    target: identity.target.name,
+    problem: plan.problem,
+    rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
+  })
+  emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
+
+  const nvcc = await locateNvcc(toolbox)
+  const driver = await queryDriver(toolbox, signal)
+  const version = await environment.cache.compilerVersion(nvcc, async () => {
+    const answer = await toolbox.exec({
+      tool: 'nvcc',
+      key: 'nvcc/version',
+      file: nvcc,
+      args: ['--version'],
+      timeoutMs: 60_000,
+      signal,
+    })
+    return answer.stdout
+  })
+  const compiler = { ...environment, nvcc, version, signal }
+  const runner = await buildRunner(compiler, environment.runnerSources)
+  const device = await queryDevice(toolbox, runner, driver, signal)
+
+  const reference = plan.reference
+  const measuredRungs =
+    reference && !plan.rungs.includes(reference) ? [reference, ...plan.rungs] : plan.rungs
+  const states = new Map<string, RungState>(
+    measuredRungs.map((planned) => [
+      planned.rung.id,
+      { planned, build: null, unsupported: null, measured: null },
+    ]),
+  )
+  const session: Session = {
+    schema: sessionSchemaVersion,
+    ...identity,
+    appVersion: environment.appVersion,
+    ladder: plan.ladder,
+    problem: plan.problem,
+    device,
+    tools: { nvcc: nvccRelease(version), ncu: null } satisfies Tools,
+    settings: {
+      nvccFlags: rungFlags(smOf(device)),
+      seed: settings.seed,
+      flushL2: settings.flushL2,
+      profile: plan.profile,
+      clockControl: null,
+      cacheControl: null,
+    },
+    completion: 'complete',
+    warnings: [],
+    rungs: [],
+  }
+  const publish = (state: RungState, profiled: ProfileOutcome | null = null): RungResult => {
+    const result = toResult(state, plan, profiled)
+    if (plan.rungs.includes(state.planned)) emit({ type: 'result', result })
+    return result
+  }
+
+  await buildAll(compiler, [...states.values()], device, emit, publish)
+  await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
+  const profiled = await profileAll(environment, runner, plan, settings, states, emit, signal)
+
+  session.rungs = plan.rungs.map(({ rung }) => publish(states.get(rung.id)!, profiled))
+  session.completion = signal.aborted ? 'cancelled' : 'complete'
+  if (profiled) {
+    session.tools.ncu = profiled.ncuVersion
+    session.settings.clockControl = clockControl
+    session.settings.cacheControl = cacheControl
+  }
+  const trouble = profiled?.trouble ?? null
+  if (trouble)
+    session.warnings.push(
+      `No counters: ${trouble.message}${trouble.remedy ? ` ${trouble.remedy}` : ''}`,
+    )
+  if (reference && states.get(reference.rung.id)?.measured?.timing == null && !signal.aborted)
+    session.warnings.push(
+      `No ratios: the reference ${reference.rung.id} has no time. ${referenceTrouble(states.get(reference.rung.id))}`.trim(),
+    )
+  return {
+    session,
+    missing: trouble?.missing
+      ? {
+          kind: 'missing',
+          message: trouble.message,
+          ...(trouble.remedy ? { remedy: trouble.remedy } : {}),
+        }
+      : null,
+  }
+}
+
+const referenceTrouble = (state: RungState | undefined): string =>
+  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
+
+/** `release 13.0, V13.0.88` → `13.0.88`. */
+const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec(text)?.[1] ?? null
+
+type Publish = (state: RungState) => RungResult
+
+async function buildAll(
+  compiler: Parameters<typeof buildRung>[0],
+  states: readonly RungState[],
+  device: Device,
+  emit: (event: RunEvent) => void,
+  publish: Publish,
+): Promise<void> {
+  let done = 0
+  const step = (): void => emit({ type: 'stage', stage: 'build', done, total: states.length })
+  step()
+  await inParallel(states, async (state) => {
+    if (compiler.signal.aborted) return
+    const { rung } = state.planned
+    const architecture = architectureFor(rung.header.requires, device)
+    if ('unsupported' in architecture) state.unsupported = architecture.unsupported
+    else {
+      emit({ type: 'rung', rung: rung.id, stage: 'build', state: 'running' })
+      state.build = await buildRung(compiler, state.planned, architecture.sm)
+    }
+    if (compiler.signal.aborted) return
+    done += 1
+    emit({
+      type: 'rung',
+      rung: rung.id,
+      stage: 'build',
+      state: state.unsupported ? 'skipped' : state.build?.artefact ? 'done' : 'failed',
+      ...(state.build?.build?.cached ? { detail: 'cached' } : {}),
+    })
+    publish(state)
+    step()
+  })
+}
+
+async function measureAll(
+  toolbox: Toolbox,
+  runner: string,
+  plan: RunPlan,
+  settings: RunSettings,
+  states: ReadonlyMap<string, RungState>,
+  emit: (event: RunEvent) => void,
+  publish: Publish,
+  signal: AbortSignal,
+): Promise<void> {
+  const ready = [...states.values()].flatMap(({ planned, build }) =>
+    build?.artefact ? [{ id: planned.rung.id, artefact: build.artefact }] : [],
+  )
+  let done = 0
+  const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.length })
+  step()
+  await measure({
+    toolbox,
+    runner,
+    problem: plan.problem,
+    rungs: ready,
+    reference: plan.reference?.rung.id ?? null,
+    seed: settings.seed,
+    flushL2: settings.flushL2,
+    idleMs: settings.idleSeconds * 1000,
+    signal,
+    onStart: (rung, stage) => {
+      if (stage === 'verify' || stage === 'time')
+        emit({ type: 'rung', rung, stage, state: 'running' })
+    },
+    onMeasured: (rung, measured) => {
+      const state = states.get(rung)
+      if (!state) return
+      state.measured = measured
+      done += 1
+      emit({
+        type: 'rung',
+        rung,
+        stage: measured.timing ? 'time' : 'verify',
+        state: measured.timing
+          ? 'done'
+          : measured.trouble?.status === 'unsupported'
+            ? 'skipped'
+            : 'failed',
+      })
+      publish(state)
+      step()
+    },
+  })
+}
+
+async function profileAll(
+  environment: RunEnvironment,
+  runner: string,
+  plan: RunPlan,
+  settings: RunSettings,
+  states: ReadonlyMap<string, RungState>,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<ProfileOutcome | null> {
+  if (plan.profile === 'none' || signal.aborted) return null
+  const rungs = plan.rungs.flatMap(({ rung }) => {
+    const state = states.get(rung.id)
+    return state?.measured?.timing && state.build?.artefact
+      ? [{ id: rung.id, artefact: state.build.artefact }]
+      : []
+  })
+  let done = 0
+  const step = (): void => emit({ type: 'stage', stage: 'profile', done, total: rungs.length })
+  step()
+  try {
+    const outcome = await profile({
+      toolbox: environment.toolbox,
+      runner,
+      problem: plan.problem,
+      seed: settings.seed,
+      level: plan.profile,
+      rungs,
+      reportPath: environment.reportPath,
+      idleMs: settings.idleSeconds * 2000,
+      signal,
+      onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
+      onProfiled: (rung) => {
+        done += 1
+        emit({ type: 'rung', rung, stage: 'profile', state: 'done' })
+        step()
+      },
+    })
+    if (outcome.trouble) emit({ type: 'log', level: 'warning', message: outcome.trouble.message })
+    return outcome
+  } catch (error) {
+    // What was measured stands, whatever became of the counters.
+    const { message } = toErrorShape(error)
+    emit({ type: 'log', level: 'warning', message })
+    return { ncuVersion: null, profiles: new Map(), trouble: { message, missing: false } }
+  }
+}
+
+/** What is known of a rung at this point of the run. */
+function toResult(state: RungState, plan: RunPlan, profiled: ProfileOutcome | null): RungResult {
+  const { rung, source } = state.planned
+  const { build, measured, unsupported } = state
+  const own = profiled?.profiles.get(rung.id)
+  const { status, reason } = statusOf(state)
+  const noCounters =
+    status !== 'ok'
+      ? 'The rung has no time, so it was not profiled.'
+      : plan.profile === 'none'
+        ? 'Profiling was turned off (--profile none).'
+        : (profiled?.trouble?.message ?? 'ncu reported no launch of this rung.')
+  return {
+    id: rung.id,
+    title: rung.title,
+    after: rung.header.after,
+    idea: rung.header.idea,
+    expect: rung.header.expect,
+    params: rung.params,
+    file: rung.file,
+    sourceHash: sha256(source),
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    diagnostics: build?.diagnostics ?? [],
+    build: build?.build ?? null,
+    verify: measured?.verify ?? null,
+    timing: measured?.timing ?? null,
+    profile: own?.profile ?? null,
+    metrics:
+      own?.metrics ?? allUnavailable(plan.profile === 'none' ? 'card' : plan.profile, noCounters),
+  }
+
+  function statusOf({
+    build: built,
+    measured: result,
+  }: RungState): Pick<RungResult, 'status' | 'reason'> {
+    if (unsupported) return { status: 'unsupported', reason: unsupported }
+    if (built && !built.artefact && built.reason !== 'cancelled')
+      return { status: 'failed', reason: built.reason ?? 'It does not compile.' }
+    if (!result) return { status: 'not-run', reason: 'It was not reached.' }
+    if (result.trouble) return result.trouble
+    if (result.verify && !result.verify.passed)
+      return { status: 'wrong', reason: wrongness(result.verify) }
+    return { status: 'ok' }
+  }
+}
+
+function wrongness(verify: NonNullable<Measured['verify']>): string {
+  if (verify.outOfBounds) return 'It writes outside C.'
+  const first = verify.firstMismatch
+  const place = first
+    ? `; the first is C[${first.row}][${first.col}] = ${first.actual ?? 'NaN'}, expected ${first.expected ?? 'NaN'}`
+    : ''
+  return `${verify.mismatches} elements of C are beyond the error bound${place}.`
+}

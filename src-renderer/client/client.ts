@@ -1,0 +1,68 @@
+import {
+  calls,
+  RunMessage,
+  type CallInput,
+  type CallName,
+  type CallOutput,
+} from '../../src-main/contract'
+import { CoreError, LineError } from './errors'
+import type { Transport } from './transport'
+
+export interface Subscriber {
+  message(message: RunMessage): void
+  reconnected(): void
+  lost(): void
+}
+
+export interface Client {
+  readonly kind: Transport['kind']
+  call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
+  subscribe(subscriber: Subscriber): () => void
+}
+
+/** Milliseconds a call may take; `doctor.check` and `run.start` call tools before they answer. */
+const limits: Partial<Record<CallName, number>> = {
+  'doctor.check': 60_000,
+  'run.start': 60_000,
+  'run.cancel': 30_000,
+}
+const defaultLimit = 15_000
+
+function withLimit<T>(name: CallName, limit: number, work: (signal: AbortSignal) => Promise<T>) {
+  const abort = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new LineError('timeout', name))
+      abort.abort()
+    }, limit)
+  })
+  return Promise.race([work(abort.signal), timeout]).finally(() => clearTimeout(timer))
+}
+
+/** The contract over a transport: a limit for each call, every answer validated, errors typed. */
+export function createClient(transport: Transport, timeLimits = limits): Client {
+  return {
+    kind: transport.kind,
+    async call(name, input) {
+      const reply = await withLimit(name, timeLimits[name] ?? defaultLimit, (signal) =>
+        transport.call(name, input, signal),
+      )
+      if (!reply.ok) throw new CoreError(reply.error)
+      const parsed = calls[name].output.safeParse(reply.value)
+      if (!parsed.success) throw new LineError('malformed', name, { cause: parsed.error })
+      return parsed.data as CallOutput<typeof name>
+    },
+    subscribe: (subscriber) =>
+      transport.subscribe({
+        message(raw) {
+          const parsed = RunMessage.safeParse(raw)
+          // A message that cannot be read is a gap: what it said is fetched again.
+          if (parsed.success) subscriber.message(parsed.data)
+          else subscriber.reconnected()
+        },
+        reconnected: subscriber.reconnected,
+        lost: subscriber.lost,
+      }),
+  }
+}

@@ -1,0 +1,7 @@
+import type { Transport } from './transport'
+
+export const electronTransport = (bridge: NonNullable<Window['kernelLadder']>): Transport => ({
+  kind: 'electron',
+  call: (name, input) => bridge.call(name, input),
+  subscribe: (listener) => bridge.subscribe((message) => listener.message(message)),
+})

@@ -1,0 +1,29 @@
+import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
+
+export type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
+
+/** The core answered with an error: its own words are shown. */
+export class CoreError extends Error {
+  override readonly name = 'CoreError'
+  readonly kind: ErrorKind
+  readonly remedy: string | undefined
+
+  constructor(shape: ErrorShape) {
+    super(shape.message)
+    this.kind = shape.kind
+    this.remedy = shape.remedy
+  }
+}
+
+/** No usable answer came; the screen words it in the reader's language. */
+export class LineError extends Error {
+  override readonly name = 'LineError'
+  readonly fault: LineFault
+  readonly call: string
+
+  constructor(fault: LineFault, call: string, options?: ErrorOptions) {
+    super(`${fault}: ${call}`, options)
+    this.fault = fault
+    this.call = call
+  }
+}

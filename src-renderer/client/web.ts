@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import type { CallName, Reply } from '../../src-main/contract'
+import { ErrorShape } from '../../src-main/domain/errors'
+import { LineError } from './errors'
+import type { Listener, Transport } from './transport'
+
+const ReplyShape = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), value: z.unknown() }),
+  z.object({ ok: z.literal(false), error: ErrorShape }),
+])
+
+async function post(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> {
+  let response: Response
+  try {
+    response = await fetch(`/rpc/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      credentials: 'same-origin',
+      body: JSON.stringify(input),
+      signal,
+    })
+  } catch (cause) {
+    throw new LineError('unreachable', name, { cause })
+  }
+  if (response.status === 401 || response.status === 403) throw new LineError('unauthorized', name)
+  const reply = ReplyShape.safeParse(await response.json().catch(() => undefined))
+  if (!reply.success) throw new LineError('malformed', name, { cause: reply.error })
+  return reply.data
+}
+
+const retryMs = 2000
+
+/** EventSource gives up for good on an HTTP error, so a closed one is opened again here. */
+function listen(listener: Listener): () => void {
+  let source: EventSource
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let down = false
+  const open = () => {
+    source = new EventSource('/events')
+    source.onopen = () => {
+      if (down) listener.reconnected()
+      down = false
+    }
+    source.onmessage = ({ data }) => {
+      try {
+        listener.message(JSON.parse(String(data)))
+      } catch {
+        listener.message(undefined)
+      }
+    }
+    source.onerror = () => {
+      if (!down) listener.lost()
+      down = true
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, retryMs)
+    }
+  }
+  open()
+  return () => {
+    clearTimeout(timer)
+    source.close()
+  }
+}
+
+export const webTransport = (): Transport => ({ kind: 'web', call: post, subscribe: listen })

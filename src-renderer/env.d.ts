@@ -1,0 +1,12 @@
+/// <reference types="vite/client" />
+import type { CallName, Reply, RunMessage } from '../src-main/contract'
+
+declare global {
+  interface Window {
+    /** The bridge that Electron's preload exposes; absent in a browser. */
+    kernelLadder?: {
+      call(name: CallName, input: unknown): Promise<Reply<unknown>>
+      subscribe(listener: (message: RunMessage) => void): () => void
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** What the ladder's rows show, worked out once for a session. */
+import { compareRungs, speedup, type RungComparison } from '../../../src-main/domain/compare'
+import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics'
+import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
+import { columnDecimals, rungNumber } from '../../ui/format'
+import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
+import { groupMetrics, type MetricGroupId } from '../metric-groups'
+
+export interface LadderRow {
+  rung: RungResult
+  number: string
+  isReference: boolean
+  before: RungResult | undefined
+  /** The rung against the one before it; undefined for the first. */
+  comparison: RungComparison | undefined
+  speedup: number | null
+}
+
+export const ladderRows = (session: Session): LadderRow[] =>
+  session.rungs.map((rung, index) => {
+    const isReference = rung.id === session.ladder.reference
+    const before = isReference ? undefined : rungBefore(session, rung.id)
+    return {
+      rung,
+      number: rungNumber(rung.id, index),
+      isReference,
+      before,
+      comparison: before && compareRungs({ session, rung: before }, { session, rung }),
+      speedup: before ? speedup(before, rung) : null,
+    }
+  })
+
+/** The card's metrics and the registers, grouped as columns. */
+export const columnGroups: readonly { id: MetricGroupId; metrics: readonly string[] }[] =
+  groupMetrics([...cardMetricIds, 'registersPerThread'])
+
+export const columnMetrics: readonly string[] = columnGroups.flatMap(({ metrics }) => metrics)
+
+/** The scale of a metric's bars: shares against 100 %, all else against the largest in the ladder. */
+export function metricScale(session: Session, id: string): Scale {
+  if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }
+  return makeScale(
+    'linear',
+    session.rungs.map((rung) => rung.metrics[id]?.value ?? 0),
+  )
+}
+
+const throughputs = (session: Session): number[] =>
+  session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.gflops] : []))
+
+export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
+  makeScale(kind, throughputs(session))
+
+export const timeDecimals = (session: Session): number =>
+  columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
+
+/** Picks a rung for comparison, or drops it; a third pick replaces the older of the two. */
+export function togglePick(picked: readonly string[], id: string): string[] {
+  if (picked.includes(id)) return picked.filter((other) => other !== id)
+  return [...picked, id].slice(-2)
+}
+
+/** Picked rungs in the ladder's order, so that b is the later one. */
+export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
+  session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)
+
+/** The pair that Compare opens with: the fastest rung and the one before it. */
+export function defaultPair(session: Session): [string, string] | null {
+  const timed = session.rungs.filter(
+    (rung) => rung.timing && rung.id !== session.ladder.reference && rungBefore(session, rung.id),
+  )
+  const fastest = timed.reduce<RungResult | undefined>(
+    (best, rung) => (!best || rung.timing!.medianMs < best.timing!.medianMs ? rung : best),
+    undefined,
+  )
+  const before = fastest && rungBefore(session, fastest.id)
+  if (fastest && before) return [before.id, fastest.id]
+  const [first, second] = session.rungs
+  return first && second ? [first.id, second.id] : null
+}

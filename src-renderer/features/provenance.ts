@@ -1,0 +1,99 @@
+/** Where a figure comes from, in words; every tooltip that explains a number is made here. */
+import { useI18n } from 'vue-i18n'
+import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics'
+import type { RungResult, Session } from '../../src-main/domain/session'
+import { figureText, fixed, spreadText } from '../ui/format'
+import type { TipContent } from '../ui/tip'
+
+export const timeFigure = (rung: RungResult): MetricValue | null =>
+  rung.timing && { value: rung.timing.medianMs, unit: 'ms', evidence: 'measured' }
+
+export const throughputFigure = (rung: RungResult): MetricValue | null =>
+  rung.timing && { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'derived' }
+
+export const ratioFigure = (rung: RungResult): MetricValue | null =>
+  rung.timing && {
+    value: rung.timing.ratioToReference,
+    unit: '×',
+    evidence: rung.timing.ratioToReference === null ? 'unavailable' : 'derived',
+  }
+
+export function useProvenance() {
+  const { t } = useI18n()
+
+  function metricOrigin(session: Session, rung: RungResult, id: string, value: MetricValue | null) {
+    if (!value) return t('provenance.absent', { level: session.settings.profile })
+    if (value.value === null)
+      return t('provenance.unavailable', { reason: value.reason ?? t('provenance.noReason') })
+    const key = value.evidence === 'derived' ? 'derived' : 'measured'
+    const passes = rung.profile?.passes ?? 0
+    const ncu = session.tools.ncu ?? ''
+    const name = metricDefinition(id)?.ncu.join(', ') ?? id
+    return t(`provenance.${key}`, { ncu, passes, name }, passes)
+  }
+
+  function metricTip(session: Session, rung: RungResult, id: string): TipContent {
+    const value = rung.metrics[id] ?? null
+    const definition = metricDefinition(id)
+    const exact =
+      value && value.value !== null
+        ? [`${fixed(value.value, Number.isInteger(value.value) ? 0 : 2)} ${value.unit}`]
+        : []
+    return {
+      title: definition?.label ?? id,
+      lines: [
+        ...exact,
+        ...(definition ? [definition.meaning] : []),
+        metricOrigin(session, rung, id, value),
+      ],
+    }
+  }
+
+  function metricHeaderTip(id: string): TipContent {
+    const definition = metricDefinition(id)
+    if (!definition) return { lines: [id] }
+    return {
+      title: definition.label,
+      lines: [
+        definition.meaning,
+        t(`provenance.better.${definition.better}`),
+        t('provenance.ncuNames', { name: definition.ncu.join(', ') }),
+      ],
+    }
+  }
+
+  function timeTip(rung: RungResult): TipContent {
+    if (!rung.timing) return { lines: [rung.reason ?? t('provenance.noTime')] }
+    const { timing } = rung
+    return {
+      title: figureText(timing.medianMs, 'ms'),
+      lines: [
+        t('provenance.time', { samples: timing.samples, spread: spreadText(timing.spread) }),
+        timing.settled ? t('provenance.settled') : t('provenance.unsettled'),
+      ],
+    }
+  }
+
+  const throughputTip = (rung: RungResult): TipContent =>
+    rung.timing
+      ? {
+          title: figureText(rung.timing.gflops, 'GFLOP/s'),
+          lines: [t('provenance.throughput')],
+        }
+      : { lines: [rung.reason ?? t('provenance.noTime')] }
+
+  function ratioTip(session: Session, rung: RungResult): TipContent {
+    const reference = session.ladder.reference
+    if (rung.timing?.ratioToReference == null) return { lines: [t('provenance.noReference')] }
+    return {
+      lines: [
+        t('provenance.ratio', {
+          reference,
+          ms: figureText(rung.timing.referenceMedianMs ?? 0, 'ms'),
+        }),
+      ],
+    }
+  }
+
+  return { metricTip, metricHeaderTip, timeTip, throughputTip, ratioTip }
+}

@@ -1,0 +1,28 @@
+import { createRouter, createWebHashHistory } from 'vue-router'
+
+// Hash history, because app:// and a static report have no server that could answer a deep path.
+export const router = createRouter({
+  history: createWebHashHistory(),
+  routes: [
+    { path: '/', name: 'home', component: () => import('./features/frame/HomeScreen.vue') },
+    {
+      path: '/session/:ref/ladder',
+      name: 'ladder',
+      props: true,
+      component: () => import('./features/ladder/LadderScreen.vue'),
+    },
+    {
+      path: '/session/:ref/compare/:a?/:b?',
+      name: 'compare',
+      props: true,
+      component: () => import('./features/compare/CompareScreen.vue'),
+    },
+    { path: '/run', name: 'run', component: () => import('./features/run/RunScreen.vue') },
+    { path: '/doctor', name: 'doctor', component: () => import('./features/doctor/DoctorScreen.vue') },
+    {
+      path: '/:rest(.*)*',
+      name: 'missing',
+      component: () => import('./features/frame/MissingScreen.vue'),
+    },
+  ],
+})

@@ -1,0 +1,23 @@
+/** Something that is fetched: what a screen shows follows from the state alone. */
+export type Loadable<T> =
+  | { state: 'loading' }
+  | { state: 'ready'; value: T }
+  | { state: 'failed'; error: unknown }
+
+export const loading = { state: 'loading' } as const
+
+export const valueOf = <T>(loadable: Loadable<T> | undefined): T | undefined =>
+  loadable?.state === 'ready' ? loadable.value : undefined
+
+/** Runs `work` and reports each state; never throws. */
+export async function track<T>(
+  work: Promise<T>,
+  set: (loadable: Loadable<T>) => void,
+): Promise<void> {
+  set(loading)
+  try {
+    set({ state: 'ready', value: await work })
+  } catch (error) {
+    set({ state: 'failed', error })
+  }
+}

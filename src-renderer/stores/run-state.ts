@@ -1,0 +1,137 @@
+/** A run as its messages tell it: a pure fold, so that a reload replays to the same picture. */
+import type { RunEvent, RunMessage } from '../../src-main/contract'
+import type { Problem } from '../../src-main/domain/problem'
+import type { RungResult } from '../../src-main/domain/session'
+
+type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
+
+export const rungStages = ['build', 'verify', 'time', 'profile'] as const
+export type RungStage = (typeof rungStages)[number]
+
+export interface StepState {
+  state: 'waiting' | EventOf<'rung'>['state']
+  detail?: string
+}
+
+export interface RungProgress {
+  id: string
+  title: string
+  steps: Record<RungStage, StepState>
+  result: RungResult | null
+}
+
+export interface RunState {
+  runId: string
+  nextSeq: number
+  ladder: string
+  target: string
+  problem: Problem | null
+  stage: Omit<EventOf<'stage'>, 'type'> | null
+  rungs: RungProgress[]
+  log: { level: 'info' | 'warning'; message: string }[]
+  finished: Omit<EventOf<'finished'>, 'type'> | null
+}
+
+const waiting = (): RungProgress['steps'] => ({
+  build: { state: 'waiting' },
+  verify: { state: 'waiting' },
+  time: { state: 'waiting' },
+  profile: { state: 'waiting' },
+})
+
+export const newRun = (runId: string): RunState => ({
+  runId,
+  nextSeq: 0,
+  ladder: '',
+  target: '',
+  problem: null,
+  stage: null,
+  rungs: [],
+  log: [],
+  finished: null,
+})
+
+function withRung(
+  rungs: RungProgress[],
+  id: string,
+  title: string,
+  change: (rung: RungProgress) => RungProgress,
+): RungProgress[] {
+  if (!rungs.some((rung) => rung.id === id))
+    return [...rungs, change({ id, title, steps: waiting(), result: null })]
+  return rungs.map((rung) => (rung.id === id ? change(rung) : rung))
+}
+
+function applyEvent(state: RunState, event: RunEvent): RunState {
+  switch (event.type) {
+    case 'started':
+      return {
+        ...state,
+        ladder: event.ladder,
+        target: event.target,
+        problem: event.problem,
+        rungs: event.rungs.map(({ id, title }) => ({ id, title, steps: waiting(), result: null })),
+      }
+    case 'stage':
+      return { ...state, stage: { stage: event.stage, done: event.done, total: event.total } }
+    case 'rung': {
+      const step: StepState = {
+        state: event.state,
+        ...(event.detail === undefined ? {} : { detail: event.detail }),
+      }
+      return {
+        ...state,
+        rungs: withRung(state.rungs, event.rung, event.rung, (rung) => ({
+          ...rung,
+          steps: { ...rung.steps, [event.stage]: step },
+        })),
+      }
+    }
+    case 'result':
+      return {
+        ...state,
+        rungs: withRung(state.rungs, event.result.id, event.result.title, (rung) => ({
+          ...rung,
+          result: event.result,
+        })),
+      }
+    case 'log':
+      return { ...state, log: [...state.log, { level: event.level, message: event.message }] }
+    case 'finished':
+      return {
+        ...state,
+        finished: {
+          status: event.status,
+          session: event.session,
+          ...(event.error ? { error: event.error } : {}),
+        },
+      }
+  }
+}
+
+/** `repeat`: seen before, dropped. `gap`: something before it is missing, so all is fetched again. */
+export type Applied =
+  | { kind: 'applied'; state: RunState }
+  | { kind: 'repeat' }
+  | { kind: 'gap' }
+
+export function applyMessage(state: RunState | null, message: RunMessage): Applied {
+  const base = state?.runId === message.runId ? state : newRun(message.runId)
+  if (message.seq < base.nextSeq) return { kind: 'repeat' }
+  if (message.seq > base.nextSeq) return { kind: 'gap' }
+  return {
+    kind: 'applied',
+    state: { ...applyEvent(base, message.event), nextSeq: message.seq + 1 },
+  }
+}
+
+/** The state after a whole history; stops at the first gap, which a later message then reports. */
+export function replay(messages: readonly RunMessage[]): RunState | null {
+  let state: RunState | null = null
+  for (const message of messages) {
+    const applied = applyMessage(state, message)
+    if (applied.kind === 'gap') return state
+    if (applied.kind === 'applied') state = applied.state
+  }
+  return state
+}

@@ -1,0 +1,96 @@
+import { defineStore } from 'pinia'
+import { computed, shallowRef } from 'vue'
+import type { CallInput, RunMessage } from '../../src-main/contract'
+import { useClient } from '../client/current'
+import { applyMessage, replay, type RunState } from './run-state'
+import { useSessionsStore } from './sessions'
+
+/** The run under way or the last one; follows the event stream from the moment the app starts. */
+export const useRunStore = defineStore('run', () => {
+  const state = shallowRef<RunState | null>(null)
+  const lineDown = shallowRef(false)
+  const startError = shallowRef<unknown>(null)
+  const starting = shallowRef(false)
+  const cancelling = shallowRef(false)
+  /** The server has no run going although ours never saw its end: it was restarted. */
+  const orphaned = shallowRef(false)
+
+  const active = computed(
+    () => state.value !== null && state.value.finished === null && !orphaned.value,
+  )
+
+  function adopt(next: RunState | null): void {
+    const justFinished = next?.finished && !state.value?.finished
+    state.value = next
+    if (!next?.finished) return
+    cancelling.value = false
+    if (justFinished) void useSessionsStore().loadList()
+  }
+
+  let resyncing: Promise<void> | undefined
+
+  /** Fetches the whole history; what arrives meanwhile is a repeat or the next gap. */
+  function resync(): Promise<void> {
+    resyncing ??= useClient()
+      .call('run.current', {})
+      .then((current) => {
+        adopt(replay(current.messages))
+        orphaned.value = !current.active && state.value !== null && state.value.finished === null
+        lineDown.value = false
+      })
+      .catch(() => {
+        lineDown.value = true
+      })
+      .finally(() => {
+        resyncing = undefined
+      })
+    return resyncing
+  }
+
+  function receive(message: RunMessage): void {
+    const applied = applyMessage(state.value, message)
+    if (applied.kind === 'applied') {
+      orphaned.value = false
+      adopt(applied.state)
+    } else if (applied.kind === 'gap') void resync()
+  }
+
+  function follow(): () => void {
+    const stop = useClient().subscribe({
+      message: receive,
+      reconnected: () => void resync(),
+      lost: () => (lineDown.value = true),
+    })
+    void resync()
+    return stop
+  }
+
+  async function start(request: CallInput<'run.start'>): Promise<boolean> {
+    starting.value = true
+    startError.value = null
+    try {
+      await useClient().call('run.start', request)
+      // The first messages may have come before the answer, or the stream may be down.
+      await resync()
+      return true
+    } catch (error) {
+      startError.value = error
+      return false
+    } finally {
+      starting.value = false
+    }
+  }
+
+  async function cancel(): Promise<void> {
+    if (!state.value || !active.value) return
+    cancelling.value = true
+    try {
+      await useClient().call('run.cancel', { runId: state.value.runId })
+    } catch (error) {
+      startError.value = error
+      cancelling.value = false
+    }
+  }
+
+  return { state, lineDown, startError, starting, cancelling, orphaned, active, follow, start, cancel }
+})

@@ -1,0 +1,33 @@
+import { defineStore } from 'pinia'
+import { shallowReactive, shallowRef } from 'vue'
+import type { SessionSummary } from '../../src-main/contract'
+import type { Session } from '../../src-main/domain/session'
+import { useClient } from '../client/current'
+import { loading, track, type Loadable } from './loadable'
+
+/** Sessions are immutable, so that one that was fetched is kept; they are held shallowly. */
+export const useSessionsStore = defineStore('sessions', () => {
+  const list = shallowRef<Loadable<SessionSummary[]>>(loading)
+  const sessions = shallowReactive(new Map<string, Loadable<Session>>())
+  const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
+  /** The session that the frame names and that Ladder and Compare lead back to. */
+  const currentRef = shallowRef<string | null>(null)
+
+  const loadList = () => track(useClient().call('sessions.list', {}), (next) => (list.value = next))
+
+  const settled = (loadable: Loadable<unknown> | undefined) =>
+    loadable !== undefined && loadable.state !== 'failed'
+
+  function open(ref: string): void {
+    currentRef.value = ref
+    if (settled(sessions.get(ref))) return
+    void track(useClient().call('sessions.get', { ref }), (next) => sessions.set(ref, next))
+  }
+
+  function openSources(ref: string): void {
+    if (settled(sources.get(ref))) return
+    void track(useClient().call('sessions.sources', { ref }), (next) => sources.set(ref, next))
+  }
+
+  return { list, sessions, sources, currentRef, loadList, open, openSources }
+})

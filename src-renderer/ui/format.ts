@@ -1,0 +1,88 @@
+/** How figures and bars read on screen, beyond what domain/units.ts says for every surface. */
+import { problemLabel, type Problem } from '../../src-main/domain/problem'
+import { formatCount, formatValue, type Unit } from '../../src-main/domain/units'
+
+const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
+const isCountUnit = (unit: Unit) => countUnits.includes(unit)
+
+/** A figure with its unit spelled out: `134 M inst`, `93.8 %`, `2.70 ms`. */
+export const figureText = (value: number, unit: Unit): string =>
+  isCountUnit(unit) ? `${formatValue(value, unit)} ${unit}` : formatValue(value, unit)
+
+/** A figure for a column whose header carries the unit: `134 M`, `93.8`, `198`. */
+export function bareFigure(value: number, unit: Unit): string {
+  if (isCountUnit(unit)) return formatCount(value)
+  if (unit === '%') return value.toFixed(1)
+  if (unit === 'waves') return value.toFixed(2)
+  if (unit === 'registers') return String(Math.round(value))
+  return formatValue(value, unit)
+}
+
+const minus = '−'
+const signed = (value: number, text: string) =>
+  value > 0 ? `+${text}` : value < 0 ? `${minus}${text}` : text
+
+/** A difference with its sign; shares differ in percentage points. */
+export function deltaText(delta: number, unit: Unit): string {
+  const size = Math.abs(delta)
+  if (unit === '%') return signed(delta, `${size.toFixed(1)} pp`)
+  return signed(delta, figureText(size, unit))
+}
+
+/** b over a, with the sign that multiplication has: `×0.25`, `×12.3`. */
+export function factorText(ratio: number): string {
+  if (ratio >= 1000) return `×${formatCount(ratio)}`
+  if (ratio === 0) return '×0'
+  const digits = ratio >= 100 ? 0 : ratio >= 10 ? 1 : ratio >= 0.1 ? 2 : ratio >= 0.001 ? 4 : 6
+  return `×${ratio.toFixed(digits)}`
+}
+
+/** A relative spread: 0.0031 → `0.31 %`. */
+export const spreadText = (spread: number): string => `${(spread * 100).toFixed(2)} %`
+
+/** Decimals that give the smallest figure of a column three significant digits, so that all align. */
+export function columnDecimals(values: readonly number[]): number {
+  const smallest = Math.min(...values.filter((value) => value > 0))
+  if (!Number.isFinite(smallest)) return 0
+  return Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(smallest))))
+}
+
+const grouped = new Map<number, Intl.NumberFormat>()
+
+/** A plain number with thousands separators and fixed decimals. */
+export function fixed(value: number, decimals = 0): string {
+  let format = grouped.get(decimals)
+  if (!format) {
+    format = new Intl.NumberFormat('en-US', {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    })
+    grouped.set(decimals, format)
+  }
+  return format.format(value)
+}
+
+export function formatDate(iso: string, timeZone?: string): string {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return iso
+  return new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone,
+  }).format(date)
+}
+
+/** `4096³ FP32` */
+export const problemText = (problem: Problem): string =>
+  `${problemLabel(problem)} ${dtypeText(problem.dtype)}`
+
+export const dtypeText = (dtype: Problem['dtype']): string =>
+  ({ f32: 'FP32', f16: 'FP16', bf16: 'BF16' })[dtype]
+
+/** The number a rung's id begins with, else its place: `05_thread_tile_2d` → `05`. */
+export const rungNumber = (id: string, index: number): string =>
+  /^\d+/.exec(id)?.[0] ?? String(index).padStart(2, '0')
+
+/** The last part of a path, for places where the whole would not fit. */
+export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

@@ -1,0 +1,33 @@
+/**
+ * Tooltips without a component each: a table of figures has hundreds of them. The directive keeps
+ * what an element has to say, and one layer (TipLayer.vue) shows it on hover and on focus.
+ */
+import { shallowRef, type Directive } from 'vue'
+
+export interface TipContent {
+  title?: string | undefined
+  lines: readonly string[]
+}
+export type Tip = string | TipContent | null | undefined
+
+const contents = new WeakMap<Element, Tip>()
+
+export const tip: Directive<HTMLElement, Tip> = {
+  mounted: (element, { value }) => void setTip(element, value),
+  updated: (element, { value }) => void setTip(element, value),
+}
+
+function setTip(element: HTMLElement, value: Tip): void {
+  contents.set(element, value)
+  element.dataset['tip'] = ''
+}
+
+export const shownTip = shallowRef<{ element: HTMLElement; content: TipContent } | null>(null)
+
+export function tipAt(target: EventTarget | null): typeof shownTip.value {
+  if (!(target instanceof Element)) return null
+  const element = target.closest<HTMLElement>('[data-tip]')
+  const content = element && contents.get(element)
+  if (!element || !content) return null
+  return { element, content: typeof content === 'string' ? { lines: [content] } : content }
+}

@@ -1,0 +1,215 @@
+/**
+ * Who may import whom. `readImports` takes the import graph from the source; `violations` judges a
+ * graph and knows nothing of files, so that its own tests can make graphs up.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join, posix } from 'node:path'
+import ts from 'typescript'
+
+export interface Import {
+  /** The importing file, relative to the repository's root. */
+  from: string
+  /** As written. */
+  specifier: string
+  /** `import type`, `export type`, or `import('…')` in a type. */
+  typeOnly: boolean
+}
+
+type Layer =
+  | 'domain'
+  | 'contract'
+  | 'parsers'
+  | 'adapters'
+  | 'services'
+  | 'hosts'
+  | 'preload'
+  | 'renderer'
+  | 'outside'
+
+const mayImport: Record<Layer, readonly Layer[]> = {
+  domain: [],
+  contract: ['domain'],
+  parsers: ['domain'],
+  adapters: ['parsers', 'domain'],
+  services: ['adapters', 'contract', 'domain'],
+  hosts: ['services', 'adapters', 'parsers', 'contract', 'domain'],
+  preload: ['contract'],
+  renderer: ['contract', 'domain'],
+  outside: [],
+}
+
+/** Layers of which only the types may be used. */
+const mayImportTypes: Partial<Record<Layer, readonly Layer[]>> = { services: ['parsers'] }
+
+/** A kind of host beside its own and `shared`: `serve` is a command, and starts the web host. */
+const mayStart: Record<string, readonly string[]> = { cli: ['web'] }
+
+/** The only importers of a library or virtual module: a file, or a folder ending in `/`. */
+const owners: Record<string, readonly string[]> = {
+  execa: ['src-main/adapters/process.ts'],
+  'fast-xml-parser': ['src-main/parsers/'],
+  'csv-parse': ['src-main/parsers/'],
+  commander: ['src-main/hosts/cli/'],
+  electron: ['src-main/hosts/electron/'],
+  'virtual:kernel-ladder-assets': ['src-main/adapters/assets.ts'],
+  echarts: ['src-renderer/charts/'],
+  zrender: ['src-renderer/charts/'],
+  vue: ['src-renderer/'],
+  pinia: ['src-renderer/'],
+  'vue-router': ['src-renderer/'],
+  'vue-i18n': ['src-renderer/'],
+  'reka-ui': ['src-renderer/'],
+}
+
+/** Layers that name every library they may use. The others may use any that has no other owner. */
+const libraries: Partial<Record<Layer, readonly string[]>> = {
+  domain: ['zod'],
+  contract: ['zod'],
+  preload: ['electron'],
+}
+
+/** Parsers work on what they are given. */
+const pureBuiltins = ['node:buffer', 'node:string_decoder', 'node:util', 'node:zlib']
+
+const builtins: Record<Layer, 'any' | 'none' | 'pure'> = {
+  domain: 'none',
+  contract: 'none',
+  parsers: 'pure',
+  adapters: 'any',
+  services: 'any',
+  hosts: 'any',
+  preload: 'none',
+  renderer: 'none',
+  outside: 'none',
+}
+
+function layerOf(path: string): Layer {
+  if (path.startsWith('src-renderer/')) return 'renderer'
+  if (/^src-main\/hosts\/electron\/preload(\.|\/)?/.test(path)) return 'preload'
+  const name = /^src-main\/([^/]+)(?:\/|$)/.exec(path)?.[1]
+  switch (name) {
+    case 'domain':
+    case 'contract':
+    case 'parsers':
+    case 'adapters':
+    case 'services':
+    case 'hosts':
+      return name
+    default:
+      return 'outside'
+  }
+}
+
+const hostOf = (path: string): string | undefined => /^src-main\/hosts\/([^/]+)\//.exec(path)?.[1]
+
+function packageOf(specifier: string): string {
+  const [first = '', second = ''] = specifier.split('/')
+  return first.startsWith('@') ? `${first}/${second}` : first
+}
+
+function judgeLibrary(one: Import, layer: Layer): string | undefined {
+  if (isBuiltin(one.specifier)) {
+    const name = one.specifier.startsWith('node:') ? one.specifier : `node:${one.specifier}`
+    if (builtins[layer] === 'none') return `${layer} may not use Node (${name})`
+    if (builtins[layer] === 'pure' && !pureBuiltins.includes(name))
+      return `${layer} may not do input or output (${name})`
+    return undefined
+  }
+  const library = packageOf(one.specifier)
+  const owner = owners[library]
+  if (owner !== undefined && !owner.some((path) => isWithin(one.from, path)))
+    return `${library} is for ${owner.join(', ')} alone`
+  const allowed = libraries[layer]
+  if (allowed !== undefined && !allowed.includes(library))
+    return `${layer} may not use the library ${library}`
+  if (owner === undefined && /^[@~#](\/|$)|^virtual:/.test(one.specifier))
+    return `${one.specifier} is no known module; imports within the source are relative`
+  return undefined
+}
+
+const isWithin = (path: string, owner: string): boolean =>
+  owner.endsWith('/') ? path.startsWith(owner) : path === owner
+
+function judgeFile(one: Import, layer: Layer): string | undefined {
+  const target = posix.join(posix.dirname(one.from), one.specifier.replace(/\?.*$/, ''))
+  const targetLayer = layerOf(target)
+  if (target === 'package.json' && builtins[layer] === 'any') return undefined
+  if (targetLayer === 'outside') return `${target} lies outside of the source`
+  if (targetLayer === layer) {
+    const [own, other] = [hostOf(one.from), hostOf(target)]
+    if (own === undefined || other === undefined || own === other || other === 'shared')
+      return undefined
+    return mayStart[own]?.includes(other)
+      ? undefined
+      : `the host ${own} may not import the host ${other}`
+  }
+  if (mayImport[layer].includes(targetLayer)) return undefined
+  if (!mayImportTypes[layer]?.includes(targetLayer))
+    return `${layer} may not import ${targetLayer} (${target})`
+  return one.typeOnly ? undefined : `${layer} may import only types from ${targetLayer} (${target})`
+}
+
+/** Every import that is not allowed, as a sentence. */
+export function violations(imports: readonly Import[]): string[] {
+  return imports.flatMap((one) => {
+    const layer = layerOf(one.from)
+    const fault =
+      layer === 'outside'
+        ? 'the file belongs to no layer'
+        : one.specifier.startsWith('.')
+          ? judgeFile(one, layer)
+          : judgeLibrary(one, layer)
+    return fault === undefined ? [] : [`${one.from}: ${fault}`]
+  })
+}
+
+/** The scripts of a Vue component, with `src` attributes as imports. */
+const vueScripts = (text: string): string =>
+  [...text.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)]
+    .map(([, attributes = '', body = '']) => {
+      const src = /\bsrc=["']([^"']+)["']/.exec(attributes)?.[1]
+      return src === undefined ? body : `import '${src}'`
+    })
+    .join('\n')
+
+export function importsIn(from: string, text: string): Import[] {
+  const source = ts.createSourceFile(
+    from,
+    from.endsWith('.vue') ? vueScripts(text) : text,
+    ts.ScriptTarget.Latest,
+    true,
+    ts.ScriptKind.TS,
+  )
+  const found: Import[] = []
+  const add = (node: ts.Node | undefined, typeOnly: boolean): void => {
+    if (node !== undefined && ts.isStringLiteralLike(node))
+      found.push({ from, specifier: node.text, typeOnly })
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node))
+      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+      add(node.argument.literal, true)
+    else if (ts.isExternalModuleReference(node)) add(node.expression, false)
+    else if (
+      ts.isCallExpression(node) &&
+      (node.expression.kind === ts.SyntaxKind.ImportKeyword ||
+        (ts.isIdentifier(node.expression) && node.expression.text === 'require'))
+    )
+      add(node.arguments[0], false)
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+export function readImports(root: string): Import[] {
+  return ['src-main', 'src-renderer'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mts|vue|js|mjs)$/.test(name))
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+      .flatMap((path) => importsIn(path, readFileSync(join(root, path), 'utf8'))),
+  )
+}

@@ -1,0 +1,1 @@
+static inline int helper(int a) { int never; return a; }

@@ -1,0 +1,4 @@
+#include <cstddef>
+int launch() {
+  return undeclared_on_host(
+}

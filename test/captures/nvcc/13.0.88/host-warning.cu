@@ -1,0 +1,5 @@
+#include "helper.cuh"
+int launch(int n) {
+  int unused;
+  return n;
+}

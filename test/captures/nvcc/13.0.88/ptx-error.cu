@@ -1,0 +1,3 @@
+__global__ void k(float* c) {
+  asm volatile("nosuch.instruction.f32 %0;" : "+f"(c[0]));
+}

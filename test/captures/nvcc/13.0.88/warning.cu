@@ -1,0 +1,4 @@
+__global__ void k(float* c) {
+  int unused = 3;
+  c[threadIdx.x] = 1.0f;
+}

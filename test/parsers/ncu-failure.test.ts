@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { recognizeNcuFailure } from '../../src-main/parsers/ncu-failure'
+import { ncuCapture } from './captures'
+
+describe('nothing is wrong', () => {
+  it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('with a run that profiled: %s', (name) =>
+    expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
+  )
+
+  it('with a metric that ncu 2025.3 does not know: it profiles without it, silently', () => {
+    expect(recognizeNcuFailure(ncuCapture('unknown-metric'), 0)).toBeNull()
+  })
+
+  it('with a kernel that writes out of bounds where nothing traps it', () => {
+    expect(recognizeNcuFailure(ncuCapture('out-of-bounds-application'), 0)).toBeNull()
+  })
+
+  it('when the program, and not ncu, prints the words', () => {
+    expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
+  })
+})
+
+describe('as captured', () => {
+  it('no kernel was profiled, though the exit code is 0', () => {
+    expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
+  })
+
+  it('the program cannot be started, and is named', () => {
+    expect(recognizeNcuFailure(ncuCapture('not-an-executable'), 1)).toMatchObject({
+      kind: 'not-executable',
+      message: expect.stringContaining('./nothere'),
+    })
+  })
+})
+
+// No capture of these exists: the texts are ncu's as NVIDIA documents them and users quote them.
+describe('as quoted', () => {
+  const permission =
+    '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0. For instructions on enabling permissions and to get more information see https://developer.nvidia.com/ERR_NVGPUCTRPERM'
+  const returned = '==ERROR== The application returned an error code (9).'
+  const busy =
+    '==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM) is concurrently collecting profiling data. See https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html#faq for more details.'
+
+  it.each([
+    ['counter-permission', permission, /NVreg_RestrictProfilingToAdminUsers=0.*SYS_ADMIN/],
+    ['counters-busy', busy, /dcgmi profile --pause/],
+    [
+      'driver-library',
+      '==ERROR== Failed to initialize the profiler: LibraryNotLoaded. Check that a compatible driver library is loaded.',
+      /same driver version/,
+    ],
+    [
+      'driver-incompatible',
+      '==ERROR== Cuda driver is not compatible with Nsight Compute.',
+      /Update the driver/,
+    ],
+    ['application-failed', returned, /without profiling/],
+    ['unknown-metric', '==ERROR== Failed to find metric regex:^sm__nope\\.(sum|min)$', /ncu of/],
+    [
+      'lock-file',
+      '==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock. Please check that the process has write permissions on the file.',
+      /TMPDIR/,
+    ],
+  ] as const)('%s, with its remedy', (kind, line, remedy) => {
+    const failure = recognizeNcuFailure(`==PROF== Connected to process 1 (./r)\n${line}\n`, 1)
+    expect(failure?.kind).toBe(kind)
+    expect(failure?.remedy).toMatch(remedy)
+  })
+
+  it('names the metric and the exit code that ncu names', () => {
+    expect(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message).toMatch(
+      'sm__nope.sum',
+    )
+    expect(recognizeNcuFailure(returned, 9)?.message).toMatch('exit code 9')
+  })
+
+  it('a cause is told before what followed from it', () => {
+    const all = [
+      '==ERROR== An error was reported by the driver:',
+      busy,
+      '==ERROR== Failed to profile "gemm" in process 7',
+      returned,
+      '==WARNING== No kernels were profiled.',
+    ].join('\r\n')
+    expect(recognizeNcuFailure(all, 9)?.kind).toBe('counters-busy')
+    expect(
+      recognizeNcuFailure(`${permission}\n==WARNING== No kernels were profiled.`, 0)?.kind,
+    ).toBe('counter-permission')
+  })
+})
+
+describe('a failure that nobody foresaw', () => {
+  it("is told in ncu's words, and not by what followed from it", () => {
+    const text =
+      '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
+    expect(recognizeNcuFailure(text, 9)).toMatchObject({
+      kind: 'other',
+      message: 'ncu failed: The moon is full.',
+    })
+  })
+
+  it('is told by the exit code when ncu said nothing', () => {
+    expect(recognizeNcuFailure('', 139)?.message).toMatch('139')
+    expect(recognizeNcuFailure('', null)?.message).toMatch('signal')
+  })
+})

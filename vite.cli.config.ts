@@ -1,0 +1,23 @@
+/** The command line program as one file that needs no node_modules: dist/cli/kernel-ladder.mjs. */
+import { defineConfig } from 'vite'
+import { assetPack } from './scripts/vite-asset-pack'
+
+export default defineConfig({
+  publicDir: false,
+  plugins: [assetPack({ root: import.meta.dirname, embed: true })],
+  ssr: { noExternal: true },
+  build: {
+    ssr: 'src-main/hosts/cli/main.ts',
+    outDir: 'dist/cli',
+    target: 'node20',
+    minify: false,
+    rolldownOptions: {
+      output: {
+        format: 'es',
+        entryFileNames: 'kernel-ladder.mjs',
+        codeSplitting: false,
+        banner: '#!/usr/bin/env node',
+      },
+    },
+  },
+})

@@ -1,0 +1,39 @@
+/** The UI, the same files for the window (app://) and for the loopback server (http://). */
+import { join } from 'node:path'
+import vue from '@vitejs/plugin-vue'
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  root: 'src-renderer',
+  base: '/',
+  plugins: [vue()],
+  define: {
+    __VUE_OPTIONS_API__: true,
+    __VUE_PROD_DEVTOOLS__: false,
+    __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: false,
+    __VUE_I18N_FULL_INSTALL__: true,
+    __VUE_I18N_LEGACY_API__: false,
+    __INTLIFY_DROP_MESSAGE_COMPILER__: false,
+    __INTLIFY_PROD_DEVTOOLS__: false,
+  },
+  build: {
+    outDir: join(import.meta.dirname, 'out/renderer'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // A strict content security policy: nothing inline, nothing from data: URLs.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1200,
+    rolldownOptions: {
+      input: join(import.meta.dirname, 'src-renderer/index.html'),
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'echarts', test: /node_modules[\\/](echarts|zrender)[\\/]/ },
+            { name: 'codemirror', test: /node_modules[\\/](@codemirror|@lezer|@marijn)[\\/]/ },
+          ],
+        },
+      },
+    },
+  },
+})
