@@ -6,13 +6,13 @@ export const router = createRouter({
   routes: [
     { path: '/', name: 'home', component: () => import('./features/frame/HomeScreen.vue') },
     {
-      path: '/session/:ref/ladder',
+      path: '/session/:sessionRef/ladder',
       name: 'ladder',
       props: true,
       component: () => import('./features/ladder/LadderScreen.vue'),
     },
     {
-      path: '/session/:ref/compare/:a?/:b?',
+      path: '/session/:sessionRef/compare/:a?/:b?',
       name: 'compare',
       props: true,
       component: () => import('./features/compare/CompareScreen.vue'),

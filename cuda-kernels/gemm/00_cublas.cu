@@ -1,10 +1,9 @@
 // @rung    00_cublas
 // @title   cuBLAS
 // @idea    NVIDIA's own FP32 kernel, without TF32: the height that the ladder is measured against
-// @expect  fmaUtilization up
 // @dtype   f32
 
-// A machine can have nvcc and no cuBLAS, not even its header. So the five functions are declared
+// A machine can have nvcc and no cuBLAS, not even its header. So the four functions used are declared
 // here and the library is opened at run time; without it this rung is unsupported, not broken.
 #include "gemm_common.cuh"
 

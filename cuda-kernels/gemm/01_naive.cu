@@ -1,7 +1,6 @@
 // @rung    01_naive
 // @title   Naive
 // @idea    one thread for each element of C, with threadIdx.x running down the rows: what a first try looks like, and every load of A by a warp touches 32 rows and so 32 sectors
-// @expect  fmaUtilization down, sharedLoads same
 // @dtype   f32
 
 #include "gemm_common.cuh"

@@ -2,7 +2,7 @@
 // @title   1D thread tile
 // @after   03_shared_tile
 // @idea    each thread computes TM rows of one column, so that an element of B read from shared memory feeds TM FMAs instead of one
-// @expect  sharedLoads down, fmaUtilization up, registersPerThread up
+// @expect  sharedLoads down, fmaUtilization up
 // @param   BM 64 {32,64,128}
 // @param   BN 64 {32,64,128}
 // @param   BK 8 {8,16}
@@ -19,9 +19,11 @@ static_assert(BM % TM == 0, "BM must be a multiple of TM: a thread owns TM whole
 static_assert(kThreads <= 1024, "BM / TM * BN must be at most 1024: it is the threads of a block");
 static_assert(kThreads % 32 == 0, "BM / TM * BN must be a multiple of 32: whole warps");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0,
-              "BM * BK must be a multiple of the BM / TM * BN threads that copy the A tile");
+              "BM * BK must be a multiple of the BM / TM * BN threads that copy the A tile: "
+              "a larger BK helps");
 static_assert(BK % kRowsB == 0,
-              "BK * BN must be a multiple of the BM / TM * BN threads that copy the B tile");
+              "BK * BN must be a multiple of the BM / TM * BN threads that copy the B tile: "
+              "a larger BK helps");
 
 // Eight sums and their fragments fit in 32 registers, and so a full SM of threads: nothing else
 // hides the wait for a tile here. Sixteen would spill.

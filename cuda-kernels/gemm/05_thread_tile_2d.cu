@@ -21,13 +21,14 @@ static_assert(BN % TN == 0, "BN must be a multiple of TN");
 static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024: it is the threads of a block");
 static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32: whole warps");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0,
-              "BM * BK must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile");
+              "BM * BK must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile: "
+              "a larger BK helps");
 static_assert(kThreads % BN == 0 && BK % kRowsB == 0,
               "BK * BN must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B tile, "
-              "which must cover whole rows of it");
+              "which must cover whole rows of it: a larger BK helps");
 
-// At least 512 threads on an SM, so that one block computes while another waits for its tiles.
-__global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
+// Two blocks of 256 threads on an SM, so that one computes while the other waits for its tiles.
+__global__ void __launch_bounds__(kThreads, kThreads == 256 ? 2 : 1)
 gemmThreadTile2d(int m, int n, int k, float alpha, const float* __restrict__ a,
                  const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int kCopiesA = BM / kRowsA, kCopiesB = BK / kRowsB;

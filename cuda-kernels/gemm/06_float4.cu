@@ -29,10 +29,11 @@ static_assert(BK % 4 == 0 && TM % 4 == 0 && TN % 4 == 0,
 static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024: it is the threads of a block");
 static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32: whole warps");
 static_assert(kThreads % (BK / 4) == 0 && kRowsA <= BM && BM % kRowsA == 0,
-              "BM * BK / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile");
+              "BM * BK / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile: "
+              "a larger BK helps");
 static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
-              "tile, which must cover whole rows of it");
+              "tile, which must cover whole rows of it: a larger BK helps");
 
 // Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
 // With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are

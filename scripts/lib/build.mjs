@@ -2,6 +2,7 @@
 /** Builds what is stale, in a line on stderr; a builder's own output is shown only when it fails. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
 import { withLock } from './lock.mjs'
 import { nodePath, toolEnv } from './node.mjs'
@@ -91,7 +92,9 @@ async function build(name) {
     env: toolEnv({ NODE_ENV: 'production', ...target.env }),
   })
   if (code !== 0)
-    throw new PlainError(`${output.trim()}\nBuilding ${target.what} failed; see above.`)
+    throw new PlainError(
+      `${stripVTControlCharacters(output).trim()}\nBuilding ${target.what} failed; see above.`,
+    )
   writeStamp(root, target, state)
   if (name !== 'cli') return
   const warning = sizeWarning(statSync(join(root, 'dist/cli/kernel-ladder.mjs')).size)

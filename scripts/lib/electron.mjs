@@ -27,7 +27,7 @@ export function whyServe(now) {
   if (now.platform === 'linux') {
     if (!now.env['DISPLAY'] && !now.env['WAYLAND_DISPLAY'])
       return `No display was found, ${instead}`
-    if (now.uid === 0) return `Electron keeps its sandbox and then does not run as root, ${instead}`
+    if (now.uid === 0) return `Electron does not run as root with its sandbox on, ${instead}`
   }
   if (now.electron === 'missing') return `Electron could not be fetched, ${instead}`
   if (now.electron === 'broken') return `Electron could not start on this machine, ${instead}`

@@ -11,8 +11,9 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Where CUDA's tools are when nobody put them on PATH. */
+/** Where CUDA's tools are when nobody put them on PATH. `KERNEL_LADDER_PATH_ONLY=1` leaves these out. */
 async function usualPlaces(tool: ToolName): Promise<string[]> {
+  if (process.env.KERNEL_LADDER_PATH_ONLY === '1') return []
   if (tool === 'nvidia-smi') return ['/usr/bin', '/usr/local/nvidia/bin', '/usr/lib/wsl/lib']
   const places = ['/usr/local/cuda/bin', '/opt/cuda/bin']
   if (tool !== 'ncu') return places

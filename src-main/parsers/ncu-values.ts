@@ -55,8 +55,9 @@ export function toBaseUnit(text: string): BaseUnit {
   const numerator = time === undefined ? counted(top) : { unit: 'ns', factor: time }
   if (below === '') return numerator
   const belowTime = ownValue(nanoseconds, below)
-  const denominator =
-    belowTime === undefined ? counted(below) : { unit: 's', factor: belowTime / 1e9 }
+  if (belowTime !== undefined)
+    return { unit: `${numerator.unit}/s`, factor: (numerator.factor * 1e9) / belowTime }
+  const denominator = counted(below)
   return {
     unit: `${numerator.unit}/${denominator.unit}`,
     factor: numerator.factor / denominator.factor,

@@ -41,7 +41,8 @@ const StartEvent = z.object({ event: z.literal('start'), rung: z.string(), stage
 const ProgressEvent = z.object({
   event: z.literal('progress'),
   rung: z.string().optional(),
-  stage: Stage,
+  /** `reference`: the FP64 product that all rungs are checked against; it belongs to none of them. */
+  stage: z.enum([...runnerStages, 'reference']),
   samples: count.optional(),
   spread: z.number().nullish(),
   fraction: z.number().nullish(),

@@ -74,17 +74,7 @@ export async function runLadder(
 
   const nvcc = await locateNvcc(toolbox)
   const driver = await queryDriver(toolbox, signal)
-  const version = await environment.cache.compilerVersion(nvcc, async () => {
-    const answer = await toolbox.exec({
-      tool: 'nvcc',
-      key: 'nvcc/version',
-      file: nvcc,
-      args: ['--version'],
-      timeoutMs: 60_000,
-      signal,
-    })
-    return answer.stdout
-  })
+  const version = await compilerVersion(environment, nvcc, signal)
   const compiler = { ...environment, nvcc, version, signal }
   const runner = await buildRunner(compiler, environment.runnerSources)
   const device = await queryDevice(toolbox, runner, driver, signal)
@@ -154,6 +144,37 @@ export async function runLadder(
         }
       : null,
   }
+}
+
+async function compilerVersion(
+  { toolbox, cache, recorder }: RunEnvironment,
+  nvcc: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const call = { tool: 'nvcc', key: 'nvcc/version', file: nvcc, args: ['--version'] } as const
+  let asked = false
+  const version = await cache.compilerVersion(nvcc, async () => {
+    asked = true
+    return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
+  })
+  // Kept with the session in any case, so that the session can be replayed.
+  if (!asked)
+    await recorder?.record(
+      {
+        key: call.key,
+        tool: call.tool,
+        argv: [nvcc, ...call.args],
+        outcome: 'exited',
+        exitCode: 0,
+        signal: null,
+        seconds: 0,
+        startedAt: new Date().toISOString(),
+        reused: true,
+      },
+      version,
+      '',
+    )
+  return version
 }
 
 const referenceTrouble = (state: RungState | undefined): string =>

@@ -132,6 +132,10 @@ describe('the rung of a launch', () => {
     expect(withRanges(`${cell} ${inner}`).launches[0]?.rung).toBe('03_inner')
   })
 
+  it('may have colons in its name', () => {
+    expect(withRanges(cell.replace('03_a', 'a::b')).launches[0]?.rung).toBe('a::b')
+  })
+
   it('is not a range that a library pushed in a domain of its own', () => {
     const library = '""CCCL:cub::DeviceReduce::Reduce:none:none:none:none:REGISTERED:x""'
     expect(withRanges(`${cell}  ${library}`).launches[0]?.rung).toBe('03_a')

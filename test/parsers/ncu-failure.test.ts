@@ -15,6 +15,11 @@ describe('nothing is wrong', () => {
     expect(recognizeNcuFailure(ncuCapture('out-of-bounds-application'), 0)).toBeNull()
   })
 
+  it('when ncu only names a file that is called like a failure', () => {
+    const text = '==PROF== Connected to process 7 (./nsight-compute-lock)'
+    expect(recognizeNcuFailure(text, 0)).toBeNull()
+  })
+
   it('when the program, and not ncu, prints the words', () => {
     expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
   })

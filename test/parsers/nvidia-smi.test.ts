@@ -99,7 +99,7 @@ describe('before it is written anywhere', () => {
     uuid: 'GPU-11111111-2222-3333-4444-555555555555',
     pdi: '0x1234567890abcdef',
     board_id: '0x600',
-    module_id: '7',
+    module_id: '77031',
   }
   const process =
     '<processes>\n\t\t\t<process_info>\n\t\t\t\t<pid>4242</pid>\n\t\t\t\t<type>C</type>\n\t\t\t\t<process_name>/home/ada/secret-project/train</process_name>\n\t\t\t\t<used_memory>512 MiB</used_memory>\n\t\t\t</process_info>'
@@ -111,12 +111,11 @@ describe('before it is written anywhere', () => {
     .replace('<clusterUuid>N/A', '<clusterUuid>99999999-aaaa')
   const redacted = redactNvidiaSmi(original)
 
-  it.each([...Object.values(secrets), '4242', 'ada', 'CH-77', '0xfab', '99999999-aaaa'])(
+  it.each([...Object.values(secrets), '4242', '/home/ada', 'CH-77', '0xfab', '99999999-aaaa'])(
     '%s is taken out',
     (secret) => {
-      expect(original).toContain(`${secret}`)
-      expect(redacted).not.toContain(`>${secret}<`)
-      expect(redacted).not.toMatch(new RegExp(`\\b${secret}\\b`.replace('\\b0x', '0x')))
+      expect(original).toContain(secret)
+      expect(redacted).not.toContain(secret)
     },
   )
 

@@ -68,7 +68,7 @@ describe('a header', () => {
   })
 
   it('is not continued by an ordinary comment', () => {
-    expect(change('//          from registers', '// from registers').idea).toBe(
+    expect(change('//          from registers', '// from registers\n//     and more').idea).toBe(
       'each thread computes a tile of C',
     )
   })

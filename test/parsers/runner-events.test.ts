@@ -37,6 +37,12 @@ describe('a line of the runner', () => {
     })
   })
 
+  it.each([
+    { event: 'progress', rung: 'a', stage: 'time', samples: 12, spread: 0.004 },
+    { event: 'progress', rung: 'a', stage: 'time', samples: 0, spread: null },
+    { event: 'progress', stage: 'reference', fraction: 0.25 },
+  ])('tells how far it is: %j', (event) => expect(parse(event)).toEqual(event))
+
   it('keeps what an error says beside its message', () => {
     const error = { event: 'error', kind: 'memory', message: 'too large', neededBytes: 9e9 }
     expect(parse(error)).toEqual(error)

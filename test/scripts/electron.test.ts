@@ -24,7 +24,7 @@ describe('a window or a served UI', () => {
   it.each<[string, Partial<Circumstances>, string]>([
     ['without a display', { env: {} }, 'No display was found, so'],
     ['with an empty display', { env: { DISPLAY: '' } }, 'No display was found, so'],
-    ['as root', { uid: 0 }, 'does not run as root, so'],
+    ['as root', { uid: 0 }, 'does not run as root with its sandbox on, so'],
     ['without Electron', { electron: 'missing' }, 'Electron could not be fetched, so'],
     ['where it does not start', { electron: 'broken' }, 'Electron could not start'],
     ['for a port', { args: ['--port', '8123'] }, 'A port was asked for, so'],

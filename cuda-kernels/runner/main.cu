@@ -1,0 +1,142 @@
+// kl-runner: loads rungs, checks and times them, or marks one launch of each for a profiler.
+// ../README.md describes its protocol.
+#include "arguments.hpp"
+#include "device.hpp"
+#include "owner.hpp"
+#include "problem.hpp"
+#include "rung.hpp"
+#include "timing.hpp"
+
+#include <cuda_profiler_api.h>
+#include <list>
+#include <nvtx3/nvToolsExt.h>
+
+namespace {
+
+// After a sticky error every later call in this process fails as well.
+bool contextLost() {
+  cudaGetLastError();
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
+void printStart(const Rung& rung, const char* stage) { Json("start").string("rung", rung.id).string("stage", stage).print(); }
+
+void reportFailure(Rung& rung, const RungError& error) {
+  rung.state = Rung::kOut;
+  const bool fatal = contextLost();
+  Json("failed").string("rung", rung.id).string("stage", error.stage).string("reason", error.reason).boolean("fatal", fatal).print();
+  if (fatal) _exit(kContextLost);  // destructors would only collect the same error
+}
+
+// Runs one stage of a rung. What goes wrong in it costs this rung only, unless it took the context.
+template <typename Work>
+bool stage(Rung& rung, const char* name, Work work) {
+  try {
+    printStart(rung, name);
+    work();
+    return true;
+  } catch (const RungError& error) {
+    reportFailure(rung, error);
+  } catch (const Unsupported& why) {
+    rung.state = Rung::kOut;
+    Json("unsupported").string("rung", rung.id).string("reason", why.reason).print();
+  } catch (const RunnerError& error) {
+    // A call of our own failed: if the context is gone, the rung took it with it.
+    if (!contextLost()) throw;
+    reportFailure(rung, {name, error.message});
+  }
+  return false;
+}
+
+// Loads and verifies, once. A rung whose result is wrong is not timed: its time would mean nothing.
+bool prepare(Rung& rung, Problem& problem, const Device& device, cudaStream_t stream) {
+  if (rung.state != Rung::kNew) return rung.state == Rung::kReady;
+  rung.state = Rung::kOut;
+  if (!stage(rung, "load", [&] { rung.load(problem, device); })) return false;
+  problem.computeReference();
+  stage(rung, "verify", [&] {
+    problem.armGuards();
+    problem.resetC(stream);
+    check(cudaDeviceSynchronize(), "preparing C");
+    rung.launchAndWait("verify", stream);
+    const Verification result = problem.verify();
+    result.print(rung.id);
+    if (result.passed) rung.state = Rung::kReady;
+  });
+  return rung.state == Rung::kReady;
+}
+
+void measure(const Arguments& args, const Device& device, const Nvml& nvml, std::list<Rung>& rungs) {
+  Problem::requireMemory(args, device, true, args.flushL2 ? Stopwatch::flushBytes(device) : 0);
+  Problem problem(args, device, true);
+  Stopwatch stopwatch(args, device, problem);
+
+  Rung* reference = nullptr;
+  for (Rung& rung : rungs)
+    if (rung.id == args.reference && prepare(rung, problem, device, stopwatch.stream())) reference = &rung;
+
+  for (Rung& rung : rungs) {
+    if (reference && reference->state == Rung::kOut) reference = nullptr;  // it failed while timed
+    if (prepare(rung, problem, device, stopwatch.stream()))
+      stage(rung, "time", [&] {
+        try {
+          timeRung(rung, reference, args, stopwatch, nvml);
+        } catch (const ReferenceFailed& failure) {
+          // From here on there is no reference; the rung itself goes on alone.
+          reportFailure(*reference, failure.error);
+          reference = nullptr;
+          timeRung(rung, nullptr, args, stopwatch, nvml);
+        }
+      });
+    if (&rung != reference) rung.releaseWorkspace();
+  }
+}
+
+void profile(const Arguments& args, const Device& device, std::list<Rung>& rungs) {
+  Problem::requireMemory(args, device, false, 0);
+  Problem problem(args, device, false);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+
+  for (Rung& rung : rungs) {
+    if (!stage(rung, "load", [&] { rung.load(problem, device); })) continue;
+    const bool profiled = stage(rung, "profile", [&] {
+      problem.resetC(stream);
+      rung.launchAndWait("profile", stream);  // unmarked: makes library handles, loads lazily loaded code
+      problem.resetC(stream);
+      check(cudaDeviceSynchronize(), "preparing C");
+
+      check(cudaProfilerStart(), "cudaProfilerStart");
+      nvtxRangePushA(rung.id.c_str());
+      rung.launchAndWait("profile", stream);
+      nvtxRangePop();
+      check(cudaProfilerStop(), "cudaProfilerStop");
+    });
+    if (profiled) Json("profiled").string("rung", rung.id).print();
+    rung.releaseWorkspace();
+  }
+}
+
+}  // namespace
+
+int main(int argumentCount, char** arguments) {
+  Json::claimStdout();
+  try {
+    const Arguments args = parseArguments(argumentCount, arguments);
+    if (args.ownerPid) followOwner(pid_t(args.ownerPid));
+
+    const Device device;
+    const Nvml nvml(device.pciBusId);
+    device.print(nvml);
+
+    std::list<Rung> rungs;  // a list: rungs stay where they are
+    for (const RungPath& path : args.rungs) rungs.emplace_back(path);
+    if (args.command == Arguments::kMeasure) measure(args, device, nvml, rungs);
+    if (args.command == Arguments::kProfile) profile(args, device, rungs);
+    Json("done").print();
+    return kDone;
+  } catch (const RunnerError& error) {
+    error.print();
+    return error.exitCode;
+  }
+}

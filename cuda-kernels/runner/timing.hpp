@@ -1,0 +1,182 @@
+// Samples of single launches, and when there are enough of them.
+#pragma once
+
+#include "rung.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+class Samples {
+ public:
+  void add(double ms) {
+    values_.push_back(ms);
+    sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), ms), ms);
+    total_ += ms;
+  }
+
+  const std::vector<double>& values() const { return values_; }
+  long long count() const { return (long long)values_.size(); }
+  double total() const { return total_; }
+  double median() const { return quantile(0.5); }
+  double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
+
+  // The 95% confidence interval of the median has a half-width of at most 0.5% of it. The interval
+  // lies between two order statistics, so it assumes nothing of the distribution: the number of
+  // samples below the true median is binomial. Six samples are the fewest that have one.
+  bool settled(long long minimum) const {
+    if (count() < minimum) return false;
+    const long long below = lowRank(count());
+    if (below == 0) return false;
+    const double low = sorted_[below - 1], high = sorted_[count() - below];
+    return (high - low) / 2 <= 0.005 * median();
+  }
+
+ private:
+  // The largest r with P(Binomial(n, 1/2) < r) <= 2.5%: the interval is [r-th smallest, r-th largest].
+  static long long lowRank(long long n) {
+    double cumulative = 0;
+    for (long long r = 0;; ++r) {
+      cumulative += std::exp(std::lgamma(n + 1.0) - std::lgamma(r + 1.0) - std::lgamma(n - r + 1.0) - n * std::log(2.0));
+      if (cumulative > 0.025) return r;
+    }
+  }
+
+  double quantile(double q) const {
+    const double position = q * double(count() - 1);
+    const size_t low = size_t(position), high = std::min(low + 1, sorted_.size() - 1);
+    return sorted_[low] + (position - double(low)) * (sorted_[high] - sorted_[low]);
+  }
+
+  std::vector<double> values_, sorted_;
+  double total_ = 0;
+};
+
+// Keeps the GPU busy for about 20 us while the host enqueues what comes behind it, so that the host's
+// own launch time does not come between the two events of a sample.
+__global__ void runway() {
+  const long long start = clock64();
+  while (clock64() - start < 40000) {}
+}
+
+class Stopwatch {
+ public:
+  Stopwatch(const Arguments& args, const Device& device, Problem& problem)
+      : args_(args), problem_(problem), flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaEventCreate(&start_), "cudaEventCreate");
+    check(cudaEventCreate(&stop_), "cudaEventCreate");
+  }
+
+  static size_t flushBytes(const Device& device) { return 2 * size_t(device.properties.l2CacheSize); }
+
+  cudaStream_t stream() const { return stream_; }
+
+  // Milliseconds of one launch.
+  double sample(const Rung& rung) {
+    // With beta, C feeds back into itself and would grow without end: it starts afresh, untimed.
+    if (args_.beta != 0) problem_.resetC(stream_);
+    if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
+    runway<<<1, 1, 0, stream_>>>();
+    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    rung.launch("time", stream_);
+    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    const cudaError_t status = cudaEventSynchronize(stop_);
+    if (status != cudaSuccess) throw RungError{"time", "the kernel failed: " + describe(status)};
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+    return ms;
+  }
+
+ private:
+  const Arguments& args_;
+  Problem& problem_;
+  size_t flushBytes_;
+  DeviceBuffer flush_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
+
+class Heartbeat {
+ public:
+  explicit Heartbeat(const std::string& rung) : rung_(rung) {}
+
+  void beat(const Samples& samples) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(250)) return;
+    last_ = now;
+    Json line("progress");
+    line.string("rung", rung_).string("stage", "time").number("samples", samples.count());
+    if (samples.count() == 0) line.null("spread");
+    else line.number("spread", samples.spread());
+    line.print();
+  }
+
+ private:
+  std::string rung_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// A failure of the reference is its own, whatever rung is being timed beside it.
+struct ReferenceFailed {
+  RungError error;
+};
+
+// Times a rung, with the reference (null: none) sampled by turns in the same loop, so that both see
+// the same clocks and temperature and their ratio is of one run.
+inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch, const Nvml& nvml) {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(now() - start).count(); };
+  const bool isReference = reference == &rung;
+  Samples samples, referenceSamples;
+  Heartbeat heartbeat(rung.id);
+
+  const auto sampleReference = [&] {
+    try {
+      return stopwatch.sample(*reference);
+    } catch (const RungError& error) {
+      throw ReferenceFailed{error};
+    }
+  };
+
+  // Warm-up: clocks rise, caches and lazily loaded code fill.
+  const auto warmUp = now();
+  do {
+    if (reference && !isReference) sampleReference();
+    stopwatch.sample(rung);
+    heartbeat.beat(samples);
+  } while (secondsSince(warmUp) < std::min(0.2, args.maxSeconds));
+
+  const double clockBefore = nvml.smClock();
+  const auto start = now();
+  const long long fewest = std::min(3LL, args.maxSamples);
+  for (;;) {
+    // The reference stays in the loop until it has settled, and beyond that while it costs less
+    // than the rung does.
+    const bool useReference = reference && !isReference;
+    if (useReference && (!referenceSamples.settled(args.minSamples) || referenceSamples.total() <= samples.total()))
+      referenceSamples.add(sampleReference());
+    samples.add(stopwatch.sample(rung));
+    heartbeat.beat(samples);
+
+    const bool settled = samples.settled(args.minSamples) && (!useReference || referenceSamples.settled(args.minSamples));
+    if (settled || samples.count() >= args.maxSamples) break;
+    if (samples.count() >= fewest && secondsSince(start) >= args.maxSeconds) break;
+  }
+  const double clockAfter = nvml.smClock();
+
+  Json line("timing");
+  line.string("rung", rung.id)
+      .number("medianMs", samples.median())
+      .number("spread", samples.spread())
+      .numbers("samplesMs", samples.values())
+      .boolean("settled", samples.settled(args.minSamples));
+  // The reference beside itself: its ratio is 1 by definition.
+  if (reference) line.number("referenceMedianMs", (isReference ? samples : referenceSamples).median());
+  else line.null("referenceMedianMs");
+  line.numbers("referenceSamplesMs", referenceSamples.values())
+      .numberOrNull("smClockBeforeMHz", clockBefore)
+      .numberOrNull("smClockAfterMHz", clockAfter)
+      .print();
+}

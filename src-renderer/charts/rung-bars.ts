@@ -1,0 +1,98 @@
+import type { ScaleKind } from '../ui/scale'
+import type { ChartOption } from './echarts'
+import type { Palette } from './palette'
+
+export interface RungBar {
+  /** The rung's number, on the axis. */
+  number: string
+  title: string
+  /** null where there is no figure: the place stays empty. */
+  value: number | null
+  /** The figure with its unit. */
+  text: string
+  quiet: boolean
+}
+
+export interface RungBarsSpec {
+  bars: readonly RungBar[]
+  scale: ScaleKind
+  /** Upper end of a linear axis, where the unit has one. */
+  max?: number | undefined
+  axisText: (value: number) => string
+  reference?: { value: number; name: string } | undefined
+}
+
+/** ECharts writes tooltips as HTML with inline styles, which the CSP forbids: built as elements. */
+function tooltipElement(bar: RungBar | undefined): HTMLElement {
+  const box = document.createElement('div')
+  if (!bar) return box
+  const title = document.createElement('strong')
+  title.textContent = `${bar.number} ${bar.title}`
+  const value = document.createElement('div')
+  value.textContent = bar.text
+  box.append(title, value)
+  return box
+}
+
+/** One bar a rung, in the ladder's order. */
+export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
+  const { bars, reference } = spec
+  const positive = bars.flatMap(({ value }) => (value !== null && value > 0 ? [value] : []))
+  const floor = positive.length ? 10 ** Math.floor(Math.log10(Math.min(...positive))) : 1
+  const label = { color: palette.text2, fontFamily: palette.font, fontSize: 11 }
+  return {
+    animation: false,
+    aria: { enabled: false },
+    grid: { left: 8, right: 12, top: 12, bottom: 4, outerBoundsMode: 'same' },
+    tooltip: {
+      trigger: 'axis',
+      axisPointer: { type: 'shadow' },
+      confine: true,
+      backgroundColor: palette.surface,
+      borderColor: palette.ruleStrong,
+      padding: [6, 8],
+      textStyle: { color: palette.text, fontFamily: palette.font, fontSize: 12 },
+      formatter: (params) => {
+        const first = Array.isArray(params) ? params[0] : params
+        return tooltipElement(first && bars[first.dataIndex])
+      },
+    },
+    xAxis: {
+      type: 'category',
+      data: bars.map(({ number }) => number),
+      axisTick: { show: false },
+      axisLine: { lineStyle: { color: palette.ruleStrong } },
+      axisLabel: { ...label, interval: 'auto' },
+    },
+    yAxis: {
+      type: spec.scale === 'log' ? 'log' : 'value',
+      ...(spec.scale === 'log' ? { min: floor } : { min: 0 }),
+      ...(spec.scale === 'linear' && spec.max !== undefined ? { max: spec.max } : {}),
+      splitNumber: 4,
+      axisLabel: { ...label, formatter: spec.axisText },
+      splitLine: { lineStyle: { color: palette.rule } },
+    },
+    series: [
+      {
+        type: 'bar',
+        barMaxWidth: 28,
+        barCategoryGap: '30%',
+        data: bars.map(({ value, quiet }) => ({
+          value: value ?? '-',
+          itemStyle: { color: quiet ? palette.barQuiet : palette.bar },
+        })),
+        ...(reference
+          ? {
+              markLine: {
+                silent: true,
+                symbol: 'none',
+                label: { show: false },
+                lineStyle: { color: palette.mark, type: 'solid', width: 1.5 },
+                data: [{ yAxis: reference.value, name: reference.name }],
+              },
+            }
+          : {}),
+      },
+    ],
+  }
+}

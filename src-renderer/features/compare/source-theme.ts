@@ -1,0 +1,36 @@
+import { EditorView } from '@codemirror/view'
+
+/** From the design tokens, which reach into the shadow root and follow the colour scheme. */
+export const sourceTheme = EditorView.theme({
+  '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--font-code)', lineHeight: '18px' },
+  '.cm-content': { padding: '4px 0' },
+  '.cm-gutters': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--text-3)',
+    borderRight: '1px solid var(--rule)',
+  },
+  '.cm-lineNumbers .cm-gutterElement': { minWidth: '34px', padding: '0 6px 0 4px' },
+  '.cm-changeGutter': { width: '3px', paddingLeft: '0' },
+  '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--diff-removed)' },
+  '&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine, &.cm-editor:not(.cm-merge-a) .cm-changedLine':
+    { backgroundColor: 'var(--diff-added)' },
+  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
+    background: 'var(--diff-removed-text)',
+  },
+  '&.cm-editor:not(.cm-merge-a) .cm-changedText': { background: 'var(--diff-added-text)' },
+  '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--worse)' },
+  '&.cm-editor:not(.cm-merge-a) .cm-changedLineGutter': { background: 'var(--better)' },
+  '.cm-collapsedLines': {
+    background: 'var(--surface-sunk)',
+    color: 'var(--text-2)',
+    borderBlock: '1px solid var(--rule)',
+    fontFamily: 'var(--font-ui)',
+    fontSize: '11px',
+    padding: '1px 8px 1px 44px',
+  },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {
+    background: 'color-mix(in srgb, var(--accent) 30%, transparent) !important',
+  },
+})

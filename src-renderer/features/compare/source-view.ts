@@ -1,0 +1,105 @@
+/**
+ * Two versions of a source in CodeMirror, side by side or as one text. They live in a shadow root:
+ * there CodeMirror adopts style sheets, where in the document it would add a <style> element that
+ * the content security policy blocks.
+ */
+import { cpp } from '@codemirror/lang-cpp'
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import {
+  getChunks,
+  goToNextChunk,
+  goToPreviousChunk,
+  MergeView,
+  unifiedMergeView,
+} from '@codemirror/merge'
+import { EditorState, type Extension } from '@codemirror/state'
+import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { sourceTheme } from './source-theme'
+
+const highlighting = HighlightStyle.define([
+  { tag: [tags.keyword, tags.modifier, tags.controlKeyword], color: 'var(--code-keyword)' },
+  { tag: [tags.typeName, tags.standard(tags.typeName)], color: 'var(--code-type)' },
+  { tag: [tags.string, tags.character], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
+  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
+  { tag: [tags.processingInstruction, tags.meta, tags.macroName], color: 'var(--code-macro)' },
+  { tag: [tags.function(tags.variableName)], color: 'var(--code-function)' },
+])
+
+export type SourceLayout = 'split' | 'unified'
+
+export interface SourceView {
+  /** Moves to the next or the previous change; the first call goes to the first one. */
+  go(direction: 'next' | 'previous'): void
+  /** How many changes there are, and which one the cursor is in, from 1; 0 before any. */
+  position(): { index: number; count: number }
+  destroy(): void
+}
+
+function common(label: string, wrap: boolean): Extension {
+  return [
+    lineNumbers(),
+    drawSelection(),
+    cpp(),
+    syntaxHighlighting(highlighting),
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, role: 'textbox' }),
+    sourceTheme,
+    wrap ? EditorView.lineWrapping : [],
+  ]
+}
+
+const collapseUnchanged = { margin: 3, minSize: 4 }
+
+export function createSourceView(
+  root: ShadowRoot,
+  a: { text: string; label: string },
+  b: { text: string; label: string },
+  options: { layout: SourceLayout; wrap: boolean },
+): SourceView {
+  let editor: EditorView
+  let destroy: () => void
+  if (options.layout === 'split') {
+    const merge = new MergeView({
+      a: { doc: a.text, extensions: common(a.label, options.wrap) },
+      b: { doc: b.text, extensions: common(b.label, options.wrap) },
+      parent: root,
+      root,
+      collapseUnchanged,
+      gutter: true,
+    })
+    editor = merge.b
+    destroy = () => merge.destroy()
+  } else {
+    editor = new EditorView({
+      doc: b.text,
+      extensions: [
+        common(b.label, options.wrap),
+        unifiedMergeView({ original: a.text, mergeControls: false, collapseUnchanged }),
+      ],
+      parent: root,
+      root,
+    })
+    destroy = () => editor.destroy()
+  }
+
+  let moved = false
+  return {
+    go(direction) {
+      const command = direction === 'next' ? goToNextChunk : goToPreviousChunk
+      command({ state: editor.state, dispatch: (transaction) => editor.dispatch(transaction) })
+      const head = editor.state.selection.main.head
+      editor.dispatch({ effects: EditorView.scrollIntoView(head, { y: 'center' }) })
+      moved = true
+    },
+    position() {
+      const chunks = getChunks(editor.state)?.chunks ?? []
+      const head = editor.state.selection.main.head
+      const index = chunks.findIndex(({ fromB, endB }) => head >= fromB && head <= endB)
+      return { index: moved ? index + 1 : 0, count: chunks.length }
+    },
+    destroy,
+  }
+}

@@ -1,0 +1,29 @@
+// Shared by the fake tools: the recording they replay and the log of their calls.
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+const raw = join(root, 'resources', 'recordings', 'gemm-fp32-h200-1024', 'raw')
+
+export const recorded = (key, stream = 'stdout') =>
+  readFileSync(join(raw, `${key}.${stream}.txt`), 'utf8')
+
+export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')
+
+export function logCall(tool) {
+  const log = process.env.FAKE_LOG
+  if (log) appendFileSync(log, `${JSON.stringify([tool, ...process.argv.slice(2)])}\n`)
+}
+
+/** Writes at once, also to a pipe whose reader is slow: a fake may die the moment after. */
+export const say = (text) => process.stdout.write(text)
+
+export const option = (name) => {
+  const index = process.argv.indexOf(name)
+  return index < 0 ? undefined : process.argv[index + 1]
+}
+
+export const options = (name) =>
+  process.argv.flatMap((word, index) => (process.argv[index - 1] === name ? [word] : []))
+
+export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]

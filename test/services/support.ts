@@ -1,0 +1,149 @@
+/** A machine of fakes: its own PATH, cache, store and copy of the kernels, gone after each test. */
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterEach } from 'vitest'
+import type { RunEvent, RunRequest } from '../../src-main/contract'
+import type { RungResult, Session } from '../../src-main/domain/session'
+import { climb, type ClimbOptions, type ClimbResult } from '../../src-main/services/climb'
+
+const root = join(import.meta.dirname, '..', '..')
+export const fakesDir = join(root, 'test', 'fakes')
+export const recordingsDir = join(root, 'resources', 'recordings')
+
+export interface Machine {
+  dir: string
+  kernelsDir: string
+  store: string
+  /** Every call of a fake tool, its name first. */
+  calls(tool?: string): string[][]
+  /** Puts a line at the top of a rung's source. */
+  addFault(rung: string, fault: string): Promise<void>
+  editRung(rung: string, edit: (text: string) => string): Promise<void>
+  run(request?: Partial<RunRequest>, options?: Partial<ClimbOptions>): Promise<ClimbResult>
+}
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+/** Sets environment variables until the test ends. */
+export function setEnv(values: Record<string, string>): void {
+  const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]))
+  Object.assign(process.env, values)
+  cleanups.push(async () => {
+    for (const [name, value] of Object.entries(before))
+      if (value === undefined) Reflect.deleteProperty(process.env, name)
+      else process.env[name] = value
+    return Promise.resolve()
+  })
+}
+
+export async function tempDir(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
+  cleanups.push(() => rm(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** `without` leaves tools out, as on a machine that lacks them. */
+export async function fakeMachine(without: readonly string[] = []): Promise<Machine> {
+  const dir = await tempDir()
+  const kernelsDir = join(dir, 'cuda-kernels')
+  const store = join(dir, 'sessions')
+  const bin = join(dir, 'fakes', 'bin')
+  await cp(join(root, 'cuda-kernels'), kernelsDir, { recursive: true })
+  // The fakes find the recording by their own place, so they are named, not copied.
+  await cp(join(fakesDir, 'bin'), bin, { recursive: true })
+  for (const tool of ['nvcc', 'ncu', 'nvidia-smi'])
+    if (without.includes(tool)) await rm(join(bin, tool))
+    else
+      await writeFile(
+        join(bin, tool),
+        `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
+        { mode: 0o755 },
+      )
+  const log = join(dir, 'calls.log')
+  setEnv({
+    PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+    KERNEL_LADDER_PATH_ONLY: '1',
+    KERNEL_LADDER_CACHE: join(dir, 'cache'),
+    KERNEL_LADDER_DATA: dir,
+    FAKES: fakesDir,
+    FAKE_LOG: log,
+    FAKE_NCU: '',
+    FAKE_RUNNER: '',
+  })
+  const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
+    const path = join(kernelsDir, 'gemm', `${rung}.cu`)
+    await writeFile(path, edit(await readFile(path, 'utf8')))
+  }
+  return {
+    dir,
+    kernelsDir,
+    store,
+    calls: (tool) => {
+      let text = ''
+      try {
+        text = readFileSync(log, 'utf8')
+      } catch {
+        return []
+      }
+      const all = text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as string[])
+      return tool === undefined ? all : all.filter(([name]) => name === tool)
+    },
+    editRung,
+    addFault: (rung, fault) => editRung(rung, (text) => `${text}\n// fault: ${fault}\n`),
+    run: (request = {}, options = {}) =>
+      climb(
+        { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card', ...request },
+        {
+          assets: { kernelsDir, recordingsDir, rendererDir: '' },
+          store,
+          appVersion: '0.0.0-test',
+          emit: () => undefined,
+          signal: new AbortController().signal,
+          settings: { idleSeconds: 2 },
+          ...options,
+        },
+      ),
+  }
+}
+
+export const statuses = (session: Session): Record<string, string> =>
+  Object.fromEntries(session.rungs.map(({ id, status }) => [id, status]))
+
+export const rung = (session: Session, id: string): RungResult => {
+  const found = session.rungs.find((candidate) => candidate.id === id)
+  if (!found) throw new Error(`no rung ${id}`)
+  return found
+}
+
+/** Collects events and lets a test act when one comes. */
+export function eventLog(onEvent: (event: RunEvent) => void = () => undefined): {
+  events: RunEvent[]
+  emit: (event: RunEvent) => void
+} {
+  const events: RunEvent[] = []
+  return {
+    events,
+    emit: (event) => {
+      events.push(event)
+      onEvent(event)
+    },
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A zombie still has a pid; it is not alive.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
