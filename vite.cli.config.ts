@@ -1,6 +1,6 @@
 /** The command line program as one file that needs no node_modules: dist/cli/kernel-ladder.mjs. */
 import { defineConfig } from 'vite'
-import { assetPack } from './scripts/vite-asset-pack'
+import { assetPack } from './scripts/vite-asset-pack.ts'
 
 export default defineConfig({
   publicDir: false,

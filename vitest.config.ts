@@ -1,6 +1,6 @@
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { assetPack } from './scripts/vite-asset-pack'
+import { assetPack } from './scripts/vite-asset-pack.ts'
 
 const exclude = [
   ...configDefaults.exclude,

@@ -18,7 +18,11 @@ export const router = createRouter({
       component: () => import('./features/compare/CompareScreen.vue'),
     },
     { path: '/run', name: 'run', component: () => import('./features/run/RunScreen.vue') },
-    { path: '/doctor', name: 'doctor', component: () => import('./features/doctor/DoctorScreen.vue') },
+    {
+      path: '/doctor',
+      name: 'doctor',
+      component: () => import('./features/doctor/DoctorScreen.vue'),
+    },
     {
       path: '/:rest(.*)*',
       name: 'missing',

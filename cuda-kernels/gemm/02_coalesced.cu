@@ -7,8 +7,13 @@
 
 #include "gemm_common.cuh"
 
+#include <limits.h>
+
 constexpr int kBlock = 32;  // 32 x 32 threads: each warp is one row of 32 columns
 
+// Index is the type of an offset into B: 32 bits where they reach, since 64-bit address arithmetic
+// takes issue slots from a loop this short.
+template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmCoalesced(int m, int n, int k, float alpha, const float* __restrict__ a,
               const float* __restrict__ b, float beta, float* __restrict__ c) {
@@ -21,8 +26,7 @@ gemmCoalesced(int m, int n, int k, float alpha, const float* __restrict__ a,
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
     // Neighbouring threads read neighbouring elements of B, and the same element of A.
-    sum += aRow[i] * *bCol;
-    bCol += n;
+    sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);
 }
@@ -32,7 +36,8 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const dim3 grid = klTileGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
-  gemmCoalesced<<<grid, dim3(kBlock, kBlock), 0, stream>>>(
+  const auto kernel = p->k * p->n <= INT_MAX ? gemmCoalesced<int> : gemmCoalesced<long long>;
+  kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
       p->c);
   return cudaGetLastError();

@@ -53,7 +53,12 @@ const unreachable =
  * @param {string} output what npm printed
  */
 export const explainFailure = (output) => {
-  const lines = output.trim().split('\n').slice(-12).join('\n')
+  const lines = output
+    .trim()
+    .split('\n')
+    .filter((line) => !/^npm error( +at .*)?$/.test(line))
+    .slice(0, 12)
+    .join('\n')
   const reason = unreachable.test(output)
     ? 'npm cannot reach its registry, so the dependencies could not be installed. Check the network and the "registry" and "proxy" settings of npm, then run this again.'
     : 'The dependencies could not be installed.'

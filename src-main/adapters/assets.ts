@@ -4,13 +4,13 @@
  * them once into the cache.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import pack from 'virtual:kernel-ladder-assets'
 import { KernelLadderError } from '../domain/errors'
-import { diskError, pathExists } from './disk'
+import { diskError, makeFolder, pathExists } from './disk'
 import { cacheDir } from './paths'
 
 export interface Assets {
@@ -58,7 +58,7 @@ async function unpackInto(folder: string, base64: string): Promise<void> {
     for (const { path, bytes } of unpack(base64)) {
       const target = resolve(staging, path)
       if (!target.startsWith(staging + sep)) continue
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await makeFolder(dirname(target))
       await writeFile(target, bytes)
     }
     await rename(staging, folder).catch(async (error: unknown) => {

@@ -3,10 +3,10 @@
  * also keeps the sources it was compiled from, because line information points there.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { diskError, pathExists } from './disk'
+import { diskError, makeFolder, pathExists } from './disk'
 
 export interface BuildInputs {
   /** Text by path; the compiler is run in a folder that holds them. */
@@ -78,7 +78,7 @@ export function diskBuildCache(root: string): BuildCache {
         const kept = (await pathExists(artefact)) ? await readKept(keptPath) : null
         if (!kept)
           for (const [path, text] of inputs.sources) {
-            await mkdir(dirname(join(sourceDir, path)), { recursive: true, mode: 0o700 })
+            await makeFolder(dirname(join(sourceDir, path)))
             await replaceFile(join(sourceDir, path), text)
           }
         return {
@@ -108,7 +108,7 @@ export function diskBuildCache(root: string): BuildCache {
       if (cached !== undefined) return cached
       const version = await ask()
       try {
-        await mkdir(root, { recursive: true, mode: 0o700 })
+        await makeFolder(root)
         await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
       } catch (error) {
         throw diskError(error, file, 'write')

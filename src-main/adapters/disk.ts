@@ -23,8 +23,9 @@ export function diskError(error: unknown, path: string, doing: string): KernelLa
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
+    case 'ENOENT':
       return inputError(
-        `Could not ${doing} ${path}: it is not writable for this user.`,
+        `Could not ${doing} ${path}: this user may not write there.`,
         'Choose a folder you may write to with --out.',
       )
     case 'ENOTDIR':
@@ -59,6 +60,18 @@ async function sync(path: string): Promise<void> {
   }
 }
 
+/**
+ * Makes a folder and those above it that are missing, one at a time: Node's own recursive mkdir does
+ * not return where a file system answers ENOENT for a folder it will not make (/proc).
+ */
+export async function makeFolder(path: string): Promise<void> {
+  if (await pathExists(path)) return
+  if (dirname(path) !== path) await makeFolder(dirname(path))
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error
+  })
+}
+
 /** A folder that is filled out of sight and then appears whole under its name. */
 export interface StagedFolder {
   /** Where to write until `commit`. */
@@ -66,6 +79,24 @@ export interface StagedFolder {
   /** Syncs everything and gives the folder its name; fails when that name is taken by then. */
   commit(): Promise<string>
   discard(): Promise<void>
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errorCode(error) === 'EPERM'
+  }
+}
+
+/** Removes what staging left in `folder` when its process was killed. */
+export async function sweepStaged(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = /^\..+\.partial-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid)))
+      await rm(join(folder, name), { recursive: true, force: true })
+  }
 }
 
 /** Stages `finalPath` in a hidden folder beside it, so that the last rename stays on one disk. */
@@ -77,10 +108,10 @@ export async function stageFolder(finalPath: string): Promise<StagedFolder> {
     )
   const path = join(
     dirname(finalPath),
-    `.${basename(finalPath)}.partial-${randomBytes(4).toString('hex')}`,
+    `.${basename(finalPath)}.partial-${process.pid}-${randomBytes(4).toString('hex')}`,
   )
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeFolder(path)
   } catch (error) {
     throw diskError(error, finalPath, 'create')
   }

@@ -158,6 +158,8 @@ export const Session = z.object({
   settings: Settings,
   /** `cancelled`: stopped by the user, with what was finished until then. */
   completion: z.enum(['complete', 'cancelled']),
+  /** Wall time of the whole run, from the request to the last counter. */
+  elapsedSeconds: z.number(),
   /** What a reader must know beside the figures: no counter permission, a source that changed since. */
   warnings: z.array(z.string()),
   rungs: z.array(RungResult),

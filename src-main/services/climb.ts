@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Assets } from '../adapters/assets'
 import { diskBuildCache } from '../adapters/build-cache'
-import { diskError, pathExists } from '../adapters/disk'
+import { diskError, pathExists, sweepStaged } from '../adapters/disk'
 import { readKernelLibrary, readSharedFiles } from '../adapters/kernel-library'
 import { liveToolbox } from '../adapters/live-toolbox'
 import { cacheDir } from '../adapters/paths'
@@ -84,6 +84,7 @@ async function climbLive(request: RunRequest, options: ClimbOptions): Promise<Cl
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
+  await sweepStaged(options.store)
   const draft = await draftSession(options.out ?? (await freeFolder(options.store, id)))
   const recorder = rawRecorder(draft.rawDir, [
     { path: draft.path, alias: '<session>' },

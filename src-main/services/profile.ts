@@ -99,7 +99,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
       signal,
       onStdoutLine: (line) => {
         const event = parseRunnerLine(line)
-        if (event?.event === 'start') request.onStart(event.rung)
+        if (event?.event === 'start' && event.stage === 'profile') request.onStart(event.rung)
         if (event?.event === 'profiled') request.onProfiled(event.rung)
       },
     })

@@ -79,7 +79,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
       )
     if (holders.some((rung) => rung.params[name] !== value))
       throw inputError(
-        `recorded:${recording.name} was recorded with ${name}=${holders.map((rung) => rung.params[name]).join(' and ')}, not ${value}.`,
+        `recorded:${recording.name} was recorded with ${name}=${[...new Set(holders.map((rung) => rung.params[name]))].join(' and ')}, not ${value}.`,
         'Other parameters need a GPU: --target local.',
       )
   }
@@ -128,6 +128,7 @@ export async function replay(
   )
   const keep = new Set(wanted.map(({ rung }) => rung.id))
   outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
+  outcome.session.elapsedSeconds = session.elapsedSeconds
   outcome.session.settings = { ...session.settings, profile: plan.profile }
   return outcome
 }

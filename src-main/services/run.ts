@@ -63,6 +63,7 @@ export async function runLadder(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const { toolbox } = environment
+  const started = performance.now()
   emit({
     type: 'started',
     ladder: plan.ladder.id,
@@ -105,6 +106,7 @@ export async function runLadder(
       cacheControl: null,
     },
     completion: 'complete',
+    elapsedSeconds: 0,
     warnings: [],
     rungs: [],
   }
@@ -119,6 +121,7 @@ export async function runLadder(
   const profiled = await profileAll(environment, runner, plan, settings, states, emit, signal)
 
   session.rungs = plan.rungs.map(({ rung }) => publish(states.get(rung.id)!, profiled))
+  session.elapsedSeconds = (performance.now() - started) / 1000
   session.completion = signal.aborted ? 'cancelled' : 'complete'
   if (profiled) {
     session.tools.ncu = profiled.ncuVersion

@@ -1,6 +1,11 @@
 /** The parts of ECharts that are used; a chart type is added here with the screen that needs it. */
 import { BarChart } from 'echarts/charts'
-import { AriaComponent, GridComponent, MarkLineComponent, TooltipComponent } from 'echarts/components'
+import {
+  AriaComponent,
+  GridComponent,
+  MarkLineComponent,
+  TooltipComponent,
+} from 'echarts/components'
 import { init, use, type ComposeOption, type EChartsType } from 'echarts/core'
 import { CanvasRenderer } from 'echarts/renderers'
 import type { BarSeriesOption } from 'echarts/charts'
@@ -21,4 +26,5 @@ export type ChartOption = ComposeOption<
   | AriaComponentOption
 >
 export type Chart = EChartsType
-export const createChart = (host: HTMLElement): Chart => init(host, undefined, { renderer: 'canvas' })
+export const createChart = (host: HTMLElement): Chart =>
+  init(host, undefined, { renderer: 'canvas' })

@@ -67,8 +67,10 @@ export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
     yAxis: {
       type: spec.scale === 'log' ? 'log' : 'value',
       ...(spec.scale === 'log' ? { min: floor } : { min: 0 }),
-      ...(spec.scale === 'linear' && spec.max !== undefined ? { max: spec.max } : {}),
-      splitNumber: 4,
+      ...(spec.scale === 'linear' && spec.max !== undefined
+        ? { max: spec.max, interval: spec.max / 4 }
+        : {}),
+      splitNumber: 3,
       axisLabel: { ...label, formatter: spec.axisText },
       splitLine: { lineStyle: { color: palette.rule } },
     },

@@ -22,10 +22,11 @@ async function post(name: CallName, input: unknown, signal: AbortSignal): Promis
   } catch (cause) {
     throw new LineError('unreachable', name, { cause })
   }
-  if (response.status === 401 || response.status === 403) throw new LineError('unauthorized', name)
+  // The server words its refusals itself, also those without status 200.
   const reply = ReplyShape.safeParse(await response.json().catch(() => undefined))
-  if (!reply.success) throw new LineError('malformed', name, { cause: reply.error })
-  return reply.data
+  if (reply.success) return reply.data
+  const fault = response.status === 401 ? 'unauthorized' : 'malformed'
+  throw new LineError(fault, name, { cause: reply.error })
 }
 
 const retryMs = 2000

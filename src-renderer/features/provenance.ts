@@ -28,7 +28,7 @@ export function useProvenance() {
     const key = value.evidence === 'derived' ? 'derived' : 'measured'
     const passes = rung.profile?.passes ?? 0
     const ncu = session.tools.ncu ?? ''
-    const name = metricDefinition(id)?.ncu.join(', ') ?? id
+    const name = metricDefinition(id)?.ncu.join(t('provenance.or')) ?? id
     return t(`provenance.${key}`, { ncu, passes, name }, passes)
   }
 
@@ -57,7 +57,7 @@ export function useProvenance() {
       lines: [
         definition.meaning,
         t(`provenance.better.${definition.better}`),
-        t('provenance.ncuNames', { name: definition.ncu.join(', ') }),
+        t('provenance.ncuNames', { name: definition.ncu.join(t('provenance.or')) }),
       ],
     }
   }

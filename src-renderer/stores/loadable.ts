@@ -1,8 +1,6 @@
 /** Something that is fetched: what a screen shows follows from the state alone. */
 export type Loadable<T> =
-  | { state: 'loading' }
-  | { state: 'ready'; value: T }
-  | { state: 'failed'; error: unknown }
+  { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: unknown }
 
 export const loading = { state: 'loading' } as const
 

@@ -110,10 +110,7 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
 }
 
 /** `repeat`: seen before, dropped. `gap`: something before it is missing, so all is fetched again. */
-export type Applied =
-  | { kind: 'applied'; state: RunState }
-  | { kind: 'repeat' }
-  | { kind: 'gap' }
+export type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
 
 export function applyMessage(state: RunState | null, message: RunMessage): Applied {
   const base = state?.runId === message.runId ? state : newRun(message.runId)

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
-import type { CallInput, RunMessage } from '../../src-main/contract'
+import type { CallInput, CallOutput, RunMessage } from '../../src-main/contract'
 import { useClient } from '../client/current'
 import { applyMessage, replay, type RunState } from './run-state'
 import { useSessionsStore } from './sessions'
@@ -27,15 +27,35 @@ export const useRunStore = defineStore('run', () => {
     if (justFinished) void useSessionsStore().loadList()
   }
 
+  let received = 0
   let resyncing: Promise<void> | undefined
+  let askAgain = false
 
-  /** Fetches the whole history; what arrives meanwhile is a repeat or the next gap. */
+  /** Takes the whole history over, unless messages that came meanwhile say more than it does. */
+  function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
+    const next = replay(messages)
+    if (stale && state.value !== null) {
+      if (next?.runId !== state.value.runId) askAgain = true
+      if (next?.runId !== state.value.runId || next.nextSeq < state.value.nextSeq) return
+    }
+    adopt(next)
+    orphaned.value = !active && next !== null && next.finished === null
+  }
+
+  async function fetchHistory(): Promise<void> {
+    do {
+      askAgain = false
+      const before = received
+      const current = await useClient().call('run.current', {})
+      reconcile(current, received !== before)
+    } while (askAgain)
+  }
+
+  /** Fetches the whole history; asked for while it is being fetched, it is fetched once more. */
   function resync(): Promise<void> {
-    resyncing ??= useClient()
-      .call('run.current', {})
-      .then((current) => {
-        adopt(replay(current.messages))
-        orphaned.value = !current.active && state.value !== null && state.value.finished === null
+    askAgain = resyncing !== undefined
+    resyncing ??= fetchHistory()
+      .then(() => {
         lineDown.value = false
       })
       .catch(() => {
@@ -48,6 +68,7 @@ export const useRunStore = defineStore('run', () => {
   }
 
   function receive(message: RunMessage): void {
+    received += 1
     const applied = applyMessage(state.value, message)
     if (applied.kind === 'applied') {
       orphaned.value = false
@@ -92,5 +113,16 @@ export const useRunStore = defineStore('run', () => {
     }
   }
 
-  return { state, lineDown, startError, starting, cancelling, orphaned, active, follow, start, cancel }
+  return {
+    state,
+    lineDown,
+    startError,
+    starting,
+    cancelling,
+    orphaned,
+    active,
+    follow,
+    start,
+    cancel,
+  }
 })

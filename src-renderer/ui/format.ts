@@ -22,11 +22,11 @@ const minus = '−'
 const signed = (value: number, text: string) =>
   value > 0 ? `+${text}` : value < 0 ? `${minus}${text}` : text
 
-/** A difference with its sign; shares differ in percentage points. */
-export function deltaText(delta: number, unit: Unit): string {
+/** A difference with its sign, in a row that names the unit; shares differ in percentage points. */
+export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
   if (unit === '%') return signed(delta, `${size.toFixed(1)} pp`)
-  return signed(delta, figureText(size, unit))
+  return signed(delta, bareFigure(size, unit))
 }
 
 /** b over a, with the sign that multiplication has: `×0.25`, `×12.3`. */
@@ -37,8 +37,9 @@ export function factorText(ratio: number): string {
   return `×${ratio.toFixed(digits)}`
 }
 
-/** A relative spread: 0.0031 → `0.31 %`. */
-export const spreadText = (spread: number): string => `${(spread * 100).toFixed(2)} %`
+/** A relative spread: 0.0031 → `0.31 %`; one too small for two decimals is not written as none. */
+export const spreadText = (spread: number): string =>
+  spread > 0 && spread < 0.00005 ? '<0.01 %' : `${(spread * 100).toFixed(2)} %`
 
 /** Decimals that give the smallest figure of a column three significant digits, so that all align. */
 export function columnDecimals(values: readonly number[]): number {

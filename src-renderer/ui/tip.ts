@@ -19,7 +19,8 @@ export const tip: Directive<HTMLElement, Tip> = {
 
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
-  element.dataset['tip'] = ''
+  if (value) element.dataset['tip'] = ''
+  else delete element.dataset['tip']
 }
 
 export const shownTip = shallowRef<{ element: HTMLElement; content: TipContent } | null>(null)

@@ -10,6 +10,8 @@ import { table, type Column } from './output'
 
 const none = '–'
 
+const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
+
 const metric = (value: MetricValue | undefined): string =>
   value?.value == null ? none : formatValue(value.value, value.unit)
 
@@ -80,13 +82,14 @@ export function describeSession(session: Session): string {
   const evidence = [
     'times: CUDA events, median; ± half the interquartile range',
     ...(passes.length > 0
-      ? [`counters: ncu ${session.tools.ncu ?? ''}, ${Math.max(...passes)} pass a kernel at most`]
+      ? [`counters: ncu ${session.tools.ncu ?? ''}, ${passesWord(Math.max(...passes))} a kernel`]
       : []),
   ].join('; ')
   return [
     describeOrigin(session),
     table(session.rungs, columns),
     evidence,
+    `the run took ${session.elapsedSeconds.toFixed(1)} s`,
     ...session.warnings.map((warning) => `warning: ${warning}`),
     ...troubles,
   ].join('\n')

@@ -26,6 +26,7 @@ export function sessionDocument(session: Session, folder: string | null): object
     tools: rest.tools,
     settings: rest.settings,
     completion: rest.completion,
+    elapsedSeconds: rest.elapsedSeconds,
     warnings: rest.warnings,
     rungs: rest.rungs,
   }

@@ -11,7 +11,7 @@ import { createWindow, loadUi } from './window'
 export interface ElectronHostOptions {
   /** Called once, and only by the instance that stays: a second one must not touch the sessions. */
   createCore: () => Promise<Core>
-  rendererDir: string
+  rendererDir: () => Promise<string>
   preloadPath: string
   /** How long quitting waits for the core; a process tree that does not end must not keep us open. */
   quitDeadlineMs?: number
@@ -41,7 +41,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
 
   const open = async (): Promise<void> => {
     denyPermissions(session.defaultSession)
-    serveAppScheme(await RendererFiles.open(options.rendererDir))
+    serveAppScheme(await RendererFiles.open(await options.rendererDir()))
     core = options.createCore()
     const ready = await core
     window = createWindow(options.preloadPath)

@@ -1,12 +1,12 @@
 /** Entry of the desktop program: what belongs together is put together here, and nothing more. */
 import { fileURLToPath } from 'node:url'
-import { rendererDir } from '../../adapters/assets'
+import { assets } from '../../adapters/assets'
 import { createCore } from '../../services/core'
 import { startElectronHost } from './host'
 
 startElectronHost({
   createCore: () => createCore({ host: 'electron' }),
-  rendererDir: rendererDir(),
+  rendererDir: async () => (await assets()).rendererDir,
   // A sandboxed preload is loaded as CommonJS, whatever the rest of the program is.
   preloadPath: fileURLToPath(new URL('../preload/index.cjs', import.meta.url)),
 })

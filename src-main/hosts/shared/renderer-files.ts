@@ -59,7 +59,6 @@ export function pathSegments(rawPath: string): string[] | null {
   } catch {
     return null
   }
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\\\u0000-\u001f\u007f]/.test(path)) return null
   const segments = path.slice(1).split('/')
   if (segments.at(-1) === '') segments.pop()

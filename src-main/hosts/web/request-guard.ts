@@ -58,11 +58,9 @@ export function checkFetchMetadata(request: IncomingMessage): void {
     throw new HttpFault(403, 'This request came from another site.')
 }
 
-/** From another site or page, by a link: our Strict cookie is not sent along a redirect of it. */
-export const isForeignNavigation = (request: IncomingMessage): boolean => {
-  const site = request.headers['sec-fetch-site']
-  return site === 'cross-site' || site === 'same-site'
-}
+/** Followed from another site: the browser then holds a Strict cookie back along redirects too. */
+export const isForeignNavigation = (request: IncomingMessage): boolean =>
+  request.headers['sec-fetch-site'] === 'cross-site'
 
 /** Browsers fetch ahead what a person may open; that must not use up a link. */
 export const isPrefetch = (request: IncomingMessage): boolean =>

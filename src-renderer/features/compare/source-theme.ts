@@ -29,6 +29,8 @@ export const sourceTheme = EditorView.theme({
     fontFamily: 'var(--font-ui)',
     fontSize: '11px',
     padding: '1px 8px 1px 44px',
+    // The standard signs before and after are missing from many fonts.
+    '&::before, &::after': { content: '"↕"' },
   },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {
     background: 'color-mix(in srgb, var(--accent) 30%, transparent) !important',

@@ -5,13 +5,7 @@
  */
 import { cpp } from '@codemirror/lang-cpp'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
-import {
-  getChunks,
-  goToNextChunk,
-  goToPreviousChunk,
-  MergeView,
-  unifiedMergeView,
-} from '@codemirror/merge'
+import { getChunks, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
@@ -30,9 +24,9 @@ const highlighting = HighlightStyle.define([
 export type SourceLayout = 'split' | 'unified'
 
 export interface SourceView {
-  /** Moves to the next or the previous change; the first call goes to the first one. */
+  /** Moves to the next or the previous change. */
   go(direction: 'next' | 'previous'): void
-  /** How many changes there are, and which one the cursor is in, from 1; 0 before any. */
+  /** How many changes there are, and the one moved to, from 1; 0 before any. */
   position(): { index: number; count: number }
   destroy(): void
 }
@@ -85,21 +79,22 @@ export function createSourceView(
     destroy = () => editor.destroy()
   }
 
-  let moved = false
+  // None before the first step; after the last comes the first again.
+  let current = -1
+  const chunks = () => getChunks(editor.state)?.chunks ?? []
   return {
     go(direction) {
-      const command = direction === 'next' ? goToNextChunk : goToPreviousChunk
-      command({ state: editor.state, dispatch: (transaction) => editor.dispatch(transaction) })
-      const head = editor.state.selection.main.head
-      editor.dispatch({ effects: EditorView.scrollIntoView(head, { y: 'center' }) })
-      moved = true
+      const count = chunks().length
+      if (direction === 'next') current = (current + 1) % count
+      else current = current <= 0 ? count - 1 : current - 1
+      const chunk = chunks()[current]
+      if (!chunk) return
+      editor.dispatch({
+        selection: { anchor: chunk.fromB },
+        effects: EditorView.scrollIntoView(chunk.fromB, { y: 'center' }),
+      })
     },
-    position() {
-      const chunks = getChunks(editor.state)?.chunks ?? []
-      const head = editor.state.selection.main.head
-      const index = chunks.findIndex(({ fromB, endB }) => head >= fromB && head <= endB)
-      return { index: moved ? index + 1 : 0, count: chunks.length }
-    },
+    position: () => ({ index: current + 1, count: chunks().length }),
     destroy,
   }
 }

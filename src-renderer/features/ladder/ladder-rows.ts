@@ -1,6 +1,7 @@
 /** What the ladder's rows show, worked out once for a session. */
 import { compareRungs, speedup, type RungComparison } from '../../../src-main/domain/compare'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics'
+import { gflops } from '../../../src-main/domain/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
 import { columnDecimals, rungNumber } from '../../ui/format'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
@@ -50,6 +51,14 @@ const throughputs = (session: Session): number[] =>
 
 export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
   makeScale(kind, throughputs(session))
+
+/** The reference's own figure, or where it is no row of the session, its time beside another rung. */
+export function referenceThroughput(session: Session): number | null {
+  const own = session.rungs.find(({ id }) => id === session.ladder.reference)?.timing
+  if (own) return own.gflops
+  const beside = session.rungs.find((rung) => rung.timing?.referenceMedianMs)?.timing
+  return beside?.referenceMedianMs ? gflops(session.problem, beside.referenceMedianMs) : null
+}
 
 export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))

@@ -92,7 +92,7 @@ describe('the Host header', () => {
   })
 
   it('is checked on an upgrade, which is never granted', async () => {
-    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+    const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
     for (const host of ['evil.example', `127.0.0.1:${at.host.port}`]) {
       const text = await at.raw(`GET /events HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`)
       expect(text).toMatch(/^HTTP\/1.1 40[13]/)

@@ -1,0 +1,115 @@
+/** The run form's logic: what may be chosen, and whether it makes a request. */
+import type { CallInput, SessionSummary } from '../../../src-main/contract'
+import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder'
+import type { ProfileLevel } from '../../../src-main/domain/metrics'
+import { maxExtent, problemLabel } from '../../../src-main/domain/problem'
+
+export const customSize = 'custom'
+
+export interface RunForm {
+  ladder: string
+  /** Chosen rungs beside the reference, which always runs. */
+  rungs: string[]
+  /** A size's label, or `custom`. */
+  size: string
+  custom: { m: string; n: string; k: string }
+  /** By parameter name; an empty string leaves each rung its default. */
+  params: Record<string, string>
+  target: string
+  profile: ProfileLevel
+}
+
+export const optionalRungs = (ladder: Ladder): LadderRung[] =>
+  ladder.rungs.filter(({ id }) => id !== ladder.reference)
+
+export const freshForm = (ladder: Ladder, target: string): RunForm => ({
+  ladder: ladder.id,
+  rungs: optionalRungs(ladder).map(({ id }) => id),
+  size: problemLabel(ladder.sizes[0]!),
+  custom: { m: '', n: '', k: '' },
+  params: {},
+  target,
+  profile: 'card',
+})
+
+export const isRecording = (target: string): boolean => target.startsWith('recorded')
+
+/** Recordings that can stand in for a run of this ladder. */
+export const recordingsOf = (
+  sessions: readonly SessionSummary[],
+  ladder: string,
+): SessionSummary[] =>
+  sessions.filter(
+    (session) => session.kind === 'recorded' && session.ladder.id === ladder && !session.damaged,
+  )
+
+/** An extent as typed; null where it is not a whole number that a grid can hold. */
+export function parseExtent(text: string): number | null {
+  if (!/^\d{1,10}$/.test(text.trim())) return null
+  const value = Number(text)
+  return value >= 1 && value <= maxExtent ? value : null
+}
+
+export function sizeOf(form: RunForm, ladder: Ladder): Size | null {
+  if (form.size !== customSize)
+    return ladder.sizes.find((size) => problemLabel(size) === form.size) ?? null
+  const [m, n, k] = [form.custom.m, form.custom.n, form.custom.k].map(parseExtent)
+  return m && n && k ? { m, n, k } : null
+}
+
+export interface ParameterChoice {
+  name: string
+  /** Values that one of the chosen rungs allows; the others keep their defaults. */
+  allowed: number[]
+  rungs: string[]
+}
+
+export function parameterChoices(ladder: Ladder, chosen: readonly string[]): ParameterChoice[] {
+  const choices = new Map<string, ParameterChoice>()
+  for (const rung of ladder.rungs.filter(({ id }) => chosen.includes(id))) {
+    for (const { name, allowed } of rung.header.params) {
+      const known = choices.get(name)
+      if (known) {
+        known.allowed = [...new Set([...known.allowed, ...allowed])].sort((x, y) => x - y)
+        known.rungs.push(rung.title)
+      } else choices.set(name, { name, allowed: [...allowed], rungs: [rung.title] })
+    }
+  }
+  return [...choices.values()]
+}
+
+export type FormFault = 'noRungs' | 'badSize' | 'noTarget'
+
+export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
+  if (!form.target) return 'noTarget'
+  if (form.rungs.length === 0) return 'noRungs'
+  if (!isRecording(form.target) && !sizeOf(form, ladder)) return 'badSize'
+  return null
+}
+
+/** A recording answers for its own size and parameters, so neither is asked of it. */
+export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'> {
+  // The reference is asked for by name, so that it is also a row of the session.
+  const rungs = ladder.rungs
+    .map(({ id }) => id)
+    .filter((id) => id === ladder.reference || form.rungs.includes(id))
+  const base = {
+    ladder: ladder.id,
+    target: form.target,
+    profile: form.profile,
+    ...(rungs.length === ladder.rungs.length ? {} : { rungs }),
+  }
+  if (isRecording(form.target)) return base
+  const offered = new Map(
+    parameterChoices(ladder, rungs).map(({ name, allowed }) => [name, allowed]),
+  )
+  const params = Object.entries(form.params).filter(
+    ([name, value]) => value !== '' && offered.get(name)?.includes(Number(value)),
+  )
+  const size = sizeOf(form, ladder)
+  return {
+    ...base,
+    ...(size ? { size } : {}),
+    params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
+  }
+}

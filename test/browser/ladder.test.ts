@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compareRungs } from '../../src-main/domain/compare'
+import { cardMetricIds } from '../../src-main/domain/metrics'
+import { rungBefore, type Session } from '../../src-main/domain/session'
+import { bareFigure, fixed } from '../../src-renderer/ui/format'
+import { ladderRoute, shippedSession, startHarness, type Harness } from './support'
+
+let harness: Harness
+let ref: string
+let session: Session
+beforeAll(async () => {
+  harness = await startHarness()
+  ;({ ref, session } = await shippedSession(harness.core))
+})
+afterAll(() => harness.stop())
+
+const row = (id: string) => `tr[data-rung="${id}"]`
+/** The last rung that builds on another and was timed. */
+const pair = () => {
+  const b = session.rungs.filter((rung) => rung.timing && rungBefore(session, rung.id)).at(-1)!
+  return { a: rungBefore(session, b.id)!, b }
+}
+
+describe('the first view', () => {
+  it('shows every rung with the figures of the session, and that it is a recording', async () => {
+    const { page, faults } = await harness.open(ladderRoute(ref))
+    await page.locator(row(session.rungs[0]!.id)).waitFor()
+    expect(await page.locator('tr[data-rung]').count()).toBe(session.rungs.length)
+    for (const rung of session.rungs) {
+      const text = await page.locator(row(rung.id)).innerText()
+      expect(text).toContain(rung.title)
+      if (rung.timing) expect(text).toContain(fixed(rung.timing.gflops))
+      for (const id of cardMetricIds) {
+        const metric = rung.metrics[id]
+        if (metric?.value != null) expect(text).toContain(bareFigure(metric.value, metric.unit))
+      }
+    }
+    const badge = page.getByText(`Recorded on ${session.device!.name}`)
+    expect(await badge.isVisible()).toBe(true)
+    expect(faults).toEqual([])
+  })
+
+  it('opens by itself, within 1.5 s of loading', async () => {
+    const times: number[] = []
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const { page } = await harness.open()
+      const start = Date.now()
+      await page.reload()
+      await page.locator('tr[data-rung]').first().waitFor()
+      times.push(Date.now() - start)
+      expect(page.url()).toContain('/ladder')
+      await page.context().close()
+    }
+    expect(Math.min(...times)).toBeLessThan(1500)
+  })
+
+  it.each([
+    [1000, false],
+    [1280, true],
+    [1920, false],
+    [3840, true],
+  ])('fits a window of %i px', async (width, dark) => {
+    const { page, faults } = await harness.open(ladderRoute(ref), { width, dark })
+    await page.locator('canvas').first().waitFor()
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    )
+    expect(overflow).toBe(0)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('a figure', () => {
+  it('says which tool it came from, and what it means', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    const profiled = session.rungs.find((rung) => rung.metrics['fmaUtilization']?.value != null)!
+    await page
+      .locator(`${row(profiled.id)} td.metric`)
+      .first()
+      .locator('.cell')
+      .hover()
+    const tip = page.getByRole('tooltip')
+    await tip.waitFor()
+    expect(await tip.innerText()).toContain(`Measured by ncu ${session.tools.ncu}`)
+    await page.keyboard.press('Escape')
+    await tip.waitFor({ state: 'hidden' })
+  })
+
+  it('is marked with what became of the prediction', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    await page.locator(row(session.rungs[0]!.id)).waitFor()
+    for (const rung of session.rungs) {
+      const before = rungBefore(session, rung.id)
+      if (!before || rung.id === session.ladder.reference) continue
+      const known = compareRungs({ session, rung: before }, { session, rung }).metrics.filter(
+        ({ id, expected }) =>
+          expected != null &&
+          expected.met !== null &&
+          [...cardMetricIds, 'registersPerThread'].includes(id),
+      )
+      for (const met of [true, false]) {
+        const marks = page.locator(`${row(rung.id)} .expect.${met ? 'met' : 'missed'}`)
+        const expected = known.filter((metric) => metric.expected!.met === met).length
+        expect(await marks.count(), rung.id).toBe(expected)
+      }
+    }
+  })
+})
+
+describe('a row', () => {
+  it('opens to its build, check, samples and kernels', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    const { b } = pair()
+    await page.getByRole('button', { name: `Details of ${b.title}`, exact: true }).click()
+    const details = page.locator('.detail-cell')
+    const text = await details.innerText()
+    expect(text).toContain(b.idea)
+    expect(text).toContain(b.file)
+    expect(text).toContain(b.verify!.worstRelativeError!.toExponential(2))
+    for (const kernel of b.profile?.kernels ?? []) expect(text).toContain(kernel.name)
+    expect(await details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
+  })
+
+  it('is picked with the keyboard, and two lead to Compare', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    const { a, b } = pair()
+    await page.locator(row(session.rungs[0]!.id)).focus()
+    for (const rung of session.rungs) {
+      if (rung.id === a.id || rung.id === b.id) await page.keyboard.press('Space')
+      if (rung.id === b.id) break
+      await page.keyboard.press('ArrowDown')
+    }
+    expect(await page.locator('tr[aria-selected="true"]').count()).toBe(2)
+    await page.getByRole('button', { name: `Compare ${a.title} with ${b.title}` }).click()
+    await page.waitForURL((url) => url.hash.endsWith(`/compare/${a.id}/${b.id}`))
+  })
+})
+
+describe('controls', () => {
+  it('chart the metric whose column is chosen', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    const button = page.getByRole('button', { name: 'Chart Shared-memory loads' })
+    await button.click()
+    expect(await button.getAttribute('aria-pressed')).toBe('true')
+    await page.getByRole('img', { name: /^Shared-memory loads across the rungs/ }).waitFor()
+  })
+
+  it('switch the throughput axis', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    const slow = page.locator('tr[data-rung="01_naive"] .plot .bar')
+    const before = (await slow.boundingBox())!.width
+    await page
+      .getByRole('radio', { name: 'Log' })
+      .or(page.getByText('Log', { exact: true }))
+      .first()
+      .click()
+    expect((await slow.boundingBox())!.width).toBeGreaterThan(before * 3)
+  })
+
+  it('switch the session', async () => {
+    const others = (await harness.core.call('sessions.list', {})).filter(
+      (item) => item.ref !== ref && !item.damaged,
+    )
+    const { page } = await harness.open(ladderRoute(ref))
+    await page.getByRole('button', { name: 'Session' }).click()
+    const items = page.getByRole('menuitemradio')
+    expect(await items.count()).toBe(others.length + 1)
+    if (!others.length) return
+    await page.locator('[role="menuitemradio"][aria-checked="false"]').first().click()
+    await page.waitForURL((url) => !decodeURIComponent(url.hash).includes(ref))
+    await page.locator('tr[data-rung]').first().waitFor()
+  })
+})
+
+it('a session that does not exist is said to be missing, once', async () => {
+  const { page } = await harness.open('/session/no-such-session/ladder')
+  let calls = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/rpc/sessions.get')) calls += 1
+  })
+  await page.getByRole('alert').waitFor()
+  await page.waitForTimeout(300)
+  expect(calls).toBeLessThanOrEqual(1)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('alert').waitFor()
+})

@@ -1,0 +1,77 @@
+/** The real web host and core over the shipped recordings, seen through a headless browser. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Core } from '../../src-main/contract'
+import type { Session } from '../../src-main/domain/session'
+import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
+import { createCore } from '../../src-main/services/core'
+
+const rendererDir = join(import.meta.dirname, '../../out/renderer')
+
+export interface Harness {
+  core: Core
+  browser: Browser
+  /** A signed-in page of its own browser context at this hash route, with what went wrong on it. */
+  open(route?: string, options?: { width?: number; dark?: boolean }): Promise<OpenPage>
+  stop(): Promise<void>
+}
+
+export interface OpenPage {
+  page: Page
+  /** Errors of the page and its console, violations of the content security policy among them. */
+  faults: string[]
+}
+
+export async function startHarness(): Promise<Harness> {
+  if (!existsSync(join(rendererDir, 'index.html')))
+    throw new Error('The UI is not built. Run `npm run build` first.')
+  const core = await createCore({ host: 'web' })
+  const host: WebHost = await startWebHost({ core, rendererDir })
+  const executablePath = process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium'
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+
+  return {
+    core,
+    browser,
+    async open(route = '', { width = 1280, dark = false } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height: 800 },
+        colorScheme: dark ? 'dark' : 'light',
+        reducedMotion: 'reduce',
+      })
+      const page = await context.newPage()
+      const faults: string[] = []
+      page.on('pageerror', (error) => faults.push(error.message))
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+      })
+      await page.goto(host.newUrl())
+      await page.waitForURL((url) => url.searchParams.get('token') === null)
+      if (route) await page.goto(`${host.origin}/#${route}`)
+      return { page, faults }
+    },
+    async stop() {
+      await browser.close()
+      await host.close()
+      await core.close()
+    },
+  }
+}
+
+/** The recording that the program opens with, as the core reads it. */
+export async function shippedSession(core: Core): Promise<{ ref: string; session: Session }> {
+  const recordings = (await core.call('sessions.list', {})).filter(
+    ({ kind }) => kind === 'recorded',
+  )
+  const shipped = recordings.find(({ problem }) => problem.m === 4096) ?? recordings[0]
+  if (!shipped) throw new Error('No recording ships with the program.')
+  return { ref: shipped.ref, session: await core.call('sessions.get', { ref: shipped.ref }) }
+}
+
+export const ladderRoute = (ref: string): string => `/session/${encodeURIComponent(ref)}/ladder`
+export const compareRoute = (ref: string, a: string, b: string): string =>
+  `/session/${encodeURIComponent(ref)}/compare/${a}/${b}`

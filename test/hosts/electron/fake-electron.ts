@@ -1,0 +1,178 @@
+/**
+ * Electron as far as the host uses it, with the rules that matter kept: what must come before `ready`
+ * throws after it, quitting can be prevented, a gone object throws. Its binary is not needed.
+ */
+import { EventEmitter } from 'node:events'
+import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
+import { FakeApp, FakeEvent, FakeWebContents } from './fake-parts'
+
+type Handler = (event: unknown, ...args: unknown[]) => unknown
+type PermissionHandlers = Record<
+  'request' | 'check' | 'device',
+  ((...args: never[]) => unknown) | null
+>
+
+export interface Scheme {
+  scheme: string
+  privileges: Record<string, boolean>
+}
+
+export function createFakeElectron() {
+  const app = new FakeApp()
+  const windows: FakeBrowserWindow[] = []
+  const handlers = new Map<string, Handler>()
+  const permissions: PermissionHandlers = { request: null, check: null, device: null }
+  const schemes: Scheme[] = []
+  const schemeHandlers = new Map<string, (request: Request) => Promise<Response>>()
+  const errorBoxes: { title: string; content: string }[] = []
+  const messageBoxes: MessageBoxOptions[] = []
+  const exposed = new Map<string, unknown>()
+  const opened: string[] = []
+  const state = {
+    messageBoxAnswer: 0,
+    loadFailure: undefined as Error | undefined,
+    onCreateWindow: (): void => {},
+  }
+
+  class FakeBrowserWindow extends EventEmitter {
+    readonly webContents = new FakeWebContents()
+    loaded: string[] = []
+    shown = false
+    focused = 0
+    minimized = false
+    destroyed = false
+
+    constructor(readonly options: BrowserWindowConstructorOptions) {
+      super()
+      if (!app.isReady) throw new Error('Cannot create BrowserWindow before app is ready')
+      windows.push(this)
+      state.onCreateWindow()
+      app.emit('web-contents-created', new FakeEvent(), this.webContents)
+    }
+
+    get preferences(): WebPreferences {
+      return this.options.webPreferences ?? {}
+    }
+
+    async loadURL(url: string): Promise<void> {
+      this.loaded.push(url)
+      if (state.loadFailure) throw state.loadFailure
+    }
+
+    show(): void {
+      this.shown = true
+    }
+
+    focus(): void {
+      this.focused += 1
+    }
+
+    isMinimized(): boolean {
+      return this.minimized
+    }
+
+    restore(): void {
+      this.minimized = false
+    }
+
+    isDestroyed(): boolean {
+      return this.destroyed
+    }
+
+    /** As when the person closes it. */
+    close(): void {
+      this.destroyed = true
+      this.webContents.destroyed = true
+      this.emit('closed')
+      app.emit('window-all-closed')
+    }
+  }
+
+  const ipcMain = {
+    handle(channel: string, handler: Handler): void {
+      if (handlers.has(channel))
+        throw new Error(`Attempted to register a second handler for ${channel}`)
+      handlers.set(channel, handler)
+    },
+    removeHandler(channel: string): void {
+      handlers.delete(channel)
+    },
+    on(): never {
+      throw new Error('Calls are answered; nothing listens for bare messages.')
+    },
+  }
+
+  /** The renderer's side: it reaches the handlers of the first window, by structured clone. */
+  const rendererEvents = new EventEmitter()
+  const ipcRenderer = Object.assign(rendererEvents, {
+    invoke: async (channel: string, ...args: unknown[]): Promise<unknown> => {
+      const sender = windows[0]!.webContents
+      const event = { sender, senderFrame: sender.mainFrame }
+      return structuredClone(await handlers.get(channel)!(event, ...structuredClone(args)))
+    },
+  })
+
+  return {
+    module: {
+      app,
+      BrowserWindow: FakeBrowserWindow,
+      ipcMain,
+      ipcRenderer,
+      nativeTheme: { themeSource: 'light', shouldUseDarkColors: false },
+      contextBridge: {
+        exposeInMainWorld: (name: string, value: unknown) => exposed.set(name, value),
+      },
+      protocol: {
+        registerSchemesAsPrivileged(added: Scheme[]): void {
+          if (app.isReady) throw new Error('protocol.registerSchemesAsPrivileged after ready')
+          schemes.push(...added)
+        },
+        handle(scheme: string, handler: (request: Request) => Promise<Response>): void {
+          schemeHandlers.set(scheme, handler)
+        },
+      },
+      session: {
+        defaultSession: {
+          setPermissionRequestHandler: (handler: never) => (permissions.request = handler),
+          setPermissionCheckHandler: (handler: never) => (permissions.check = handler),
+          setDevicePermissionHandler: (handler: never) => (permissions.device = handler),
+        },
+      },
+      shell: { openExternal: async (url: string) => void opened.push(url) },
+      dialog: {
+        showErrorBox: (title: string, content: string) => errorBoxes.push({ title, content }),
+        async showMessageBox(_window: unknown, options: MessageBoxOptions) {
+          messageBoxes.push(options)
+          return { response: state.messageBoxAnswer, checkboxChecked: false }
+        },
+      },
+    },
+    app,
+    windows,
+    handlers,
+    permissions,
+    schemes,
+    schemeHandlers,
+    errorBoxes,
+    messageBoxes,
+    exposed,
+    opened,
+    state,
+  }
+}
+
+export type FakeElectron = ReturnType<typeof createFakeElectron>
+
+let current = createFakeElectron()
+/** A fresh Electron for a test; modules loaded before see it too. */
+export const resetElectron = (): FakeElectron => (current = createFakeElectron())
+
+const names = Object.keys(current.module) as (keyof FakeElectron['module'])[]
+/** What stands in for the module `electron`: each name leads to the Electron of the running test. */
+export const electronModule = (): Record<string, unknown> =>
+  Object.defineProperties(
+    {},
+    Object.fromEntries(
+      names.map((name) => [name, { enumerable: true, get: () => current.module[name] }]),
+    ),
+  )

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, vi } from 'vitest'
+import type { Core } from '../../../src-main/contract'
+import { startElectronHost } from '../../../src-main/hosts/electron/host'
+import { createFakeCore, type FakeCore } from '../support/fake-core'
+import { createRendererDir } from '../support/renderer-dir'
+import { type FakeElectron, resetElectron } from './fake-electron'
+
+export interface Desktop {
+  electron: FakeElectron
+  core: FakeCore
+  coresCreated: number
+  rendererDir: string
+  start(options?: StartOptions): void
+  /** Started, ready, its window loaded. */
+  open(options?: StartOptions): Promise<FakeElectron['windows'][number]>
+}
+
+export interface StartOptions {
+  createCore?: () => Promise<Core>
+  rendererDir?: string
+  quitDeadlineMs?: number
+}
+
+/** What has been promised happens: file reads included. */
+export const settle = (condition: () => boolean): Promise<void> =>
+  vi.waitFor(() => {
+    if (!condition()) throw new Error('not yet')
+  })
+
+/** A desktop for each test of a file; `vi.mock('electron')` is the file's own to call. */
+export function useDesktop(): Desktop {
+  const desktop = {} as Desktop
+  let remove = (): void => {}
+  beforeEach(() => {
+    const renderer = createRendererDir()
+    remove = renderer.remove
+    const core = createFakeCore()
+    const electron = resetElectron()
+    const start = ({ rendererDir = renderer.dir, ...options }: StartOptions = {}): void =>
+      startElectronHost({
+        createCore: async () => {
+          desktop.coresCreated += 1
+          return core
+        },
+        preloadPath: '/program/preload/index.cjs',
+        rendererDir: async () => rendererDir,
+        ...options,
+      })
+    const open = async (options?: StartOptions) => {
+      start(options)
+      electron.app.becomeReady()
+      await settle(() => (electron.windows[0]?.loaded.length ?? 0) > 0)
+      return electron.windows[0]!
+    }
+    Object.assign(desktop, {
+      electron,
+      core,
+      coresCreated: 0,
+      rendererDir: renderer.dir,
+      start,
+      open,
+    })
+  })
+  afterEach(() => remove())
+  return desktop
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it, vi } from 'vitest'
+import { missingError } from '../../../src-main/domain/errors'
+import { FakeEvent } from './fake-parts'
+import { settle, useDesktop } from './harness'
+
+vi.mock('electron', async () => (await import('./fake-electron')).electronModule())
+
+const desktop = useDesktop()
+
+describe('starting', () => {
+  it('a second instance leaves at once, without a core or a window', async () => {
+    const { app, windows, schemes } = desktop.electron
+    app.hasLock = false
+    desktop.start()
+    app.becomeReady()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(app.hasQuit).toBe(true)
+    expect([desktop.coresCreated, windows.length, schemes.length]).toEqual([0, 0, 0])
+  })
+
+  it('shows the first instance when a second was started', async () => {
+    const window = await desktop.open()
+    window.minimized = true
+    desktop.electron.app.emit('second-instance')
+    expect([window.minimized, window.focused]).toEqual([false, 1])
+    window.destroyed = true
+    desktop.electron.app.emit('second-instance')
+    expect(window.focused).toBe(1)
+  })
+
+  it('does not wait for `ready` in order to set what must come before it', () => {
+    // The fake throws, as Electron does, for what comes late.
+    desktop.electron.app.isReady = true
+    expect(() => desktop.start()).toThrow('before app is ready')
+  })
+
+  it('without a built UI says so and ends with a failure, without a core', async () => {
+    desktop.start({ rendererDir: '/nowhere' })
+    desktop.electron.app.becomeReady()
+    await settle(() => desktop.electron.app.exitCode === 1)
+    expect(desktop.electron.errorBoxes[0]?.content).toMatch(/\/nowhere[\s\S]*npm run build/)
+    expect(desktop.coresCreated).toBe(0)
+  })
+
+  it('says why the core cannot start, with the remedy, and ends with a failure', async () => {
+    desktop.start({ createCore: () => Promise.reject(missingError('No store.', 'Make one.')) })
+    desktop.electron.app.becomeReady()
+    await settle(() => desktop.electron.app.exitCode === 1)
+    expect(desktop.electron.errorBoxes).toEqual([
+      { title: 'Kernel Ladder cannot start', content: 'No store.\nMake one.' },
+    ])
+    expect(desktop.electron.windows).toEqual([])
+  })
+
+  it('says why the page cannot be loaded, unless its window was closed meanwhile', async () => {
+    desktop.electron.state.loadFailure = new Error('ERR_FAILED')
+    await desktop.open()
+    await settle(() => desktop.electron.app.exitCode === 1)
+    expect(desktop.electron.errorBoxes[0]?.content).toBe('ERR_FAILED')
+  })
+
+  it('takes a window that was closed while it loaded for no failure', async () => {
+    desktop.electron.state.loadFailure = new Error('ERR_ABORTED')
+    desktop.electron.state.onCreateWindow = () => desktop.electron.windows[0]!.close()
+    await desktop.open()
+    await settle(() => desktop.electron.app.hasQuit)
+    expect(desktop.electron.errorBoxes).toEqual([])
+  })
+})
+
+describe('the window', () => {
+  it('is never smaller than the UI is made for', async () => {
+    const { options } = await desktop.open()
+    expect([options.minWidth, options.minHeight]).toEqual([1000, 640])
+    expect(options.width).toBeGreaterThanOrEqual(1000)
+  })
+
+  it('is shown when there is something to see', async () => {
+    const window = await desktop.open()
+    expect([window.options.show, window.shown]).toEqual([false, false])
+    window.emit('ready-to-show')
+    expect(window.shown).toBe(true)
+  })
+
+  it.each([
+    [true, '#16181d'],
+    [false, '#ffffff'],
+  ])('follows the system: dark %s has the background %s', async (dark, color) => {
+    const { nativeTheme } = desktop.electron.module
+    nativeTheme.shouldUseDarkColors = dark
+    expect((await desktop.open()).options.backgroundColor).toBe(color)
+    expect(nativeTheme.themeSource).toBe('system')
+  })
+})
+
+describe('when the page crashes', () => {
+  const crash = async (reason: string, answer = 0) => {
+    const window = await desktop.open()
+    desktop.electron.state.messageBoxAnswer = answer
+    window.webContents.emit('render-process-gone', new FakeEvent(), { reason, exitCode: 5 })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return window
+  }
+
+  it.each(['crashed', 'oom', 'killed', 'launch-failed'])(
+    'by %s, a reload is offered and done',
+    async (reason) => {
+      const window = await crash(reason)
+      expect(desktop.electron.messageBoxes[0]).toMatchObject({ buttons: ['Reload', 'Quit'] })
+      expect(desktop.electron.messageBoxes[0]?.detail).toContain(reason)
+      expect(window.webContents.reloads).toBe(1)
+      expect(desktop.electron.app.quitCalls).toBe(0)
+    },
+  )
+
+  it('the program can be quit instead', async () => {
+    const window = await crash('crashed', 1)
+    expect(window.webContents.reloads).toBe(0)
+    await settle(() => desktop.electron.app.hasQuit)
+  })
+
+  it('nothing is asked when it ended in order', async () => {
+    const window = await crash('clean-exit')
+    expect([desktop.electron.messageBoxes.length, window.webContents.reloads]).toEqual([0, 0])
+  })
+})
+
+describe('quitting', () => {
+  it('waits until the core has closed, and asks it once', async () => {
+    let finish = (): void => {}
+    const closing = new Promise<void>((resolve) => (finish = resolve))
+    let closes = 0
+    const core = { ...desktop.core, close: () => ((closes += 1), closing) }
+    await desktop.open({ createCore: async () => core })
+    desktop.electron.app.quit()
+    desktop.electron.app.quit()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect([desktop.electron.app.hasQuit, closes]).toEqual([false, 1])
+    finish()
+    await settle(() => desktop.electron.app.hasQuit)
+    expect(closes).toBe(1)
+  })
+
+  it('begins when the window is closed', async () => {
+    const window = await desktop.open()
+    window.close()
+    await settle(() => desktop.electron.app.hasQuit)
+    expect(desktop.core.closed).toBe(1)
+  })
+
+  it('is not held up by a core that fails to close', async () => {
+    const core = { ...desktop.core, close: () => Promise.reject(new Error('stuck')) }
+    await desktop.open({ createCore: async () => core })
+    desktop.electron.app.quit()
+    await settle(() => desktop.electron.app.hasQuit)
+  })
+
+  it('is not held up for ever by one that never closes', async () => {
+    const core = { ...desktop.core, close: () => new Promise<void>(() => {}) }
+    await desktop.open({ createCore: async () => core, quitDeadlineMs: 30 })
+    desktop.electron.app.quit()
+    expect(desktop.electron.app.hasQuit).toBe(false)
+    await settle(() => desktop.electron.app.hasQuit)
+  })
+
+  it('works before there is a core', async () => {
+    desktop.start()
+    desktop.electron.app.quit()
+    await settle(() => desktop.electron.app.hasQuit)
+    expect(desktop.core.closed).toBe(0)
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { RunMessage } from '../../../src-main/contract'
+import { callChannel, eventChannel } from '../../../src-main/hosts/electron/ipc'
+import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
+import { appInfo, logMessage } from '../support/fake-core'
+import { type FakeFrame, FakeWebContents } from './fake-parts'
+import { useDesktop } from './harness'
+
+vi.mock('electron', async () => (await import('./fake-electron')).electronModule())
+
+const desktop = useDesktop()
+
+const invoke = (event: unknown, message: unknown): unknown =>
+  desktop.electron.handlers.get(callChannel)!(event, message)
+
+const appInfoCall = { name: 'app.info', input: {} }
+
+describe('a call over IPC', () => {
+  it('from our page is answered by the core', async () => {
+    const { webContents } = await desktop.open()
+    const event = { sender: webContents, senderFrame: webContents.mainFrame }
+    expect(await invoke(event, appInfoCall)).toEqual({ ok: true, value: appInfo })
+  })
+
+  const page: FakeFrame = {
+    url: 'app://kernel-ladder/',
+    origin: 'app://kernel-ladder',
+    parent: null,
+  }
+  const goneFrame = Object.defineProperty({ ...page }, 'origin', {
+    get: () => {
+      throw new Error('Render frame was disposed before WebFrameMain could be accessed')
+    },
+  })
+  it.each<[string, FakeFrame | null]>([
+    ['a frame that is gone', null],
+    ['a frame that goes while it is looked at', goneFrame],
+    ['another site', { ...page, url: 'https://evil.example/', origin: 'https://evil.example' }],
+    ['another host of our scheme', { ...page, origin: 'app://evil' }],
+    ['a name that begins like ours', { ...page, origin: 'app://kernel-ladder.evil.example' }],
+    ['a file', { ...page, url: 'file:///tmp/x.html', origin: 'file://' }],
+    ['a page without an origin', { ...page, origin: 'null' }],
+    ['a frame within our page', { ...page, parent: page }],
+  ])('from %s is refused and does not reach the core', async (_what, senderFrame) => {
+    const { webContents } = await desktop.open()
+    const reply = await invoke({ sender: webContents, senderFrame }, appInfoCall)
+    expect(reply).toMatchObject({ ok: false, error: { kind: 'input' } })
+    expect(desktop.core.calls).toEqual([])
+  })
+
+  it('from other contents is refused, even when they show our page', async () => {
+    await desktop.open()
+    const sender = new FakeWebContents()
+    const reply = await invoke({ sender, senderFrame: sender.mainFrame }, appInfoCall)
+    expect(reply).toMatchObject({ ok: false })
+    expect(desktop.core.calls).toEqual([])
+  })
+
+  it.each([
+    ['of an unknown name', { name: 'no.such.call', input: {} }],
+    ['of a name from the prototype', { name: 'toString', input: {} }],
+    ['whose input breaks the contract', { name: 'sessions.get', input: { ref: '../x' } }],
+    ['whose name is no text', { name: 7, input: {} }],
+    ['without an input', { name: 'app.info' }],
+    ['that is null', null],
+    ['that is text', 'app.info'],
+    ['that is missing', undefined],
+  ])('%s is a typed error and does not reach the core', async (_what, message) => {
+    const { webContents } = await desktop.open()
+    const event = { sender: webContents, senderFrame: webContents.mainFrame }
+    expect(await invoke(event, message)).toMatchObject({ ok: false, error: { kind: 'input' } })
+    expect(desktop.core.calls).toEqual([])
+  })
+
+  it('has one channel, and it goes with the window', async () => {
+    const window = await desktop.open()
+    expect([...desktop.electron.handlers.keys()]).toEqual(['kernel-ladder:call'])
+    window.close()
+    expect(desktop.electron.handlers.size).toBe(0)
+  })
+})
+
+describe('events of the core', () => {
+  it('reach our window and no other', async () => {
+    const window = await desktop.open()
+    const other = new desktop.electron.module.BrowserWindow({})
+    desktop.core.emit(logMessage(0))
+    expect(window.webContents.sent).toEqual([{ channel: eventChannel, args: [logMessage(0)] }])
+    expect(other.webContents.sent).toEqual([])
+  })
+
+  it('are not sent to a window that is gone', async () => {
+    const window = await desktop.open()
+    window.webContents.destroyed = true
+    expect(() => desktop.core.emit(logMessage(0))).not.toThrow()
+    window.close()
+    expect(desktop.core.listeners.size).toBe(0)
+  })
+})
+
+describe('the preload', () => {
+  const load = async (): Promise<KernelLadderBridge> => {
+    vi.resetModules()
+    await import('../../../src-main/hosts/electron/preload')
+    return desktop.electron.exposed.get('kernelLadder') as KernelLadderBridge
+  }
+
+  it('shows the page two functions and nothing else', async () => {
+    const bridge = await load()
+    expect([...desktop.electron.exposed.keys()]).toEqual(['kernelLadder'])
+    expect(Object.keys(bridge).sort()).toEqual(['call', 'subscribe'])
+  })
+
+  it('carries a call to the core and its Reply back', async () => {
+    await desktop.open()
+    const bridge = await load()
+    expect(await bridge.call('app.info', {})).toEqual({ ok: true, value: appInfo })
+    expect(await bridge.call('doctor.check', {})).toEqual({
+      ok: false,
+      error: { kind: 'missing', message: 'There is no GPU.', remedy: 'Plug one in.' },
+    })
+  })
+
+  it('passes the name on as text, whatever the page gives', async () => {
+    await desktop.open()
+    const bridge = await load()
+    const name = { toString: () => 'app.info' } as unknown as string
+    expect(await bridge.call(name, {})).toMatchObject({ ok: true })
+  })
+
+  it('carries events from the core to each listener, without the event object, until it ends', async () => {
+    const window = await desktop.open()
+    const bridge = await load()
+    const received: unknown[][] = []
+    const end = bridge.subscribe((...args: [RunMessage]) => received.push(args))
+    const deliver = (message: RunMessage): void => {
+      desktop.core.emit(message)
+      const { channel, args } = window.webContents.sent.at(-1)!
+      desktop.electron.module.ipcRenderer.emit(channel, { sender: {} }, ...args)
+    }
+    deliver(logMessage(0))
+    expect(end()).toBeUndefined()
+    deliver(logMessage(1))
+    expect(received).toEqual([[logMessage(0)]])
+    expect(desktop.electron.module.ipcRenderer.listenerCount(eventChannel)).toBe(0)
+  })
+})

@@ -1,0 +1,84 @@
+/** The locale has every word that is asked for, and the colours meet WCAG AA in both themes. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { rungStatuses } from '../../src-main/domain/session'
+import { metricDefinitions } from '../../src-main/domain/metrics'
+import { units } from '../../src-main/domain/units'
+import en from '../../src-renderer/locales/en.json'
+
+const root = join(import.meta.dirname, '../../src-renderer')
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.(vue|ts)$/.test(file))
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+
+const at = (key: string): unknown =>
+  key.split('.').reduce<unknown>((node, part) => (node as Record<string, unknown>)?.[part], en)
+
+describe('words', () => {
+  it('are in the locale for each key that the source names', () => {
+    const missing = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/\bt\(\s*'([\w.-]+)'/g)]
+        .map((match) => match[1]!)
+        .filter((key) => typeof at(key) !== 'string')
+        .map((key) => `${file}: ${key}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('are in the locale for each status and unit', () => {
+    for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
+    for (const unit of units)
+      expect((en.unit as Record<string, string>)[unit], unit).toBeTypeOf('string')
+    for (const { unit } of metricDefinitions) expect(units).toContain(unit)
+  })
+})
+
+const css = readFileSync(join(root, 'styles/tokens.css'), 'utf8')
+const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')
+const tokens = (text: string) =>
+  Object.fromEntries([...text.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map((m) => [m[1]!, m[2]!]))
+const themes = { light: tokens(light), dark: { ...tokens(light), ...tokens(dark) } }
+
+function luminance(hex: string): number {
+  const [r, g, b] = [1, 3, 5].map((start) => {
+    const value = parseInt(hex.slice(start, start + 2), 16) / 255
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+}
+
+function contrast(a: string, b: string): number {
+  const [dim, bright] = [luminance(a), luminance(b)].sort((x, y) => x - y)
+  return (bright! + 0.05) / (dim! + 0.05)
+}
+
+const plain = ['surface', 'surface-sunk', 'surface-hover', 'surface-picked']
+const code = ['surface', 'diff-removed', 'diff-added', 'diff-removed-text', 'diff-added-text']
+const text: [string, string[]][] = [
+  ...['text', 'text-2', 'accent', 'better', 'worse'].map((name): [string, string[]] => [
+    name,
+    plain,
+  ]),
+  ['text-3', ['surface', 'surface-sunk']],
+  ['caution', ['surface', 'surface-sunk', 'caution-surface']],
+  ['on-accent', ['accent']],
+  ...['keyword', 'type', 'string', 'number', 'comment', 'macro', 'function'].map(
+    (name): [string, string[]] => [`code-${name}`, code],
+  ),
+]
+
+describe.each(['light', 'dark'] as const)('colours, %s', (theme) => {
+  const colours = themes[theme]
+
+  it.each(text)('%s can be read on its surfaces', (name, surfaces) => {
+    for (const surface of surfaces)
+      expect(contrast(colours[name]!, colours[surface]!), `${name} on ${surface}`).toBeGreaterThan(
+        4.5,
+      )
+  })
+
+  it.each(['bar', 'control', 'mark'])('the graphic %s stands out', (name) => {
+    expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
+  })
+})
