@@ -94,7 +94,9 @@ describe('building a ladder', () => {
     const log = eventLog()
     await machine.run({}, { emit: log.emit })
     const built = log.events.flatMap((event) =>
-      event.type === 'rung' && event.stage === 'build' && event.state === 'done' ? [event.rung] : [],
+      event.type === 'rung' && event.stage === 'build' && event.state === 'done'
+        ? [event.rung]
+        : [],
     )
     expect(new Set(built)).toEqual(new Set(rungIds))
   })

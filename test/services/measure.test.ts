@@ -8,7 +8,11 @@ describe('a rung that misbehaves costs only itself', () => {
     ['hang', 'failed', /^Hung: no progress for 2 s while being verified/],
     ['crash', 'failed', /^Crashed while being verified \(SIGSEGV\)/],
     ['context-lost', 'failed', /an illegal memory access was encountered/],
-    ['wrong', 'wrong', /3 elements of C are beyond the error bound; the first is C\[1\]\[2\] = NaN/],
+    [
+      'wrong',
+      'wrong',
+      /3 elements of C are beyond the error bound; the first is C\[1\]\[2\] = NaN/,
+    ],
   ])('%s', async (fault, status, reason) => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', fault)

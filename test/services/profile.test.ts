@@ -55,12 +55,15 @@ describe('profiling', () => {
 
   it.each([
     ['ncu is not there', ['ncu'], '', /ncu was not found/],
-    ['counters are not permitted', [], 'no-permission', /permission/i],
+    ['counters are not permitted', [], 'no-permission', /ERR_NVGPUCTRPERM/],
   ])('when %s, times stand and the lack is named', async (_case, without, ncu, message) => {
     const machine = await fakeMachine(without)
     setEnv({ FAKE_NCU: ncu })
     const { session, folder, missing } = await machine.run()
-    expect(missing).toMatchObject({ kind: 'missing', message: expect.stringMatching(message) as string })
+    expect(missing).toMatchObject({
+      kind: 'missing',
+      message: expect.stringMatching(message) as string,
+    })
     expect(missing?.remedy).toBeTruthy()
     expect(folder).not.toBeNull()
     for (const { status, timing, metrics } of session.rungs) {

@@ -100,7 +100,15 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     addFault: (rung, fault) => editRung(rung, (text) => `${text}\n// fault: ${fault}\n`),
     run: (request = {}, options = {}) =>
       climb(
-        { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card', ...request },
+        {
+          ladder: 'gemm-fp32',
+          // What the fakes replay was recorded at.
+          size: { m: 1024, n: 1024, k: 1024 },
+          params: {},
+          target: 'local',
+          profile: 'card',
+          ...request,
+        },
         {
           assets: { kernelsDir, recordingsDir, rendererDir: '' },
           store,

@@ -1,0 +1,138 @@
+import { cp, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readSession } from '../../src-main/adapters/session-store'
+import { cardMetricIds } from '../../src-main/domain/metrics'
+import { listRecordings } from '../../src-main/services/recordings'
+import { eventLog, fakeMachine, recordingsDir, tempDir } from './support'
+
+const recordings = await listRecordings(recordingsDir)
+
+describe('the shipped recordings', () => {
+  it('are gemm-fp32 at 4096 and at 1024', () => {
+    const found = recordings.map(({ session }) => `${session.ladder.id} ${session.problem.m}`)
+    expect(new Set(found)).toEqual(new Set(['gemm-fp32 4096', 'gemm-fp32 1024']))
+  })
+
+  it.each(recordings)(
+    '$name replays to what was saved when it was made',
+    async ({ name, session }) => {
+      const machine = await fakeMachine()
+      const replayed = await machine.run({ target: `recorded:${name}`, size: undefined })
+      expect(replayed.session).toEqual({ ...session, target: { kind: 'recorded', name } })
+      expect(machine.calls()).toEqual([])
+    },
+  )
+
+  it.each(recordings)('$name has every rung ok with seven measured card metrics', ({ session }) => {
+    expect(session.rungs.map(({ status }) => status)).toEqual(Array(7).fill('ok'))
+    for (const { metrics } of session.rungs)
+      for (const id of cardMetricIds)
+        expect(metrics[id]).toMatchObject({
+          evidence: 'measured',
+          value: expect.any(Number) as number,
+        })
+  })
+
+  it.each(recordings)(
+    '$name names no serial number, no user and no folder of its machine',
+    async ({ folder }) => {
+      const files = await readdir(folder, { recursive: true, withFileTypes: true })
+      for (const file of files.filter((entry) => entry.isFile())) {
+        const text = await readFile(join(file.parentPath, file.name), 'utf8')
+        expect(text, file.name).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
+      }
+    },
+  )
+
+  it.each(recordings)(
+    '$name reaches the ratios to cuBLAS that each rung is here for',
+    ({ session }) => {
+      if (session.problem.m !== 4096) return
+      const ratio = (id: string): number =>
+        session.rungs.find((rung) => rung.id === id)?.timing?.ratioToReference ?? 0
+      expect(ratio('02_coalesced')).toBeGreaterThanOrEqual(0.11)
+      expect(ratio('03_shared_tile')).toBeGreaterThanOrEqual(0.17)
+      expect(ratio('04_thread_tile_1d')).toBeGreaterThanOrEqual(0.32)
+      expect(ratio('05_thread_tile_2d')).toBeGreaterThanOrEqual(0.5)
+      expect(ratio('06_float4')).toBeGreaterThanOrEqual(0.6)
+    },
+  )
+})
+
+describe('replaying', () => {
+  it('takes the 4096 recording where the name is left out', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ target: 'recorded', size: undefined })
+    expect(session.target.name).toBe('gemm-fp32-h200-4096')
+  })
+
+  it('takes the recording of the size that is asked for', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ target: 'recorded' })
+    expect(session.target.name).toBe('gemm-fp32-h200-1024')
+  })
+
+  it('reports the rungs that were asked for, in the same figures', async () => {
+    const machine = await fakeMachine()
+    const all = await machine.run({ target: 'recorded' })
+    const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
+    expect(some.session.rungs).toEqual(
+      all.session.rungs.filter(({ id }) => ['01_naive', '03_shared_tile'].includes(id)),
+    )
+  })
+
+  it('tells its progress like a live run', async () => {
+    const machine = await fakeMachine()
+    const log = eventLog()
+    await machine.run({ target: 'recorded' }, { emit: log.emit })
+    const stages = new Set(
+      log.events.flatMap((event) => (event.type === 'stage' ? [event.stage] : [])),
+    )
+    expect(stages).toEqual(new Set(['prepare', 'build', 'measure', 'profile']))
+  })
+
+  it('can be saved, and what is saved is a session again', async () => {
+    const machine = await fakeMachine()
+    const out = join(machine.dir, 'copy')
+    const { session } = await machine.run({ target: 'recorded' }, { out })
+    expect(await readSession(out)).toEqual(session)
+    expect(await readdir(out)).toEqual(expect.arrayContaining(['raw', 'sources', 'session.json']))
+  })
+
+  it.each([
+    [{ target: 'recorded:nope' }, /no recording named "nope"/],
+    [{ target: 'recorded', size: { m: 5, n: 5, k: 5 } }, /was not recorded at 5³/],
+    [{ target: 'recorded', ladder: 'nope' }, /of the ladder "nope"/],
+    [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
+    [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
+    [{ target: 'recorded', rungs: ['99'] }, /no rung named "99"/],
+  ])('refuses what was not recorded: %j', async (request, message) => {
+    const machine = await fakeMachine()
+    await expect(machine.run(request)).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringMatching(message) as string,
+      remedy: expect.any(String) as string,
+    })
+  })
+
+  it('a live session of this machine is a recording once it lies among them', async () => {
+    const machine = await fakeMachine()
+    const live = await machine.run()
+    const dir = await tempDir()
+    await cp(live.folder!, join(dir, 'mine'), { recursive: true })
+    const assets = { kernelsDir: machine.kernelsDir, recordingsDir: dir, rendererDir: '' }
+    // Also after a second, cached build: what was reused was kept as well.
+    const again = await machine.run()
+    await cp(again.folder!, join(dir, 'again'), { recursive: true })
+    for (const [name, made] of [
+      ['mine', live],
+      ['again', again],
+    ] as const) {
+      const { session } = await machine.run({ target: `recorded:${name}` }, { assets })
+      expect(session.rungs.map(({ timing, metrics }) => [timing, metrics])).toEqual(
+        made.session.rungs.map(({ timing, metrics }) => [timing, metrics]),
+      )
+    }
+  })
+})
