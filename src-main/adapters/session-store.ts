@@ -33,7 +33,7 @@ export function parseSession(text: string, path: string): Session {
   const refuse = (why: string): KernelLadderError =>
     inputError(
       `${path} cannot be read as a session: ${why}`,
-      'The file was left as it is. Use a backup, or run the ladder again.',
+      'The file was left as it was. Use a backup, or run the ladder again.',
     )
   let value: unknown
   try {

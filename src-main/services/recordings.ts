@@ -76,6 +76,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
     if (holders.length === 0)
       throw inputError(
         `No rung of recorded:${recording.name} has a parameter named ${JSON.stringify(name)}.`,
+        'See `kernel-ladder ladders --json` for the parameters of each rung.',
       )
     if (holders.some((rung) => rung.params[name] !== value))
       throw inputError(

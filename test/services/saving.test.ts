@@ -8,10 +8,12 @@ import {
   readSession,
   readSources,
 } from '../../src-main/adapters/session-store'
-import { sweepStaged } from '../../src-main/adapters/disk'
+import { diskError, sweepStaged } from '../../src-main/adapters/disk'
 import { fakeMachine, tempDir } from './support'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
+
+const text = await readFile(join(shipped, 'session.json'), 'utf8')
 
 describe('saving a session', () => {
   it('appears whole under its name, and leaves nothing beside it', async () => {
@@ -69,6 +71,20 @@ describe('saving a session', () => {
     await expect(draftSession(join(dir, 'x'))).rejects.toMatchObject({ kind: 'input' })
   })
 
+  it.each([
+    ['ENOSPC', 'failed', /the disk is full/],
+    ['EDQUOT', 'failed', /the disk is full/],
+    ['EACCES', 'input', /may not write there/],
+    ['EROFS', 'input', /may not write there/],
+    ['EIO', 'failed', /input\/output error/],
+  ])('says what the disk refuses (%s)', (code, kind, message) => {
+    const refusal = Object.assign(new Error('input/output error'), { code })
+    expect(diskError(refusal, '/somewhere', 'save')).toMatchObject({
+      kind,
+      message: expect.stringMatching(message) as string,
+    })
+  })
+
   it('returns from a file system that answers nonsense', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
@@ -86,7 +102,6 @@ describe('saving a session', () => {
 })
 
 describe('reading a session', () => {
-  const text = await readFile(join(shipped, 'session.json'), 'utf8')
   const edited = (edit: (session: Record<string, unknown>) => void): string => {
     const session = JSON.parse(text) as Record<string, unknown>
     edit(session)

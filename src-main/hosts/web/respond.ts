@@ -5,7 +5,6 @@ import { cacheNever } from '../shared/headers'
 import type { HttpFault } from './request-guard'
 
 export function send(
-  request: IncomingMessage,
   response: ServerResponse,
   status: number,
   body: string | Buffer,
@@ -17,17 +16,17 @@ export function send(
     ...headers,
     'Content-Length': bytes.length,
   })
-  response.end(request.method === 'HEAD' ? undefined : bytes)
+  // Node leaves the body out of an answer to HEAD.
+  response.end(bytes)
 }
 
 export function sendReply(
-  request: IncomingMessage,
   response: ServerResponse,
   status: number,
   reply: Reply<unknown>,
   headers: Record<string, string> = {},
 ): void {
-  send(request, response, status, JSON.stringify(reply), {
+  send(response, status, JSON.stringify(reply), {
     ...headers,
     'Content-Type': 'application/json; charset=utf-8',
   })
@@ -35,7 +34,6 @@ export function sendReply(
 
 /** Only our own sentences go in: nothing of the request is ever echoed, so nothing needs escaping. */
 export function sendPage(
-  request: IncomingMessage,
   response: ServerResponse,
   status: number,
   { title, body, head = '' }: { title: string; body: string; head?: string },
@@ -55,7 +53,7 @@ ${body}
 </body>
 </html>
 `
-  send(request, response, status, page, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
+  send(response, status, page, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
 }
 
 /** A refused request: a Reply where a program asked, a page where a person did. */
@@ -69,22 +67,18 @@ export function sendFault(
   if (/^\/(rpc|events)\b/.test(request.url ?? '')) {
     const { message, remedy } = fault
     const error = { kind: 'input' as const, message, ...(remedy === undefined ? {} : { remedy }) }
-    sendReply(request, response, fault.status, { ok: false, error }, headers)
+    sendReply(response, fault.status, { ok: false, error }, headers)
     return
   }
   const body = [fault.message, fault.remedy]
     .filter((sentence) => sentence !== undefined)
     .map((sentence) => `<p>${sentence}</p>`)
     .join('\n')
-  sendPage(request, response, fault.status, { title: 'Kernel Ladder', body }, headers)
+  sendPage(response, fault.status, { title: 'Kernel Ladder', body }, headers)
 }
 
-export function sendEntryRefused(
-  request: IncomingMessage,
-  response: ServerResponse,
-  reason: string,
-): void {
-  sendPage(request, response, 403, {
+export function sendEntryRefused(response: ServerResponse, reason: string): void {
+  sendPage(response, 403, {
     title: 'This page is locked',
     body: `<p>${reason}</p>
 <p>To get a new link, stop the server, run <code>kernel-ladder serve</code> again and open the address that it prints. Each link works once.</p>
@@ -93,19 +87,17 @@ export function sendEntryRefused(
 }
 
 export function sendEntry(
-  request: IncomingMessage,
   response: ServerResponse,
   cookie: string,
   { byPage }: { byPage: boolean },
 ): void {
   const headers = { 'Set-Cookie': cookie }
   if (!byPage) {
-    send(request, response, 303, '', { ...headers, Location: '/' })
+    send(response, 303, '', { ...headers, Location: '/' })
     return
   }
   // The way on starts from our own page, so that the browser sends the Strict cookie with it.
   sendPage(
-    request,
     response,
     200,
     {

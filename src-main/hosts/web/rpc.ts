@@ -13,7 +13,7 @@ export async function answerCall(
 ): Promise<void> {
   const input = await readJson(request, maxBodyBytes)
   // 200 for a typed error too: the transport worked, and the client reads the Reply.
-  sendReply(request, response, 200, await dispatch(core, name, input))
+  sendReply(response, 200, await dispatch(core, name, input))
 }
 
 async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {

@@ -129,7 +129,7 @@ async function handle(
   if (segments === null) throw new HttpFault(400, 'The address is not valid.')
   const token = segments.length === 0 ? new URLSearchParams(query).get('token') : null
   if (token !== null && method !== 'POST') return enter(parts.auth, token, request, response)
-  if (!parts.auth.admits(request.headers.cookie)) return refuseEntry(segments, request, response)
+  if (!parts.auth.admits(request.headers.cookie)) return refuseEntry(segments, response)
 
   if (segments[0] === 'rpc') {
     if (method !== 'POST') throw wrongMethod('POST')
@@ -151,17 +151,16 @@ function enter(
   if (request.method === 'HEAD' || isPrefetch(request))
     throw new HttpFault(503, 'The link works only when a person opens it.')
   const cookie = auth.exchange(token)
-  if (cookie === null)
-    sendEntryRefused(request, response, 'This link was already used, or is not valid.')
-  else sendEntry(request, response, cookie, { byPage: isForeignNavigation(request) })
+  if (cookie === null) sendEntryRefused(response, 'This link was already used, or is not valid.')
+  else sendEntry(response, cookie, { byPage: isForeignNavigation(request) })
 }
 
-function refuseEntry(segments: string[], request: IncomingMessage, response: ServerResponse): void {
+function refuseEntry(segments: string[], response: ServerResponse): void {
   if (segments[0] === 'rpc' || segments[0] === 'events')
     throw new HttpFault(401, 'This browser is not signed in to this server.', {
       remedy: 'Run `kernel-ladder serve` again and open the link that it prints.',
     })
-  sendEntryRefused(request, response, 'This browser has not opened the link of this server.')
+  sendEntryRefused(response, 'This browser has not opened the link of this server.')
 }
 
 const wrongMethod = (allow: string): HttpFault =>

@@ -37,7 +37,7 @@ export function createStaticFiles(files: RendererFiles): StaticFiles {
     const compressible = file.text && file.size > minCompressedBytes
     const compress = compressible && acceptsGzip(request.headers['accept-encoding'])
     const bytes = compress ? await compressedBytes(file) : await readFile(file.path)
-    send(request, response, 200, bytes, {
+    send(response, 200, bytes, {
       'Content-Type': file.contentType,
       'Cache-Control': file.cacheControl,
       ...(compressible ? { Vary: 'Accept-Encoding' } : {}),

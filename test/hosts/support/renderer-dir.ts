@@ -18,6 +18,7 @@ export function createRendererDir(): { dir: string; remove(): void } {
   writeFileSync(join(dir, 'assets', 'index-Ab3_x-9Z.js'), script)
   writeFileSync(join(dir, 'assets', 'index-Ab3_x-9Z.css'), 'body { margin: 0 }')
   writeFileSync(join(dir, 'assets', 'plain.js'), 'export {}')
+  writeFileSync(join(dir, 'tool-12345678.js'), 'export {}')
   writeFileSync(join(dir, 'logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   writeFileSync(join(dir, 'font.woff2'), Buffer.alloc(5000, 7))
   writeFileSync(join(dir, 'strange.xyz'), 'bytes')
