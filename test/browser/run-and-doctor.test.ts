@@ -51,7 +51,8 @@ describe('a run', () => {
     await page.getByRole('checkbox', { name: chosen.title }).check()
     await startReplay(page)
     const rows = page.locator('.live tbody th')
-    await expect.poll(() => rows.count()).toBe(session.ladder.reference === null ? 1 : 2)
+    const expected = session.ladder.reference === null ? 1 : 2
+    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(expected)
     expect(await rows.last().innerText()).toContain(chosen.title)
     await complete(page)
   })

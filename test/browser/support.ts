@@ -51,7 +51,12 @@ export async function startHarness(): Promise<Harness> {
       })
       await page.goto(host.newUrl())
       await page.waitForURL((url) => url.searchParams.get('token') === null)
-      if (route) await page.goto(`${host.origin}/#${route}`)
+      if (route) {
+        // Through a blank page, so that the address is loaded as a deep link is, not changed in place.
+        await page.goto('about:blank')
+        faults.length = 0
+        await page.goto(`${host.origin}/#${route}`)
+      }
       return { page, faults }
     },
     async stop() {

@@ -1,0 +1,313 @@
+import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cardMetricIds } from '../../src-main/domain/metrics'
+import type { RungResult } from '../../src-main/domain/session'
+import { isAlive, tempDir } from '../services/support'
+import { bundle, fakeTools, run, start } from './support'
+
+const kernels = join(import.meta.dirname, '../../cuda-kernels')
+const recorded = ['run', '--ladder', 'gemm-fp32', '--target', 'recorded']
+
+interface RunDocument {
+  schema: number
+  session: string | null
+  target: { kind: string; name: string }
+  device: { name: string; computeCapability: string; smCount: number } | null
+  problem: Record<string, unknown>
+  ladder: string
+  completion: string
+  rungs: RungResult[]
+}
+
+const document = (stdout: string): RunDocument => JSON.parse(stdout) as RunDocument
+
+/** The one-file program beside kernels of its own, as on a machine it was copied to with a checkout. */
+async function withKernels(
+  edit: (dir: string) => Promise<void>,
+): Promise<{ file: string; dir: string }> {
+  const dir = await tempDir()
+  await cp(kernels, join(dir, 'cuda-kernels'), { recursive: true })
+  await mkdir(join(dir, 'bin'))
+  const file = join(dir, 'bin', 'kernel-ladder.mjs')
+  await copyFile(bundle, file)
+  await edit(join(dir, 'cuda-kernels', 'gemm'))
+  return { file, dir }
+}
+
+const fault = (rung: string, what: string) => async (gemm: string) => {
+  const path = join(gemm, `${rung}.cu`)
+  await writeFile(path, `${await readFile(path, 'utf8')}\n// fault: ${what}\n`)
+}
+
+const small = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
+
+describe('run --target recorded --json', () => {
+  it('prints exactly one JSON document with seven rungs and their card metrics, and exits 0', async () => {
+    const { code, stdout, stderr } = await run([...recorded, '--json'])
+    expect(code).toBe(0)
+    const { target, device, problem, ladder, rungs, completion } = document(stdout)
+    expect(target).toEqual({ kind: 'recorded', name: 'gemm-fp32-h200-4096' })
+    expect(device).toMatchObject({ name: 'NVIDIA H200', computeCapability: '9.0', smCount: 132 })
+    expect(problem).toEqual({ m: 4096, n: 4096, k: 4096, alpha: 1, beta: 0, dtype: 'f32' })
+    expect([ladder, completion]).toEqual(['gemm-fp32', 'complete'])
+    expect(rungs.map(({ status }) => status)).toEqual(Array(7).fill('ok'))
+    for (const rung of rungs) {
+      for (const id of cardMetricIds) expect(Number.isFinite(rung.metrics[id]?.value)).toBe(true)
+      expect(rung.build).toMatchObject({ seconds: expect.any(Number) as number, cached: false })
+      expect(rung.verify).toMatchObject({ passed: true })
+      expect(rung.timing).toMatchObject({ medianMs: expect.any(Number) as number })
+      expect(rung.profile).toMatchObject({ passes: 1 })
+    }
+    expect(stderr).toContain('Collecting counters')
+  })
+})
+
+describe('bad usage and input exit 2 with a sentence, and print nothing on stdout', () => {
+  it.each([
+    [[], /Usage/],
+    [['frobnicate'], /unknown command 'frobnicate'/],
+    [['run'], /--ladder/],
+    [['run', '--ladder', 'nope'], /no ladder named "nope".*The ladders are: gemm-fp32/s],
+    [['run', '--ladder', '../../etc/passwd'], /no ladder named/],
+    [['run', '--ladder', 'gemm-fp32', '--frob'], /unknown option '--frob'/],
+    [['run', '--ladder', 'gemm-fp32', '--rungs', 'nope'], /no rung named "nope".*01_naive/s],
+    [['run', '--ladder', 'gemm-fp32', '--rungs', ','], /names no rung/],
+    [['run', '--ladder', 'gemm-fp32', '--param', 'NOPE=1'], /no parameter named "NOPE"/],
+    [['run', '--ladder', 'gemm-fp32', '--param', 'TILE'], /NAME=value/],
+    [['run', '--ladder', 'gemm-fp32', '--param', 'TILE=9'], /TILE=9 is not allowed.*16, 32/s],
+    [['run', '--ladder', 'gemm-fp32', '--target', 'mars'], /not a target.*recorded/s],
+    [['run', '--ladder', 'gemm-fp32', '--profile', 'lots'], /not a level.*card/s],
+    [['run', '--ladder', 'gemm-fp32', '--size', '0'], /--size "0"/],
+    [['run', '--ladder', 'gemm-fp32', '--size', '-5'], /--size "-5"/],
+    [['run', '--ladder', 'gemm-fp32', '--size', '1e3'], /--size "1e3"/],
+    [['run', '--ladder', 'gemm-fp32', '--size', 'big'], /--size "big"/],
+    [['run', '--ladder', 'gemm-fp32', '--size', '99999999999'], /--size "99999999999"/],
+    [['run', '--ladder', 'gemm-fp32', '--m', '5'], /go together/],
+    [['run', '--ladder', 'gemm-fp32', '--size', '5', '--m', '5'], /cannot go with/],
+    [[...recorded, '--size', '77'], /was not recorded at 77³/],
+    [[...recorded, '--out', '/'], /exists already/],
+    [['show', '/nope'], /is not a session/],
+    [['show', 'recorded:nope'], /no recording named "nope"/],
+    [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
+    [['serve', '--port', '70000'], /--port "70000"/],
+    [['serve', '--session', '/nope'], /is not a session/],
+  ])('%j', async (args, message) => {
+    const { code, stdout, stderr } = await run([...args])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+    expect(stdout).toBe('')
+  })
+
+  it('a damaged session file, which is left as it was', async () => {
+    const dir = await tempDir()
+    await writeFile(join(dir, 'session.json'), '{"schema": 1, "rungs": [')
+    const { code, stderr } = await run(['show', dir])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/session\.json cannot be read.*left as it was/s)
+    expect(await readFile(join(dir, 'session.json'), 'utf8')).toBe('{"schema": 1, "rungs": [')
+  })
+
+  it('a problem larger than the memory of the GPU', async () => {
+    const env = { ...fakeTools(await tempDir()), FAKE_RUNNER: 'out-of-memory' }
+    const { code, stderr } = await run(small, env)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/needs 900 GiB.*smaller size/s)
+  })
+
+  it('a rung whose header lacks a key', async () => {
+    const { file, dir } = await withKernels(async (gemm) => {
+      const path = join(gemm, '02_coalesced.cu')
+      await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/ @idea.*\n/m, ''))
+    })
+    const { code, stderr } = await run(small, fakeTools(dir), file)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/02_coalesced\.cu.*@idea/)
+  })
+})
+
+describe('what this machine lacks exits 3 and is named with a remedy', () => {
+  it.each([
+    ['nvcc', /nvcc was not found.*CUDA toolkit/s],
+    ['nvidia-smi', /No NVIDIA GPU was found.*--target recorded/s],
+  ])('%s', async (tool, message) => {
+    const dir = await tempDir()
+    const env = fakeTools(dir)
+    const bin = join(dir, 'bin')
+    await mkdir(bin)
+    for (const name of ['nvcc', 'ncu', 'nvidia-smi'].filter((other) => other !== tool))
+      await writeFile(join(bin, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const { code, stdout, stderr } = await run(small, { ...env, PATH: bin })
+    expect(code).toBe(3)
+    expect(stderr).toMatch(message)
+    expect(stdout).toBe('')
+  })
+
+  it('a GPU that CUDA cannot use', async () => {
+    const env = { ...fakeTools(await tempDir()), FAKE_RUNNER: 'no-device' }
+    const { code, stderr } = await run(small, env)
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/no usable GPU: no CUDA-capable device/)
+  })
+
+  it('permission to read counters: what was timed is printed and saved all the same', async () => {
+    const dir = await tempDir()
+    const { code, stdout, stderr } = await run([...small, '--json'], {
+      ...fakeTools(dir),
+      FAKE_NCU: 'no-permission',
+    })
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/ERR_NVGPUCTRPERM/)
+    const { rungs, session } = document(stdout)
+    expect(rungs.every(({ status, timing }) => status === 'ok' && timing !== null)).toBe(true)
+    expect(existsSync(join(session!, 'session.json'))).toBe(true)
+  })
+
+  it('doctor says it for each thing, also as JSON', async () => {
+    const env = { PATH: '/nonexistent' }
+    const text = await run(['doctor'], env)
+    expect(text.code).toBe(3)
+    expect(text.stdout).toMatch(/✗ CUDA compiler: nvcc was not found/)
+    const json = await run(['doctor', '--json'], env)
+    const report = JSON.parse(json.stdout) as {
+      checks: { id: string; status: string; remedy?: string }[]
+      canRun: boolean
+    }
+    expect(report.canRun).toBe(false)
+    for (const { id, status, remedy } of report.checks)
+      if (status === 'missing') expect(remedy, id).toBeTruthy()
+  })
+})
+
+describe('a live run', () => {
+  it('saves a session that show and diff read, and exits 0', async () => {
+    const dir = await tempDir()
+    const out = join(dir, 'my session')
+    const env = fakeTools(dir)
+    const { code, stdout } = await run([...small, '--json', '--out', out], env)
+    expect(code).toBe(0)
+    expect(document(stdout)).toMatchObject({
+      session: out,
+      target: { kind: 'live', name: 'local' },
+    })
+
+    const shown = await run(['show', out], env)
+    expect(shown.code).toBe(0)
+    expect(shown.stdout).toContain('06_float4')
+
+    const diff = await run(['diff', out, '02_coalesced', '03_shared_tile', '--json'], env)
+    const { source, metrics, time } = JSON.parse(diff.stdout) as {
+      source: { hunks: { lines: string[] }[] }
+      metrics: { id: string; verdict: string }[]
+      time: { verdict: string; speedup: number }
+    }
+    expect(source.hunks.flatMap(({ lines }) => lines).join('\n')).toMatch(
+      /^\+.*__shared__ float aTile/m,
+    )
+    expect(metrics.find(({ id }) => id === 'sharedLoads')?.verdict).toBe('worse')
+    expect(time).toMatchObject({ verdict: 'better', speedup: expect.any(Number) as number })
+  })
+
+  it.each([['compile-error'], ['wrong'], ['crash'], ['hang'], ['flood']])(
+    'with a rung that shows a %s exits 1, with the others finished and saved',
+    async (what) => {
+      const { file, dir } = await withKernels(fault('03_shared_tile', what))
+      const { code, stdout } = await run(
+        [
+          ...small,
+          '--json',
+          '--timeout',
+          '2',
+          '--rungs',
+          '02_coalesced,03_shared_tile,04_thread_tile_1d',
+        ],
+        fakeTools(dir),
+        file,
+      )
+      expect(code).toBe(1)
+      const { rungs, session } = document(stdout)
+      const bad = rungs.find(({ id }) => id === '03_shared_tile')
+      expect(bad?.status).toBe(what === 'wrong' ? 'wrong' : 'failed')
+      expect(bad?.reason).toBeTruthy()
+      expect(rungs.filter(({ status }) => status === 'ok')).toHaveLength(2)
+      expect(existsSync(join(session!, 'session.json'))).toBe(true)
+    },
+    60_000,
+  )
+
+  it('that is interrupted stops the process tree, prints and saves what is finished, and exits 1', async () => {
+    const { file, dir } = await withKernels(fault('04_thread_tile_1d', 'spawn'))
+    const running = start([...small, '--json', '--timeout', '300'], fakeTools(dir), file)
+    await running.says('verify 4/7 04_thread_tile_1d')
+    await new Promise((done) => setTimeout(done, 300))
+    running.signal('SIGINT')
+    const { code, stdout } = await running.finished
+    expect(code).toBe(1)
+    const { completion, rungs, session } = document(stdout)
+    expect(completion).toBe('cancelled')
+    expect(rungs.filter(({ status }) => status === 'ok')).toHaveLength(4)
+    const stderr = await readFile(join(session!, 'raw/runner/measure-1.stderr.txt'), 'utf8')
+    await expect.poll(() => isAlive(Number(/child (\d+)/.exec(stderr)?.[1]))).toBe(false)
+  })
+})
+
+describe('the one-file program', () => {
+  it('copied alone to an empty place brings kernels, recordings and the UI', async () => {
+    const dir = await tempDir()
+    const file = join(dir, 'kernel-ladder.mjs')
+    await copyFile(bundle, file)
+    const env = { KERNEL_LADDER_CACHE: join(dir, 'cache'), KERNEL_LADDER_DATA: dir }
+    const ladders = await run(['ladders', '--json'], env, file)
+    expect((JSON.parse(ladders.stdout) as { ladders: { id: string }[] }).ladders[0]?.id).toBe(
+      'gemm-fp32',
+    )
+    expect((await run(recorded, env, file)).code).toBe(0)
+    const [unpacked] = await readdir(join(dir, 'cache', 'assets'))
+    expect(existsSync(join(dir, 'cache', 'assets', unpacked!, 'out/renderer/index.html'))).toBe(
+      true,
+    )
+  })
+})
+
+describe('serve', () => {
+  const get = (
+    url: string,
+    cookie?: string,
+  ): Promise<{ status: number; cookie: string; body: string }> =>
+    new Promise((done, failed) => {
+      request(url, { headers: cookie === undefined ? {} : { cookie } }, (answer) => {
+        let body = ''
+        answer.setEncoding('utf8').on('data', (text: string) => (body += text))
+        answer.on('end', () => {
+          const [set] = answer.headers['set-cookie'] ?? []
+          done({ status: answer.statusCode ?? 0, cookie: set?.split(';')[0] ?? '', body })
+        })
+      })
+        .on('error', failed)
+        .end()
+    })
+
+  it('prints a link that opens the UI once, and ends in order when it is told to', async () => {
+    const running = start(['serve'])
+    const [, url] = /(http:\S+)/.exec(await running.says('Press ^C')) ?? []
+    const first = await get(url!)
+    const page = await get(new URL('/', url).href, first.cookie)
+    const again = await get(url!)
+    expect([first.status, page.status, again.status]).toEqual([303, 200, 403])
+    expect(page.body).toContain('<div id="app"')
+    running.signal('SIGTERM')
+    expect((await running.finished).code).toBe(0)
+  })
+
+  it('refuses a port that is taken', async () => {
+    const first = start(['serve'])
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(await first.says('Press ^C')) ?? []
+    const second = await run(['serve', '--port', port!])
+    expect(second.code).toBe(2)
+    expect(second.stderr).toContain(port)
+    first.signal('SIGTERM')
+    await first.finished
+  })
+})

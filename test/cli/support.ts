@@ -1,0 +1,77 @@
+/** Runs the bundled command line as a user does: a process of its own, its streams and its exit code. */
+import { spawn } from 'node:child_process'
+import { delimiter, dirname, join } from 'node:path'
+import { fakesDir } from '../services/support'
+
+export const bundle = join(import.meta.dirname, '../../dist/cli/kernel-ladder.mjs')
+
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Running {
+  pid: number
+  /** Resolves with all that was said when the text has come on stderr or stdout. */
+  says(text: string): Promise<string>
+  signal(signal: NodeJS.Signals): void
+  finished: Promise<Finished>
+}
+
+export function start(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  file = bundle,
+): Running {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  const waiting: { text: string; done: (all: string) => void }[] = []
+  const look = (): void => {
+    for (const wait of [...waiting])
+      if (stdout.includes(wait.text) || stderr.includes(wait.text)) {
+        waiting.splice(waiting.indexOf(wait), 1)
+        wait.done(stdout + stderr)
+      }
+  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    look()
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+    look()
+  })
+  return {
+    pid: child.pid!,
+    says: (text) =>
+      new Promise((done) => {
+        waiting.push({ text, done })
+        look()
+      }),
+    signal: (signal) => child.kill(signal),
+    finished: new Promise((done) => {
+      child.on('close', (code) => {
+        done({ code, stdout, stderr })
+      })
+    }),
+  }
+}
+
+export const run = (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  file = bundle,
+): Promise<Finished> => start(args, env, file).finished
+
+/** The fake tools on PATH, with places of their own below `dir`. */
+export const fakeTools = (dir: string): Record<string, string> => ({
+  PATH: [join(fakesDir, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+  FAKES: fakesDir,
+  KERNEL_LADDER_CACHE: join(dir, 'cache'),
+  KERNEL_LADDER_DATA: dir,
+})
