@@ -62,6 +62,29 @@ function withRung(
   return rungs.map((rung) => (rung.id === id ? change(rung) : rung))
 }
 
+/** The steps of a rung follow one another: what was under way before this one is done. */
+function withStep(
+  steps: RungProgress['steps'],
+  stage: RungStage,
+  step: StepState,
+): RungProgress['steps'] {
+  const next = { ...steps, [stage]: step }
+  for (const earlier of rungStages.slice(0, rungStages.indexOf(stage)))
+    if (next[earlier].state === 'running') next[earlier] = { ...next[earlier], state: 'done' }
+  return next
+}
+
+/** After the end of a run nothing is under way. */
+const withoutRunning = (rung: RungProgress): RungProgress => ({
+  ...rung,
+  steps: Object.fromEntries(
+    rungStages.map((stage) => {
+      const step = rung.steps[stage]
+      return [stage, step.state === 'running' ? { ...step, state: 'skipped' } : step]
+    }),
+  ) as RungProgress['steps'],
+})
+
 function applyEvent(state: RunState, event: RunEvent): RunState {
   switch (event.type) {
     case 'started':
@@ -83,7 +106,7 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
         ...state,
         rungs: withRung(state.rungs, event.rung, event.rung, (rung) => ({
           ...rung,
-          steps: { ...rung.steps, [event.stage]: step },
+          steps: withStep(rung.steps, event.stage, step),
         })),
       }
     }
@@ -100,6 +123,7 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
     case 'finished':
       return {
         ...state,
+        rungs: state.rungs.map(withoutRunning),
         finished: {
           status: event.status,
           session: event.session,

@@ -13,7 +13,11 @@ export const useSessionsStore = defineStore('sessions', () => {
   /** The session that the frame names and that Ladder and Compare lead back to. */
   const currentRef = shallowRef<string | null>(null)
 
-  const loadList = () => track(useClient().call('sessions.list', {}), (next) => (list.value = next))
+  /** Loaded anew, the list on screen stays until the next one is there. */
+  const loadList = () =>
+    track(useClient().call('sessions.list', {}), (next) => {
+      if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
+    })
 
   const settled = (loadable: Loadable<unknown> | undefined) =>
     loadable !== undefined && loadable.state !== 'failed'

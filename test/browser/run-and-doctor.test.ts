@@ -49,12 +49,22 @@ describe('a run', () => {
     expect(await start.isDisabled()).toBe(true)
     const chosen = session.rungs.find(({ id }) => id !== session.ladder.reference)!
     await page.getByRole('checkbox', { name: chosen.title }).check()
+    const asked = page.waitForRequest((request) => request.url().endsWith('/rpc/run.start'))
     await startReplay(page)
-    const rows = page.locator('.live tbody th')
-    const expected = session.ladder.reference === null ? 1 : 2
-    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(expected)
-    expect(await rows.last().innerText()).toContain(chosen.title)
+    const { rungs } = (await asked).postDataJSON() as { rungs: string[] }
+    expect(rungs).toEqual(
+      [session.ladder.reference, chosen.id].filter((id): id is string => id !== null),
+    )
+  })
+
+  it('keeps what was chosen when a run ends', async () => {
+    const { page } = await harness.open('/run')
+    const box = page.getByRole('checkbox', { name: session.rungs.at(-1)!.title })
+    await box.uncheck()
+    await startReplay(page)
+    await page.getByRole('button', { name: 'Start', disabled: false }).waitFor()
     await complete(page)
+    expect(await box.isChecked()).toBe(false)
   })
 
   it('does not offer a GPU that is not there', async () => {

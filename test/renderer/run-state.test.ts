@@ -73,6 +73,19 @@ describe('a run told by its messages', () => {
     expect(state.rungs.map(({ id }) => id)).toEqual(['00_ref', '01_naive', '09_late'])
   })
 
+  it('takes a step for done when the next one of its rung begins', () => {
+    const later: RunEvent = { type: 'rung', rung: '00_ref', stage: 'time', state: 'running' }
+    const state = replay(messages('run-1', [started, step('00_ref', 'running'), later]))!
+    expect(state.rungs[0]!.steps.build.state).toBe('done')
+    expect(state.rungs[0]!.steps.time.state).toBe('running')
+  })
+
+  it('shows nothing as under way after its end', () => {
+    const end: RunEvent = { type: 'finished', status: 'cancelled', session: null }
+    const state = replay(messages('run-1', [started, step('00_ref', 'running'), end]))!
+    expect(state.rungs[0]!.steps.build.state).toBe('skipped')
+  })
+
   it('has no state without messages', () => {
     expect(replay([])).toBeNull()
   })

@@ -43,6 +43,16 @@ export const recordingsOf = (
     (session) => session.kind === 'recorded' && session.ladder.id === ladder && !session.damaged,
   )
 
+/** The recording that is offered first: of the ladder's own first size, where there is one. */
+export function firstRecording(
+  sessions: readonly SessionSummary[],
+  ladder: Ladder,
+): SessionSummary | undefined {
+  const found = recordingsOf(sessions, ladder.id)
+  const label = problemLabel(ladder.sizes[0]!)
+  return found.find(({ problem }) => problemLabel(problem) === label) ?? found[0]
+}
+
 /** An extent as typed; null where it is not a whole number that a grid can hold. */
 export function parseExtent(text: string): number | null {
   if (!/^\d{1,10}$/.test(text.trim())) return null

@@ -1,0 +1,103 @@
+// @ts-check
+/**
+ * Benchmarks, none of which passes or fails: what is measured is printed with its spread.
+ *
+ * UI: from opening the address to a ladder whose rows answer a click, in a fresh browser profile each
+ * time, over the real web host and the shipped recording.
+ * Replay: `run --target recorded` as a process, from start to exit.
+ */
+import { spawn } from 'node:child_process'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { ensureBuilt } from './lib/build.mjs'
+import { obtainChromium } from './lib/chromium.mjs'
+import { ensureInstalled } from './lib/install.mjs'
+import { nodePath } from './lib/node.mjs'
+import { root, runScript, say } from './lib/project.mjs'
+
+const samples = 15
+const program = join(root, 'dist/cli/kernel-ladder.mjs')
+
+/** @param {number[]} values */
+function describe(values) {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (/** @type {number} */ share) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  const whole = (/** @type {number} */ value) => Math.round(value)
+  return `median ${whole(at(0.5))} ms, quartiles ${whole(at(0.25))} to ${whole(at(0.75))} ms, worst ${whole(at(1))} ms, ${values.length} samples`
+}
+
+/** @param {string[]} args */
+function start(args) {
+  return spawn(nodePath(), [program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+async function benchUi() {
+  const executablePath = await obtainChromium()
+  // Installed only by now, so it cannot be imported at the top.
+  const { chromium } = await import('playwright-core')
+  const server = start(['serve'])
+  const address = await new Promise((done, failed) => {
+    let text = ''
+    server.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      const found = /(http:\S+)\n/.exec(text)?.[1]
+      if (found) done(found)
+    })
+    server.on('exit', () => failed(new Error('The server ended before it said its address.')))
+  })
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+  try {
+    const first = await browser.newContext()
+    await (await first.newPage()).goto(address)
+    const storageState = await first.storageState()
+    await first.close()
+    /** @type {number[]} */
+    const times = []
+    // The first is thrown away: it warms the disk cache, not the browser's.
+    for (let sample = -1; sample < samples; sample += 1) {
+      const context = await browser.newContext({
+        storageState,
+        viewport: { width: 1280, height: 800 },
+      })
+      const page = await context.newPage()
+      const startedAt = performance.now()
+      await page.goto(new URL('/', address).href, { waitUntil: 'commit' })
+      const row = page.locator('tr[data-rung]').nth(1)
+      await row.click()
+      await page.locator('tr[data-rung][aria-selected="true"]').first().waitFor()
+      if (sample >= 0) times.push(performance.now() - startedAt)
+      await context.close()
+    }
+    console.log(`UI, recorded session to interactive ladder: ${describe(times)}`)
+  } finally {
+    await browser.close()
+    server.kill('SIGTERM')
+  }
+}
+
+async function benchReplay() {
+  /** @type {number[]} */
+  const times = []
+  for (let sample = 0; sample < samples; sample += 1) {
+    const startedAt = performance.now()
+    const child = start(['run', '--ladder', 'gemm-fp32', '--target', 'recorded', '--json'])
+    child.stdout.resume()
+    const code = await new Promise((done) => child.on('close', done))
+    if (code !== 0) throw new Error(`The replay ended with exit code ${code}.`)
+    times.push(performance.now() - startedAt)
+  }
+  console.log(`Replay of gemm-fp32 at 4096 by the command line: ${describe(times)}`)
+}
+
+await runScript(async () => {
+  await ensureInstalled()
+  await ensureBuilt(['cli'])
+  say(`On ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`)
+  await benchReplay()
+  await benchUi()
+  return undefined
+})
