@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, 'test/browser/**'],
+          exclude: [...exclude, 'test/browser/**', 'test/cli/**'],
           testTimeout: 20_000,
           hookTimeout: 30_000,
         },
@@ -28,8 +28,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          // What needs the built programs: the UI in a browser, and the command line as a process.
+          name: 'built',
+          include: ['test/browser/**/*.test.ts', 'test/cli/**/*.test.ts'],
           exclude,
           globalSetup: 'test/setup-browser.ts',
           fileParallelism: false,

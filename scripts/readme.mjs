@@ -73,7 +73,10 @@ async function takePictures() {
       ['compare', `${session}/compare/02_coalesced/03_shared_tile`, '.cm-line'],
     ]) {
       await page.goto(new URL(`/${route}`, address).href)
-      await page.locator(/** @type {string} */ (ready)).first().waitFor()
+      await page
+        .locator(/** @type {string} */ (ready))
+        .first()
+        .waitFor()
       await page.waitForTimeout(800)
       await page.screenshot({ path: join(root, `docs/images/${name}.png`) })
     }

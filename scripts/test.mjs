@@ -85,7 +85,7 @@ const stages = [
       return nothing
     },
   ],
-  ['browser tests', tests('browser')],
+  ['tests of the built programs', tests('built')],
 ]
 
 await runScript(async () => {

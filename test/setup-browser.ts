@@ -1,4 +1,4 @@
-/** `npm test` names the browser; a plain `vitest --project browser` finds it here. */
+/** `npm test` names the browser; a plain `vitest --project built` finds it here. */
 import { findChromium } from '../scripts/lib/chromium.mjs'
 
 export default async function setup(): Promise<void> {

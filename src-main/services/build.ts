@@ -2,12 +2,11 @@
 import { availableParallelism } from 'node:os'
 import { rm } from 'node:fs/promises'
 import type { BuildCache } from '../adapters/build-cache'
+import { macroFlags, readBuildOutput, rungFlags, runnerFlags } from '../adapters/nvcc'
 import type { ProcessResult } from '../adapters/process'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import { KernelLadderError } from '../domain/errors'
 import type { Build, Diagnostic } from '../domain/session'
-import { parseNvccOutput, summarizeBuild } from '../parsers/ptxas'
-import { parameterFlags } from '../parsers/rung-header'
 import type { PlannedRung } from './plan'
 
 export interface Compiler {
@@ -31,21 +30,6 @@ export interface BuildOutcome {
 }
 
 const compileTimeoutMs = 10 * 60_000
-
-export const rungFlags = (sm: string): string[] => [
-  '-std=c++17',
-  '-O3',
-  '-lineinfo',
-  '-shared',
-  '-Xcompiler',
-  '-fPIC',
-  '-Xptxas',
-  '-v',
-  '-gencode',
-  `arch=compute_${sm},code=sm_${sm}`,
-  '-I',
-  'include',
-]
 
 interface CompileTask {
   key: string
@@ -82,7 +66,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
       stdout,
       stderr,
     )
-    return outcome(slot.artefact, stderr, stdout, seconds, true)
+    return outcome(slot.artefact, slot.kept, true)
   }
 
   const args = [...flags, '-o', slot.pending]
@@ -98,7 +82,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
   if (result.outcome === 'exited' && result.exitCode === 0) {
     const { stdout, stderr, seconds } = result
     await slot.keep({ argv: [compiler.nvcc, ...args], stdout, stderr, seconds })
-    return outcome(slot.artefact, stderr, stdout, seconds, false)
+    return outcome(slot.artefact, result, false)
   }
   if (toolbox.kind === 'live') await rm(slot.pending, { force: true })
   return failure(result)
@@ -106,17 +90,15 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
 
 function outcome(
   artefact: string,
-  stderr: string,
-  stdout: string,
-  seconds: number,
+  output: { stdout: string; stderr: string; seconds: number },
   cached: boolean,
 ): BuildOutcome {
-  const { kernels, diagnostics } = parseNvccOutput(`${stderr}\n${stdout}`)
-  return { artefact, build: { ...summarizeBuild(kernels), seconds, cached }, diagnostics }
+  const { resources, diagnostics } = readBuildOutput(output)
+  return { artefact, build: { ...resources, seconds: output.seconds, cached }, diagnostics }
 }
 
 function failure(result: ProcessResult): BuildOutcome {
-  const { diagnostics } = parseNvccOutput(`${result.stderr}\n${result.stdout}`)
+  const { diagnostics } = readBuildOutput(result)
   const first = diagnostics.find(({ severity }) => severity === 'error')
   const place = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
   const reasons: Partial<Record<ProcessResult['outcome'], string>> = {
@@ -148,21 +130,11 @@ export async function buildRung(
     key: `nvcc/${rung.id}`,
     sources: new Map([...compiler.includes, [rung.file, source]]),
     inputs: [rung.file],
-    flags: [...rungFlags(sm), ...parameterFlags(rung.params)],
+    flags: [...rungFlags(sm), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
   })
 }
-
-/** Generic PTX, so that one runner serves whichever GPU CUDA offers and can say which that is. */
-const runnerFlags = [
-  '-std=c++17',
-  '-O2',
-  '-gencode',
-  'arch=compute_75,code=compute_75',
-  '-I',
-  'include',
-]
 
 /** Builds the runner; it is our own code, so its failing is a fault of the toolchain and not a result. */
 export async function buildRunner(

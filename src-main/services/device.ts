@@ -1,9 +1,9 @@
 /** Finds the tools and the GPU of a live run, or says in a sentence what is missing. */
+import { askDriver, type NvidiaSmi } from '../adapters/nvidia-smi'
+import { runRunner, type RunnerEvent } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import { KernelLadderError, missingError } from '../domain/errors'
 import type { Device } from '../domain/session'
-import { parseNvidiaSmi, type NvidiaSmi } from '../parsers/nvidia-smi'
-import { parseRunnerLine, type RunnerEvent } from '../parsers/runner-events'
 
 export const remedies = {
   nvcc: 'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
@@ -19,27 +19,19 @@ export async function locateNvcc(toolbox: Toolbox): Promise<string> {
 
 /** What the driver says of its GPUs. */
 export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
-  const path = await toolbox.locate('nvidia-smi')
-  if (!path)
+  const asked = await askDriver(toolbox, signal)
+  if (!asked)
     throw missingError('No NVIDIA GPU was found: nvidia-smi is not on this machine.', remedies.gpu)
-  const result = await toolbox.exec({
-    tool: 'nvidia-smi',
-    key: 'nvidia-smi/query',
-    file: path,
-    args: ['-q', '-x'],
-    timeoutMs: 60_000,
-    ...(signal ? { signal } : {}),
-  })
+  const { answer, result } = asked
   if (result.outcome === 'cancelled')
     throw new KernelLadderError('cancelled', 'The run was cancelled.')
-  if (result.outcome !== 'exited' || result.exitCode !== 0)
+  if (!answer)
     throw missingError(
       `The NVIDIA driver does not answer: ${(result.stdout + result.stderr).trim().split('\n')[0] || `nvidia-smi ended with exit code ${result.exitCode}`}.`,
       'Check that the driver is loaded and its version fits (`nvidia-smi`).',
     )
-  const parsed = parseNvidiaSmi(result.stdout)
-  if (parsed.gpus.length === 0) throw missingError('No NVIDIA GPU was found.', remedies.gpu)
-  return parsed
+  if (answer.gpus.length === 0) throw missingError('No NVIDIA GPU was found.', remedies.gpu)
+  return answer
 }
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
@@ -52,18 +44,11 @@ export async function queryDevice(
   signal: AbortSignal,
 ): Promise<Device> {
   const events: RunnerEvent[] = []
-  const result = await toolbox.exec({
-    tool: 'runner',
-    key: 'runner/device',
-    file: runner,
-    args: ['device'],
-    timeoutMs: 120_000,
-    signal,
-    onStdoutLine: (line) => {
-      const event = parseRunnerLine(line)
-      if (event) events.push(event)
-    },
-  })
+  const result = await runRunner(
+    toolbox,
+    { key: 'runner/device', file: runner, args: ['device'], timeoutMs: 120_000, signal },
+    (event) => events.push(event),
+  )
   if (result.outcome === 'cancelled')
     throw new KernelLadderError('cancelled', 'The run was cancelled.')
   const event = events.find((candidate): candidate is DeviceEvent => candidate.event === 'device')

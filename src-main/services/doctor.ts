@@ -1,10 +1,10 @@
 /** What this machine has for building, running and profiling, and what to do where it lacks something. */
 import { access, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import type { NvidiaSmi } from '../adapters/nvidia-smi'
 import type { Toolbox } from '../adapters/toolbox'
 import type { DoctorCheck, DoctorReport } from '../contract'
 import { toErrorShape } from '../domain/errors'
-import type { NvidiaSmi } from '../parsers/nvidia-smi'
 import { queryDriver, remedies } from './device'
 
 const check = (

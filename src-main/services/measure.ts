@@ -2,12 +2,12 @@
  * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only
  * itself, the runner is started again with the rest.
  */
-import type { Toolbox } from '../adapters/toolbox'
 import type { ProcessResult } from '../adapters/process'
+import { measureArgs, runRunner, type BuiltRung, type RunnerEvent } from '../adapters/runner'
+import type { Toolbox } from '../adapters/toolbox'
 import { inputError, KernelLadderError, missingError } from '../domain/errors'
 import { gflops, type Problem } from '../domain/problem'
 import type { Timing, Verify } from '../domain/session'
-import { parseRunnerLine, type RunnerEvent } from '../parsers/runner-events'
 
 export interface Measured {
   verify: Verify | null
@@ -21,7 +21,7 @@ export interface MeasureRequest {
   runner: string
   problem: Problem
   /** In the order to be measured. */
-  rungs: readonly { id: string; artefact: string }[]
+  rungs: readonly BuiltRung[]
   /** One of `rungs`. */
   reference: string | null
   seed: number
@@ -32,21 +32,6 @@ export interface MeasureRequest {
   onStart: (rung: string, stage: 'load' | 'verify' | 'time' | 'profile') => void
   onMeasured: (rung: string, measured: Measured) => void
 }
-
-export const problemArgs = (problem: Problem, seed: number): string[] => [
-  ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
-    `--${name}`,
-    String(problem[name]),
-  ]),
-  '--seed',
-  String(seed),
-  // The runner ends itself when we are gone, however we went.
-  '--owner-pid',
-  String(process.pid),
-]
-
-export const rungArgs = (rungs: readonly { id: string; artefact: string }[]): string[] =>
-  rungs.flatMap(({ id, artefact }) => ['--rung', `${id}=${artefact}`])
 
 interface Attempt {
   result: ProcessResult
@@ -79,16 +64,15 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
     const attempt = await runOnce(
       toolbox,
       {
-        tool: 'runner',
         key: `runner/measure-${attemptNumber}`,
         file: runner,
-        args: [
-          'measure',
-          ...problemArgs(problem, request.seed),
-          ...(request.flushL2 ? ['--flush-l2'] : []),
-          ...(referenceUsable ? ['--reference', reference.id] : []),
-          ...rungArgs(loaded),
-        ],
+        args: measureArgs({
+          problem,
+          seed: request.seed,
+          flushL2: request.flushL2,
+          reference: referenceUsable ? reference.id : null,
+          rungs: loaded,
+        }),
         idleMs: request.idleMs,
         signal,
       },
@@ -147,20 +131,15 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
 
 async function runOnce(
   toolbox: Toolbox,
-  call: Parameters<Toolbox['exec']>[0],
+  call: Parameters<typeof runRunner>[1],
   onEvent: (event: RunnerEvent) => void,
 ): Promise<Attempt> {
   let at: Attempt['at'] = null
   let error: Attempt['error'] = null
-  const result = await toolbox.exec({
-    ...call,
-    onStdoutLine: (line) => {
-      const event = parseRunnerLine(line)
-      if (!event) return
-      if (event.event === 'start') at = { rung: event.rung, stage: event.stage }
-      if (event.event === 'error') error = event
-      onEvent(event)
-    },
+  const result = await runRunner(toolbox, call, (event) => {
+    if (event.event === 'start') at = { rung: event.rung, stage: event.stage }
+    if (event.event === 'error') error = event
+    onEvent(event)
   })
   return { result, at, error }
 }

@@ -3,16 +3,18 @@
  * session. Where the tools' answers come from, this machine or a recording, is the toolbox's affair.
  */
 import { sha256, type BuildCache } from '../adapters/build-cache'
+import { cacheControl, clockControl } from '../adapters/ncu'
+import { nvccRelease, rungFlags } from '../adapters/nvcc'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
 import { toErrorShape, type ErrorShape } from '../domain/errors'
 import type { Device, RungResult, Session, Target, Tools } from '../domain/session'
 import { sessionSchemaVersion } from '../domain/session'
-import { buildRung, buildRunner, inParallel, rungFlags, type BuildOutcome } from './build'
+import { buildRung, buildRunner, inParallel, type BuildOutcome } from './build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
 import { measure, type Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
-import { allUnavailable, cacheControl, clockControl, profile, type ProfileOutcome } from './profile'
+import { allUnavailable, profile, type ProfileOutcome } from './profile'
 
 export interface RunEnvironment {
   toolbox: Toolbox
@@ -182,9 +184,6 @@ async function compilerVersion(
 
 const referenceTrouble = (state: RungState | undefined): string =>
   state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
-
-/** `release 13.0, V13.0.88` → `13.0.88`. */
-const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec(text)?.[1] ?? null
 
 type Publish = (state: RungState) => RungResult
 

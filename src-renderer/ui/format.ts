@@ -39,7 +39,12 @@ export function factorText(ratio: number): string {
 
 /** A relative spread: 0.0031 → `0.31 %`; one too small for two decimals is not written as none. */
 export const spreadText = (spread: number): string =>
-  spread > 0 && spread < 0.00005 ? '<0.01 %' : `${(spread * 100).toFixed(2)} %`
+  spread > 0 && spread < 0.0001
+    ? `${(spread * 100).toPrecision(1)} %`
+    : `${(spread * 100).toFixed(2)} %`
+
+/** A time with the digits that tell samples of one kernel apart: 3.41181 → `3.4118 ms`. */
+export const preciseMs = (ms: number): string => `${ms.toPrecision(5)} ms`
 
 /** Decimals that give the smallest figure of a column three significant digits, so that all align. */
 export function columnDecimals(values: readonly number[]): number {

@@ -39,9 +39,6 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   outside: [],
 }
 
-/** Layers of which only the types may be used. */
-const mayImportTypes: Partial<Record<Layer, readonly Layer[]>> = { services: ['parsers'] }
-
 /** A kind of host beside its own and `shared`: `serve` is a command, and starts the web host. */
 const mayStart: Record<string, readonly string[]> = { cli: ['web'] }
 
@@ -145,9 +142,7 @@ function judgeFile(one: Import, layer: Layer): string | undefined {
       : `the host ${own} may not import the host ${other}`
   }
   if (mayImport[layer].includes(targetLayer)) return undefined
-  if (!mayImportTypes[layer]?.includes(targetLayer))
-    return `${layer} may not import ${targetLayer} (${target})`
-  return one.typeOnly ? undefined : `${layer} may import only types from ${targetLayer} (${target})`
+  return `${layer} may not import ${targetLayer} (${target})`
 }
 
 /** Every import that is not allowed, as a sentence. */

@@ -53,7 +53,7 @@ describe('figures', () => {
 
   it('writes spreads as a percentage', () => {
     expect(spreadText(0.0031)).toBe('0.31 %')
-    expect(spreadText(0.000023)).toBe('<0.01 %')
+    expect(spreadText(0.000023)).toBe('0.002 %')
     expect(spreadText(0)).toBe('0.00 %')
   })
 })

@@ -8,7 +8,6 @@ export const printJson = (value: unknown): void => {
 
 /** Text from files and tools may hold control sequences; a terminal must not act on them. */
 export const printable = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   stripVTControlCharacters(text).replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     '�',

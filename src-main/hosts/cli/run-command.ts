@@ -10,6 +10,7 @@ import { parseRunRequest, wholeNumber, type RunOptions } from './arguments'
 import { describeSession } from './describe'
 import { note, printError, printJson, printText } from './output'
 import { progressPrinter } from './progress'
+import { onStop } from './signals'
 
 /** What `run --json` and `show --json` print. */
 export function sessionDocument(session: Session, folder: string | null): object {
@@ -33,16 +34,17 @@ export function sessionDocument(session: Session, folder: string | null): object
 }
 
 /** Aborts at the first ^C or termination; a second one ends the program at once. */
-function abortOnSignals(): AbortSignal {
+function abortOnStop(): AbortSignal {
   const controller = new AbortController()
-  const stop = (signal: NodeJS.Signals): void => {
-    if (controller.signal.aborted) process.exit(exitCodes.cancelled)
-    note(
-      `\n${signal === 'SIGINT' ? 'Interrupted' : 'Ended'}: stopping, and saving what is finished.`,
-    )
-    controller.abort()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  onStop(
+    (signal) => {
+      note(
+        `\n${signal === 'SIGINT' ? 'Interrupted' : 'Ended'}: stopping, and saving what is finished.`,
+      )
+      controller.abort()
+    },
+    () => process.exit(exitCodes.cancelled),
+  )
   return controller.signal
 }
 
@@ -69,7 +71,7 @@ export async function runCommand(options: RunOptions): Promise<number> {
     appVersion,
     settings,
     emit: progressPrinter(),
-    signal: abortOnSignals(),
+    signal: abortOnStop(),
   })
   const { session, folder, missing, unsaved } = result
   if (options.json) printJson(sessionDocument(session, folder))

@@ -6,6 +6,7 @@ import { createCore } from '../../services/core'
 import { startWebHost } from '../web/server'
 import { wholeNumber } from './arguments'
 import { note, printText } from './output'
+import { onStop } from './signals'
 
 export interface ServeOptions {
   port?: string
@@ -22,11 +23,13 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     const host = await startWebHost({ core, rendererDir, port, log: note })
     printText(`Kernel Ladder is at ${host.url}`)
     note('The link works once, from this machine. Press ^C to stop.')
-    await new Promise<void>((done) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-        process.once(signal, () => {
-          done()
-        })
+    await new Promise<void>((stopped) => {
+      onStop(
+        () => {
+          stopped()
+        },
+        () => process.exit(0),
+      )
     })
     await host.close()
     return 0

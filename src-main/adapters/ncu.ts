@@ -1,0 +1,129 @@
+/** ncu: one process that profiles the launches a program marks, and its table by rung. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { metricsAtLevel, type MetricValue, type ProfileLevel } from '../domain/metrics'
+import type { Profile } from '../domain/session'
+import {
+  parseNcuRawCsv,
+  recognizeNcuFailure,
+  type NcuFailure,
+  type NcuLaunch,
+} from '../parsers/ncu-csv'
+import { toMetrics } from '../parsers/ncu-metrics'
+import type { ProcessResult } from './process'
+import { eventLines, type RunnerEvent } from './runner'
+import type { Toolbox } from './toolbox'
+
+export const clockControl = 'none'
+export const cacheControl = 'all'
+
+export type CollectingLevel = Exclude<ProfileLevel, 'none'>
+
+export interface NcuCall {
+  ncu: string
+  level: CollectingLevel
+  /** The program and its arguments. */
+  command: readonly string[]
+  /** Where ncu leaves its own report; null keeps none. */
+  reportPath: string | null
+  idleMs: number
+  signal: AbortSignal
+  /** The runner speaks through ncu's stdout. */
+  onEvent: (event: RunnerEvent) => void
+}
+
+export interface RungProfile {
+  profile: Profile
+  metrics: Record<string, MetricValue>
+}
+
+export interface NcuAnswer {
+  result: ProcessResult
+  /** By the NVTX range that the launches were made in, which is the rung's id. */
+  byRung: Map<string, RungProfile>
+  failure: NcuFailure | null
+}
+
+const ncuArgs = ({ level, reportPath, command }: NcuCall): string[] => [
+  '--metrics',
+  // The first name of each metric alone: an alternative would cost a pass.
+  [...metricsAtLevel(level).map(({ ncu }) => ncu[0]), 'gpu__time_duration.sum'].join(','),
+  '--profile-from-start',
+  'off',
+  '--nvtx',
+  '--clock-control',
+  clockControl,
+  '--cache-control',
+  cacheControl,
+  '--csv',
+  '--page',
+  'raw',
+  '--print-units',
+  'base',
+  '--print-metric-instances',
+  'none',
+  ...(reportPath ? ['--export', reportPath] : []),
+  ...command,
+]
+
+/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
+export async function ncuVersion(
+  toolbox: Toolbox,
+  ncu: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { stdout } = await toolbox.exec({
+    tool: 'ncu',
+    key: 'ncu/version',
+    file: ncu,
+    args: ['--version'],
+    timeoutMs: 60_000,
+    signal,
+  })
+  return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
+}
+
+export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
+  // A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
+  const scratch = toolbox.kind === 'live' ? await mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+  try {
+    const result = await toolbox.exec({
+      tool: 'ncu',
+      key: 'ncu/profile',
+      file: call.ncu,
+      args: ncuArgs(call),
+      ...(scratch ? { env: { TMPDIR: scratch } } : {}),
+      idleMs: call.idleMs,
+      signal: call.signal,
+      onStdoutLine: eventLines(call.onEvent),
+    })
+    return {
+      result,
+      byRung: groupByRung(parseNcuRawCsv(result.stdout).launches, call.level),
+      failure: recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode),
+    }
+  } finally {
+    if (scratch) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+function groupByRung(
+  launches: readonly NcuLaunch[],
+  level: CollectingLevel,
+): Map<string, RungProfile> {
+  const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
+  return new Map(
+    [...rungs].map((rung): [string, RungProfile] => {
+      const own = launches.filter((launch) => launch.rung === rung)
+      const kernels = own.map(({ kernelName, grid, block, passes }) => ({
+        name: kernelName,
+        grid,
+        block,
+        passes,
+      }))
+      const passes = Math.max(...own.map((launch) => launch.passes ?? 0))
+      return [rung, { profile: { passes, kernels }, metrics: toMetrics(own, level) }]
+    }),
+  )
+}

@@ -1,0 +1,69 @@
+/** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
+import type { Problem } from '../domain/problem'
+import { parseRunnerLine, type RunnerEvent } from '../parsers/runner-events'
+import type { ProcessResult } from './process'
+import type { ToolCall, Toolbox } from './toolbox'
+
+export type { RunnerEvent }
+
+/** A rung's shared library under the rung's id. */
+export interface BuiltRung {
+  id: string
+  artefact: string
+}
+
+const problemArgs = (problem: Problem, seed: number): string[] => [
+  ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
+    `--${name}`,
+    String(problem[name]),
+  ]),
+  '--seed',
+  String(seed),
+  // The runner ends itself when we are gone, however we went.
+  '--owner-pid',
+  String(process.pid),
+]
+
+const rungArgs = (rungs: readonly BuiltRung[]): string[] =>
+  rungs.flatMap(({ id, artefact }) => ['--rung', `${id}=${artefact}`])
+
+export interface MeasureCall {
+  problem: Problem
+  seed: number
+  flushL2: boolean
+  /** One of `rungs`, or null. */
+  reference: string | null
+  rungs: readonly BuiltRung[]
+}
+
+export const measureArgs = (call: MeasureCall): string[] => [
+  'measure',
+  ...problemArgs(call.problem, call.seed),
+  ...(call.flushL2 ? ['--flush-l2'] : []),
+  ...(call.reference === null ? [] : ['--reference', call.reference]),
+  ...rungArgs(call.rungs),
+]
+
+export const profileArgs = (call: Pick<MeasureCall, 'problem' | 'seed' | 'rungs'>): string[] => [
+  'profile',
+  ...problemArgs(call.problem, call.seed),
+  ...rungArgs(call.rungs),
+]
+
+/** Feeds the runner's events, whatever program its lines come through, to a listener. */
+export const eventLines =
+  (onEvent: (event: RunnerEvent) => void) =>
+  (line: string): void => {
+    const event = parseRunnerLine(line)
+    if (event) onEvent(event)
+  }
+
+/** Runs the runner to its end; its last `start` event names who hung or crashed. */
+export const runRunner = (
+  toolbox: Toolbox,
+  call: Pick<ToolCall, 'file' | 'args' | 'signal' | 'idleMs' | 'timeoutMs'> & {
+    key: `runner/${string}`
+  },
+  onEvent: (event: RunnerEvent) => void,
+): Promise<ProcessResult> =>
+  toolbox.exec({ ...call, tool: 'runner', onStdoutLine: eventLines(onEvent) })
