@@ -13,8 +13,28 @@ export const LadderEntry = z.object({
   as: Identifier.optional(),
   title: z.string().optional(),
   params: Parameters.optional(),
+  /** A rung that is slower than the one before on purpose: what it teaches is in the note. */
+  negative: z.boolean().optional(),
+  /** A sentence on this rung in this ladder. */
+  note: z.string().optional(),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
+
+/** What the author of a published ladder measured, to stand beside ours. */
+export const Published = z.object({
+  author: z.string().min(1),
+  title: z.string().min(1),
+  url: z.url().optional(),
+  gpu: z.string().min(1),
+  size: Size,
+  /** Throughput in GFLOP/s by rung id of the ladder. */
+  gflops: z.record(Identifier, z.number().positive()),
+  /** Other figures by rung id and metric id, in the metric's unit. */
+  metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
+  /** A sentence on what the author concluded. */
+  conclusion: z.string().min(1),
+})
+export type Published = z.infer<typeof Published>
 
 /** cuda-kernels/ladders/<id>.json */
 export const LadderFile = z.object({
@@ -29,6 +49,7 @@ export const LadderFile = z.object({
   sizes: z.array(Size).min(1),
   /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
   reference: Identifier.nullable(),
+  published: Published.optional(),
   rungs: z.array(LadderEntry).min(1),
 })
 export type LadderFile = z.infer<typeof LadderFile>
@@ -42,6 +63,8 @@ export const LadderRung = z.object({
   params: Parameters,
   /** Path of the source below cuda-kernels, with `/`. */
   file: z.string(),
+  negative: z.boolean().optional(),
+  note: z.string().optional(),
 })
 export type LadderRung = z.infer<typeof LadderRung>
 

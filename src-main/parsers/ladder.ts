@@ -4,9 +4,12 @@
  */
 import { z } from 'zod'
 import { inputError } from '../domain/errors'
-import { LadderEntry, LadderFile } from '../domain/ladder'
+import { LadderEntry, LadderFile, Published } from '../domain/ladder'
 
-const StrictLadderFile = LadderFile.extend({ rungs: z.array(LadderEntry.strict()).min(1) }).strict()
+const StrictLadderFile = LadderFile.extend({
+  published: Published.strict().optional(),
+  rungs: z.array(LadderEntry.strict()).min(1),
+}).strict()
 
 /** `rungs[2].params.TM` */
 const place = (path: readonly PropertyKey[]): string =>

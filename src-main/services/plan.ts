@@ -57,6 +57,8 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
     header,
     params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
     file,
+    ...(entry.negative === undefined ? {} : { negative: entry.negative }),
+    ...(entry.note === undefined ? {} : { note: entry.note }),
   }
   return { rung, source: text }
 }

@@ -88,6 +88,7 @@ it('walks through the changes with n and p, in both layouts', async () => {
   expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
   await page.keyboard.press('n')
   expect(await count.innerText()).toMatch(/^change 2 of \d+$/)
+  expect(await page.locator('.cm-currentChange').count()).toBeGreaterThan(0)
   await page.keyboard.press('p')
   expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
   await page.getByText('Unified').click()

@@ -9,6 +9,7 @@ import { getChunks, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { currentChange, markChange } from './current-change'
 import { sourceTheme } from './source-theme'
 
 const highlighting = HighlightStyle.define([
@@ -41,6 +42,7 @@ function common(label: string, wrap: boolean): Extension {
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, role: 'textbox' }),
     sourceTheme,
+    currentChange,
     wrap ? EditorView.lineWrapping : [],
   ]
 }
@@ -91,7 +93,10 @@ export function createSourceView(
       if (!chunk) return
       editor.dispatch({
         selection: { anchor: chunk.fromB },
-        effects: EditorView.scrollIntoView(chunk.fromB, { y: 'center' }),
+        effects: [
+          markChange.of({ from: chunk.fromB, to: chunk.endB }),
+          EditorView.scrollIntoView(chunk.fromB, { y: 'center' }),
+        ],
       })
     },
     position: () => ({ index: current + 1, count: chunks().length }),
