@@ -54,6 +54,9 @@ export const RunRequest = z.object({
   /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
   rungs: z.array(Identifier).min(1).optional(),
   size: Problem.pick({ m: true, n: true, k: true }).optional(),
+  /** The ladder's own where absent. */
+  alpha: z.number().optional(),
+  beta: z.number().optional(),
   params: Parameters.default({}),
   /** `local`, `recorded`, or `recorded:<name>`. */
   target: z.string().regex(/^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?)$/),

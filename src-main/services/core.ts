@@ -20,6 +20,7 @@ import { resolveLadder } from './plan'
 import {
   defaultRecordingRef,
   listAll,
+  mountedRef,
   openSession,
   type OpenedSession,
   type SessionPlaces,
@@ -129,7 +130,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         host: options.host,
         defaultSession:
           places.mounted !== undefined
-            ? (places.mounted.split(/[\\/]/).pop() ?? '')
+            ? mountedRef(places.mounted)
             : (own?.ref ?? (await defaultRecordingRef(places))),
         hasGpu: gpu,
       }

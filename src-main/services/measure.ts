@@ -30,6 +30,8 @@ export interface MeasureRequest {
   idleMs: number
   signal: AbortSignal
   onStart: (rung: string, stage: 'load' | 'verify' | 'time' | 'profile') => void
+  /** The rung's result was checked and is right. */
+  onVerified: (rung: string) => void
   onMeasured: (rung: string, measured: Measured) => void
 }
 
@@ -84,7 +86,8 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
           case 'verify': {
             const { event: _event, rung, worstToleranceRatio: _ratio, ...verify } = event
             verified.set(rung, verify)
-            if (!verify.passed) settle(rung, { verify, timing: null })
+            if (verify.passed) request.onVerified(rung)
+            else settle(rung, { verify, timing: null })
             break
           }
           case 'timing':

@@ -145,7 +145,12 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
   const { schema: _schema, rungs: _entries, ...rest } = file
   return {
     ladder: { ...rest, rungs: rungs.map(({ rung }) => rung) },
-    problem: { ...size, alpha: file.alpha, beta: file.beta, dtype: file.dtype },
+    problem: {
+      ...size,
+      alpha: request.alpha ?? file.alpha,
+      beta: request.beta ?? file.beta,
+      dtype: file.dtype,
+    },
     rungs,
     reference: referenceEntry
       ? (rungs.find(({ rung }) => rung.id === file.reference) ??

@@ -70,6 +70,18 @@ export function chooseRecording(
   return ofSize
 }
 
+function checkScalars(
+  { name, session }: Recording,
+  request: Pick<RunRequest, 'alpha' | 'beta'>,
+): void {
+  for (const scalar of ['alpha', 'beta'] as const)
+    if (request[scalar] !== undefined && request[scalar] !== session.problem[scalar])
+      throw inputError(
+        `recorded:${name} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
+        'Another value needs a GPU: --target local.',
+      )
+}
+
 function checkParams(recording: Recording, params: Record<string, number>): void {
   for (const [name, value] of Object.entries(params)) {
     const holders = recording.session.rungs.filter((rung) => rung.params[name] !== undefined)
@@ -89,12 +101,13 @@ function checkParams(recording: Recording, params: Record<string, number>): void
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
 export async function replay(
   recording: Recording,
-  request: Pick<RunRequest, 'rungs' | 'params' | 'profile'>,
+  request: Pick<RunRequest, 'rungs' | 'params' | 'alpha' | 'beta' | 'profile'>,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const { session, folder, name } = recording
   checkParams(recording, request.params)
+  checkScalars(recording, request)
   const sources = await readSources(folder, session)
   const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
   const wanted = selectRungs(
@@ -110,6 +123,14 @@ export async function replay(
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
   }
+  const keep = new Set(wanted.map(({ rung }) => rung.id))
+  const emitWanted = (event: RunEvent): void => {
+    if (event.type === 'started')
+      emit({ ...event, rungs: event.rungs.filter(({ id }) => keep.has(id)) })
+    else if (event.type === 'rung' && !keep.has(event.rung)) return
+    else if (event.type === 'result' && !keep.has(event.result.id)) return
+    else emit(event)
+  }
   const { seed, flushL2 } = session.settings
   const outcome = await runLadder(
     {
@@ -124,10 +145,9 @@ export async function replay(
     plan,
     { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
     { seed, flushL2, idleSeconds: 60 },
-    emit,
+    emitWanted,
     signal,
   )
-  const keep = new Set(wanted.map(({ rung }) => rung.id))
   outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
   outcome.session.elapsedSeconds = session.elapsedSeconds
   outcome.session.settings = { ...session.settings, profile: plan.profile }

@@ -250,6 +250,9 @@ async function measureAll(
       if (stage === 'verify' || stage === 'time')
         emit({ type: 'rung', rung, stage, state: 'running' })
     },
+    onVerified: (rung) => {
+      emit({ type: 'rung', rung, stage: 'verify', state: 'done' })
+    },
     onMeasured: (rung, measured) => {
       const state = states.get(rung)
       if (!state) return

@@ -44,9 +44,17 @@ async function openFolder(folder: string): Promise<OpenedSession> {
   return { session, sources: await readSources(folder, session), folder }
 }
 
+/** The ref of a folder that was named on the command line, whose name may hold anything. */
+export function mountedRef(folder: string): string {
+  const name = basename(folder)
+    .replaceAll(/[^A-Za-z0-9_.-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+  return name.slice(0, 100) || 'session'
+}
+
 /** The folder a ref of the contract stands for; refs hold no path separators. */
 const folderOf = (places: SessionPlaces, ref: string): string =>
-  places.mounted && basename(places.mounted) === ref ? places.mounted : join(places.store, ref)
+  places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(places.store, ref)
 
 export async function openSession(places: SessionPlaces, ref: string): Promise<OpenedSession> {
   if (!ref.startsWith(recordedPrefix)) {
@@ -108,7 +116,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
   const mounted = places.mounted
     ? [
         await readSession(places.mounted).then((session) => ({
-          name: basename(places.mounted!),
+          name: mountedRef(places.mounted!),
           session,
           problem: null,
         })),

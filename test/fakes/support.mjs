@@ -27,3 +27,10 @@ export const options = (name) =>
   process.argv.flatMap((word, index) => (process.argv[index - 1] === name ? [word] : []))
 
 export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
+
+/** A rung's fault in `$FAKE_FAULTS`, `02_coalesced=hang,…`, for tests that cannot edit the source. */
+export const faultOf = (rung) =>
+  (process.env.FAKE_FAULTS ?? '')
+    .split(',')
+    .find((word) => word.startsWith(`${rung}=`))
+    ?.slice(rung.length + 1)

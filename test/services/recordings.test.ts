@@ -92,6 +92,18 @@ describe('replaying', () => {
     expect(stages).toEqual(new Set(['prepare', 'build', 'measure', 'profile']))
   })
 
+  it('tells only of the rungs that were asked for', async () => {
+    const machine = await fakeMachine()
+    const log = eventLog()
+    await machine.run({ target: 'recorded', rungs: ['01_naive'] }, { emit: log.emit })
+    const named = log.events.flatMap((event) => {
+      if (event.type === 'rung') return [event.rung]
+      if (event.type === 'result') return [event.result.id]
+      return event.type === 'started' ? event.rungs.map(({ id }) => id) : []
+    })
+    expect(new Set(named)).toEqual(new Set(['01_naive']))
+  })
+
   it('can be saved, and what is saved is a session again', async () => {
     const machine = await fakeMachine()
     const out = join(machine.dir, 'copy')
@@ -106,6 +118,7 @@ describe('replaying', () => {
     [{ target: 'recorded', ladder: 'nope' }, /of the ladder "nope"/],
     [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
     [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
+    [{ target: 'recorded', alpha: 2 }, /was recorded with alpha = 1, not 2/],
     [{ target: 'recorded', rungs: ['99'] }, /no rung named "99"/],
   ])('refuses what was not recorded: %j', async (request, message) => {
     const machine = await fakeMachine()

@@ -74,6 +74,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     FAKE_LOG: log,
     FAKE_NCU: '',
     FAKE_RUNNER: '',
+    FAKE_FAULTS: '',
   })
   const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
     const path = join(kernelsDir, 'gemm', `${rung}.cu`)

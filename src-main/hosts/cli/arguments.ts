@@ -11,6 +11,8 @@ export interface RunOptions {
   m?: string
   n?: string
   k?: string
+  alpha?: string
+  beta?: string
   param?: string[]
   target: string
   profile: string
@@ -47,6 +49,14 @@ function parseSize({ size, m, n, k }: RunOptions): RunRequest['size'] {
     n: wholeNumber(n, '--n', maxExtent),
     k: wholeNumber(k, '--k', maxExtent),
   }
+}
+
+function realNumber(word: string | undefined, name: string): number | undefined {
+  if (word === undefined) return undefined
+  const value = word.trim() === '' ? NaN : Number(word)
+  if (!Number.isFinite(value))
+    throw inputError(`${name} ${JSON.stringify(word)} is not a number.`, `For example ${name} 0.5.`)
+  return value
 }
 
 function parseParams(words: readonly string[]): Record<string, number> {
@@ -89,10 +99,14 @@ export function parseRunRequest(options: RunOptions): RunRequest {
   if (rungs?.length === 0)
     throw inputError('--rungs names no rung.', 'For example --rungs 01_naive,02_coalesced.')
   const size = parseSize(options)
+  const alpha = realNumber(options.alpha, '--alpha')
+  const beta = realNumber(options.beta, '--beta')
   return {
     ladder: options.ladder,
     ...(rungs ? { rungs } : {}),
     ...(size ? { size } : {}),
+    ...(alpha === undefined ? {} : { alpha }),
+    ...(beta === undefined ? {} : { beta }),
     params: parseParams(options.param ?? []),
     target: options.target,
     profile: options.profile,

@@ -132,6 +132,8 @@ function program(finish: (code: number) => void): Command {
     .option('--m <m>', 'rows of A and C')
     .option('--n <n>', 'columns of B and C')
     .option('--k <k>', 'columns of A, rows of B')
+    .option('--alpha <x>', 'C = alpha·A·B + beta·C; the ladder’s own unless given')
+    .option('--beta <x>', 'as above')
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',

@@ -1,0 +1,49 @@
+/** A live run from the UI: the real core over fake tools that replay what a GPU's tools said. */
+import { readdir } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fakeMachine, setEnv, type Machine } from '../services/support'
+import { startHarness, type Harness } from './support'
+
+let harness: Harness | undefined
+afterEach(async () => {
+  await harness?.stop()
+  harness = undefined
+})
+
+async function openRun(faults: string): Promise<{ machine: Machine; page: Page }> {
+  const machine = await fakeMachine()
+  setEnv({ FAKE_FAULTS: faults })
+  harness = await startHarness()
+  const { page } = await harness.open('/run')
+  await page.getByLabel('Target').selectOption('local')
+  await page.getByLabel('Size').selectOption({ label: '1024³' })
+  return { machine, page }
+}
+const progress = (page: Page) => page.getByRole('region', { name: 'Progress of the run' })
+const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
+
+describe('a live run', () => {
+  it('shows a rung that does not compile at its line, finishes the others, and opens as a session', async () => {
+    const { machine, page } = await openRun('03_shared_tile=compile-error')
+    await start(page)
+    await page.getByRole('heading', { name: 'Complete' }).waitFor()
+    expect(await progress(page).innerText()).toMatch(/identifier "j" is undefined/)
+    await page.getByRole('link', { name: 'Open session' }).click()
+    await page.locator('tr[data-rung="06_float4"]').waitFor()
+    expect(await page.getByText(/^Live, /).isVisible()).toBe(true)
+    expect(await readdir(machine.store)).toHaveLength(1)
+  })
+
+  it('is cancelled at once, and what was finished can be opened', async () => {
+    const { page } = await openRun('02_coalesced=spawn')
+    await start(page)
+    await progress(page).getByText('486 GFLOP/s').waitFor()
+    expect(await progress(page).innerText()).not.toContain('not reached')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })
+    await page.getByRole('link', { name: 'Open session' }).click()
+    await page.locator('tr[data-rung="01_naive"]').waitFor()
+    expect(await page.locator('table').innerText()).toContain('It was not reached.')
+  })
+})
