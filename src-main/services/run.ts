@@ -2,7 +2,7 @@
  * Climbs a ladder: builds its rungs, verifies and times them, collects counters, and puts together the
  * session. Where the tools' answers come from, this machine or a recording, is the toolbox's affair.
  */
-import { sha256, type BuildCache } from '../adapters/build-cache'
+import type { BuildCache } from '../adapters/build-cache'
 import { cacheControl, clockControl } from '../adapters/ncu'
 import { nvccRelease, rungFlags } from '../adapters/nvcc'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
@@ -10,11 +10,12 @@ import type { RunEvent } from '../contract'
 import { toErrorShape, type ErrorShape } from '../domain/errors'
 import type { Device, RungResult, Session, Target, Tools } from '../domain/session'
 import { sessionSchemaVersion } from '../domain/session'
-import { buildRung, buildRunner, inParallel, type BuildOutcome } from './build'
+import { buildRung, buildRunner, inParallel } from './build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
-import { measure, type Measured } from './measure'
-import type { PlannedRung, RunPlan } from './plan'
-import { allUnavailable, profile, type ProfileOutcome } from './profile'
+import { measure } from './measure'
+import type { RunPlan } from './plan'
+import { profile, type ProfileOutcome } from './profile'
+import { toResult, type RungState } from './result'
 
 export interface RunEnvironment {
   toolbox: Toolbox
@@ -47,13 +48,6 @@ export interface RunOutcome {
   session: Session
   /** Counters were asked for and this machine cannot give them. */
   missing: ErrorShape | null
-}
-
-interface RungState {
-  planned: PlannedRung
-  build: BuildOutcome | null
-  unsupported: string | null
-  measured: Measured | null
 }
 
 export async function runLadder(
@@ -113,7 +107,7 @@ export async function runLadder(
     rungs: [],
   }
   const publish = (state: RungState, profiled: ProfileOutcome | null = null): RungResult => {
-    const result = toResult(state, plan, profiled)
+    const result = toResult(state, plan.profile, profiled)
     if (plan.rungs.includes(state.planned)) emit({ type: 'result', result })
     return result
   }
@@ -319,60 +313,4 @@ async function profileAll(
     emit({ type: 'log', level: 'warning', message })
     return { ncuVersion: null, profiles: new Map(), trouble: { message, missing: false } }
   }
-}
-
-/** What is known of a rung at this point of the run. */
-function toResult(state: RungState, plan: RunPlan, profiled: ProfileOutcome | null): RungResult {
-  const { rung, source } = state.planned
-  const { build, measured, unsupported } = state
-  const own = profiled?.profiles.get(rung.id)
-  const { status, reason } = statusOf(state)
-  const noCounters =
-    status !== 'ok'
-      ? 'The rung has no time, so it was not profiled.'
-      : plan.profile === 'none'
-        ? 'Profiling was turned off (--profile none).'
-        : (profiled?.trouble?.message ?? 'ncu reported no launch of this rung.')
-  return {
-    id: rung.id,
-    title: rung.title,
-    after: rung.header.after,
-    idea: rung.header.idea,
-    expect: rung.header.expect,
-    params: rung.params,
-    file: rung.file,
-    sourceHash: sha256(source),
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    diagnostics: build?.diagnostics ?? [],
-    build: build?.build ?? null,
-    verify: measured?.verify ?? null,
-    timing: measured?.timing ?? null,
-    profile: own?.profile ?? null,
-    metrics:
-      own?.metrics ?? allUnavailable(plan.profile === 'none' ? 'card' : plan.profile, noCounters),
-  }
-
-  function statusOf({
-    build: built,
-    measured: result,
-  }: RungState): Pick<RungResult, 'status' | 'reason'> {
-    if (unsupported) return { status: 'unsupported', reason: unsupported }
-    if (built && !built.artefact && built.reason !== 'cancelled')
-      return { status: 'failed', reason: built.reason ?? 'It does not compile.' }
-    if (!result) return { status: 'not-run', reason: 'It was not reached.' }
-    if (result.trouble) return result.trouble
-    if (result.verify && !result.verify.passed)
-      return { status: 'wrong', reason: wrongness(result.verify) }
-    return { status: 'ok' }
-  }
-}
-
-function wrongness(verify: NonNullable<Measured['verify']>): string {
-  if (verify.outOfBounds) return 'It writes outside C.'
-  const first = verify.firstMismatch
-  const place = first
-    ? `; the first is C[${first.row}][${first.col}] = ${first.actual ?? 'NaN'}, expected ${first.expected ?? 'NaN'}`
-    : ''
-  return `${verify.mismatches} elements of C are beyond the error bound${place}.`
 }

@@ -1,0 +1,82 @@
+/** From what is known of a rung at some point of a run to its result. */
+import { sha256 } from '../adapters/build-cache'
+import type { ProfileLevel } from '../domain/metrics'
+import type { RungResult } from '../domain/session'
+import type { BuildOutcome } from './build'
+import type { Measured } from './measure'
+import type { PlannedRung } from './plan'
+import { allUnavailable, type ProfileOutcome } from './profile'
+
+export interface RungState {
+  planned: PlannedRung
+  build: BuildOutcome | null
+  unsupported: string | null
+  measured: Measured | null
+}
+
+/** `profiled` is null while no counters have been collected. */
+export function toResult(
+  state: RungState,
+  level: ProfileLevel,
+  profiled: ProfileOutcome | null,
+): RungResult {
+  const { build, measured } = state
+  const { rung, source } = state.planned
+  const own = profiled?.profiles.get(rung.id)
+  const { status, reason } = statusOf(state)
+  return {
+    id: rung.id,
+    title: rung.title,
+    after: rung.header.after,
+    idea: rung.header.idea,
+    expect: rung.header.expect,
+    params: rung.params,
+    file: rung.file,
+    sourceHash: sha256(source),
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    diagnostics: build?.diagnostics ?? [],
+    build: build?.build ?? null,
+    verify: measured?.verify ?? null,
+    timing: measured?.timing ?? null,
+    profile: own?.profile ?? null,
+    metrics:
+      own?.metrics ??
+      allUnavailable(level === 'none' ? 'card' : level, noCounters(status, level, profiled)),
+  }
+}
+
+function statusOf({
+  build,
+  measured,
+  unsupported,
+}: RungState): Pick<RungResult, 'status' | 'reason'> {
+  if (unsupported) return { status: 'unsupported', reason: unsupported }
+  if (build && !build.artefact && build.reason !== 'cancelled')
+    return { status: 'failed', reason: build.reason ?? 'It does not compile.' }
+  if (!measured) return { status: 'not-run', reason: 'It was not reached.' }
+  if (measured.trouble) return measured.trouble
+  if (measured.verify && !measured.verify.passed)
+    return { status: 'wrong', reason: wrongness(measured.verify) }
+  return { status: 'ok' }
+}
+
+function noCounters(
+  status: RungResult['status'],
+  level: ProfileLevel,
+  profiled: ProfileOutcome | null,
+): string {
+  if (status !== 'ok') return 'The rung has no time, so it was not profiled.'
+  if (level === 'none') return 'Profiling was turned off (--profile none).'
+  if (!profiled) return 'The run ended before it was profiled.'
+  return profiled.trouble?.message ?? 'ncu reported no launch of this rung.'
+}
+
+function wrongness(verify: NonNullable<Measured['verify']>): string {
+  if (verify.outOfBounds) return 'It writes outside C.'
+  const first = verify.firstMismatch
+  const place = first
+    ? `; the first is C[${first.row}][${first.col}] = ${first.actual ?? 'NaN'}, expected ${first.expected ?? 'NaN'}`
+    : ''
+  return `${verify.mismatches} elements of C are beyond the error bound${place}.`
+}
