@@ -3,6 +3,7 @@
  * profile service and the ncu parser see ncu's names.
  */
 import { z } from 'zod'
+import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
 
 export const evidences = ['measured', 'derived', 'unavailable'] as const
@@ -55,7 +56,7 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
-export const metricDefinitions: readonly MetricDefinition[] = [
+const cardMetrics: readonly MetricDefinition[] = [
   {
     id: 'wavesPerSm',
     label: 'Waves per SM',
@@ -143,29 +144,6 @@ export const metricDefinitions: readonly MetricDefinition[] = [
     ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum'],
   },
   {
-    id: 'sharedLoadWavefronts',
-    label: 'Wavefronts, shared loads',
-    unit: 'wavefronts',
-    meaning:
-      'Passes through shared memory that loads took; divided by the loads it tells how many ways the average load was split.',
-    better: 'lower',
-    kind: 'dynamic',
-    level: 'standard',
-    aggregate: 'sum',
-    ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum'],
-  },
-  {
-    id: 'sharedStoreWavefronts',
-    label: 'Wavefronts, shared stores',
-    unit: 'wavefronts',
-    meaning: 'Passes through shared memory that stores took.',
-    better: 'lower',
-    kind: 'dynamic',
-    level: 'standard',
-    aggregate: 'sum',
-    ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum'],
-  },
-  {
     id: 'registersPerThread',
     label: 'Registers per thread',
     unit: 'registers',
@@ -178,6 +156,8 @@ export const metricDefinitions: readonly MetricDefinition[] = [
     ncu: ['launch__registers_per_thread'],
   },
 ]
+
+export const metricDefinitions: readonly MetricDefinition[] = [...cardMetrics, ...standardMetrics]
 
 const byId = new Map(metricDefinitions.map((metric) => [metric.id, metric]))
 

@@ -12,6 +12,8 @@ export const units = [
   'wavefronts',
   'conflicts',
   'registers',
+  'sectors',
+  'warps',
   'bytes',
   'blocks',
   'MHz',
@@ -82,7 +84,9 @@ export function formatValue(value: number, unit: Unit): string {
     case 'bytes':
       return formatBytes(value)
     case 'waves':
-      return `${significant(value, 3)} waves`
+    case 'sectors':
+    case 'warps':
+      return `${significant(value, 3)} ${unit}`
     case 'registers':
     case 'blocks':
     case 'MHz':

@@ -129,7 +129,7 @@ async function climbLive(request: RunRequest, options: ClimbOptions): Promise<Cl
   }
 }
 
-export const offeredLevels = ['none', 'card'] as const
+export const offeredLevels = ['none', 'card', 'standard'] as const
 
 /** Throws for what cannot be started; what goes wrong on the way is in the result. */
 export async function climb(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {

@@ -1,5 +1,6 @@
 /** How metrics are laid out wherever they are listed. */
-export type MetricGroupId = 'occupancy' | 'shared' | 'arithmetic' | 'resources' | 'other'
+export type MetricGroupId =
+  'occupancy' | 'shared' | 'memory' | 'arithmetic' | 'stalls' | 'resources' | 'other'
 
 const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
   { id: 'occupancy', metrics: ['wavesPerSm', 'theoreticalOccupancy', 'achievedOccupancy'] },
@@ -13,7 +14,35 @@ const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
       'sharedStoreWavefronts',
     ],
   },
-  { id: 'arithmetic', metrics: ['fmaUtilization'] },
+  {
+    id: 'memory',
+    metrics: [
+      'dramBytes',
+      'l2Bytes',
+      'l2HitRate',
+      'l1HitRate',
+      'globalLoadSectorsPerRequest',
+      'globalStoreSectorsPerRequest',
+    ],
+  },
+  {
+    id: 'arithmetic',
+    metrics: ['fmaUtilization', 'tensorUtilization', 'issueSlotsBusy', 'instructions'],
+  },
+  {
+    id: 'stalls',
+    metrics: [
+      'stallLongScoreboard',
+      'stallShortScoreboard',
+      'stallMioThrottle',
+      'stallLgThrottle',
+      'stallBarrier',
+      'stallMathPipe',
+      'stallNotSelected',
+      'stallWait',
+      'stallDispatch',
+    ],
+  },
   { id: 'resources', metrics: ['registersPerThread'] },
 ]
 
