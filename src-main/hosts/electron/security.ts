@@ -14,10 +14,15 @@ export const securePreferences = {
   navigateOnDragDrop: false,
 } as const satisfies WebPreferences
 
+/** Writing text to the clipboard, for the button beside a remedy. Reading it is not asked for. */
+const isNeeded = (permission: string): boolean => permission === 'clipboard-sanitized-write'
+
 /** The UI needs no camera, location or the like. Electron grants all of it unless told. */
 export function denyPermissions(session: Session): void {
-  session.setPermissionRequestHandler((_contents, _permission, callback) => callback(false))
-  session.setPermissionCheckHandler(() => false)
+  session.setPermissionRequestHandler((_contents, permission, callback) =>
+    callback(isNeeded(permission)),
+  )
+  session.setPermissionCheckHandler((_contents, permission) => isNeeded(permission))
   session.setDevicePermissionHandler(() => false)
 }
 

@@ -96,6 +96,18 @@ describe('permissions', () => {
     },
   )
 
+  it('to write text to the clipboard is given, since a remedy can be copied', async () => {
+    await desktop.open()
+    const { request, check } = desktop.electron.permissions as unknown as Record<
+      string,
+      (...args: unknown[]) => unknown
+    >
+    const callback = vi.fn()
+    request!({}, 'clipboard-sanitized-write', callback, {})
+    expect(callback.mock.calls).toEqual([[true]])
+    expect(check!({}, 'clipboard-sanitized-write', 'app://kernel-ladder', {})).toBe(true)
+  })
+
   it('for devices are denied', async () => {
     await desktop.open()
     const device = desktop.electron.permissions.device as unknown as (details: unknown) => unknown
