@@ -93,52 +93,70 @@ const problem = ([m, n, k], [alpha, beta], dtype) =>
     String(value),
   ])
 
-/** @param {string} runner @param {string} artefact @param {string} dtype */
-function verify(runner, artefact, dtype) {
-  let passed = 0
-  let worst = 0
-  const failures = []
-  for (const shape of shapes)
-    for (const scalar of scalars) {
-      const ran = run(
-        runner,
-        [
-          'measure',
-          ...problem(shape, scalar, dtype),
-          ...['--max-samples', '3', '--min-samples', '1', '--max-seconds', '0.01'],
-          ...['--rung', `rung=${artefact}`],
-        ],
-        30,
-      )
-      const said = events(ran.stdout ?? '')
-      const verdict = said.find(({ event }) => event === 'verify')
-      if (verdict?.passed) {
-        passed += 1
-        worst = Math.max(worst, verdict.worstRelativeError)
-      } else {
-        const why = said.find(({ reason }) => reason)?.reason
-        failures.push(
-          `${shape.join('×')} alpha ${scalar[0]} beta ${scalar[1]}: ${why ?? (verdict ? `${verdict.mismatches} mismatches` : (ran.signal ?? `exit ${ran.status}`))}`,
-        )
-      }
-    }
-  return { passed, worst, failures }
+/** @typedef {{ id: string, artefact: string }} Rung */
+/** @param {Rung[]} rungs */
+const rungArgs = (rungs) => rungs.flatMap(({ id, artefact }) => ['--rung', `${id}=${artefact}`])
+
+/**
+ * The verdicts on rungs at one problem, by id: null when right, else why not. All in one process, and
+ * each in one of its own where that process did not come to its end.
+ * @param {string} runner @param {Rung[]} rungs @param {string[]} args
+ * @returns {Map<string, { worst: number, why: string | null }>}
+ */
+function verdicts(runner, rungs, args) {
+  const ran = run(
+    runner,
+    [
+      'measure',
+      ...args,
+      ...['--max-samples', '3', '--min-samples', '1', '--max-seconds', '0.01'],
+      ...rungArgs(rungs),
+    ],
+    20 + 10 * rungs.length,
+  )
+  const said = events(ran.stdout ?? '')
+  const finished = said.some(({ event }) => event === 'done')
+  if (!finished && rungs.length > 1)
+    return new Map(rungs.flatMap((rung) => [...verdicts(runner, [rung], args)]))
+  return new Map(
+    rungs.map(({ id }) => {
+      const own = said.filter(({ rung }) => rung === id)
+      const verdict = own.find(({ event }) => event === 'verify')
+      if (verdict?.passed) return [id, { worst: verdict.worstRelativeError, why: null }]
+      const why =
+        own.find(({ reason }) => reason)?.reason ??
+        (verdict
+          ? `${verdict.mismatches} mismatches`
+          : `the runner ended with ${ran.signal ?? ran.status}`)
+      return [id, { worst: 0, why }]
+    }),
+  )
 }
 
-/** @param {string} tool @param {string} runner @param {string} artefact @param {string} dtype */
-function sanitize(tool, runner, artefact, dtype) {
+/**
+ * What a sanitizer's tool found over rungs, by id; all in one process, and one by one where it found
+ * something.
+ * @param {string} tool @param {string} runner @param {Rung[]} rungs @param {string} dtype
+ * @returns {Map<string, number | string>}
+ */
+function sanitize(tool, runner, rungs, dtype) {
   const ran = run(
     'compute-sanitizer',
     [
       ...['--tool', tool, runner, 'profile'],
       ...problem(sanitizerShape, [1, 0], dtype),
-      ...['--rung', `rung=${artefact}`],
+      ...rungArgs(rungs),
     ],
-    120,
+    60 + 30 * rungs.length,
   )
-  if (ran.error) return 'not there'
+  if (ran.error && !ran.signal) return new Map(rungs.map(({ id }) => [id, 'not there']))
   const summary = /(?:ERROR SUMMARY: (\d+) error|SUMMARY: (\d+) hazard)/.exec(ran.stdout)
-  return summary ? Number(summary[1] ?? summary[2]) : `exit ${ran.status}`
+  const found = summary
+    ? Number(summary[1] ?? summary[2])
+    : `ended with ${ran.signal ?? ran.status}`
+  if (found !== 0 && rungs.length > 1)
+    return new Map(rungs.flatMap((rung) => [...sanitize(tool, runner, [rung], dtype)]))
+  return new Map(rungs.map(({ id }) => [id, found]))
 }
 
 try {
@@ -153,27 +171,40 @@ try {
   for (const ladder of listed.ladders) {
     if (wanted.length > 0 && !wanted.includes(ladder.id)) continue
     const { runner, artefacts, dtype, rungs } = build(ladder)
+    /** @type {Rung[]} */
+    const ready = []
     for (const { id, status, reason } of rungs) {
       const artefact = artefacts.get(id)
-      if (done.has(artefact)) continue
+      if (artefact && done.has(artefact)) continue
       done.add(artefact)
-      const name = `${ladder.id} ${id}`
-      if (!artefact || status === 'unsupported') {
-        console.log(`${name}: ${status}. ${reason ?? ''}`)
+      if (artefact && status !== 'unsupported') ready.push({ id, artefact })
+      else {
+        console.log(`${ladder.id} ${id}: ${status}. ${reason ?? ''}`)
         if (status !== 'unsupported') bad += 1
-        continue
       }
-      const { passed, worst, failures } = verify(runner, artefact, dtype)
-      // cuBLAS is not ours to check.
-      const tools = id.includes('cublas') ? [] : ['memcheck', 'racecheck']
-      const found = tools.map((tool) => `${tool} ${sanitize(tool, runner, artefact, dtype)}`)
-      const all = shapes.length * scalars.length
-      const clean = found.every((word) => word.endsWith(' 0'))
-      if (passed < all || !clean) bad += 1
+    }
+    if (ready.length === 0) continue
+    const results = shapes.flatMap((shape) =>
+      scalars.map((scalar) => ({
+        where: `${shape.join('×')} alpha ${scalar[0]} beta ${scalar[1]}`,
+        by: verdicts(runner, ready, problem(shape, scalar, dtype)),
+      })),
+    )
+    // cuBLAS is not ours to check.
+    const ours = ready.filter(({ id }) => !id.includes('cublas'))
+    const findings = ['memcheck', 'racecheck'].map((tool) => ({
+      tool,
+      by: sanitize(tool, runner, ours, dtype),
+    }))
+    for (const { id } of ready) {
+      const failures = results.filter(({ by }) => by.get(id)?.why)
+      const worst = Math.max(...results.map(({ by }) => by.get(id)?.worst ?? 0))
+      const found = findings.filter(({ by }) => by.has(id))
+      if (failures.length > 0 || found.some(({ by }) => by.get(id) !== 0)) bad += 1
       console.log(
-        `${name}: ${passed}/${all} right, worst relative error ${worst.toExponential(1)}${found.map((word) => `, ${word}`).join('')}`,
+        `${ladder.id} ${id}: ${results.length - failures.length}/${results.length} right, worst relative error ${worst.toExponential(1)}${found.map(({ tool, by }) => `, ${tool} ${by.get(id)}`).join('')}`,
       )
-      for (const failure of failures) console.log(`    ${failure}`)
+      for (const { where, by } of failures) console.log(`    ${where}: ${by.get(id)?.why}`)
     }
   }
   console.log(bad === 0 ? 'All right.' : `${bad} rungs are not right.`)

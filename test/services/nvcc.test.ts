@@ -28,7 +28,26 @@ async function compiler(): Promise<Compiler> {
 }
 
 describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
-  it('every rung compiles for the oldest and for the newest recorded architecture, without spills', async () => {
+  it('every rung of every ladder compiles with the parameters it has there', async () => {
+    const real = await compiler()
+    const planned = new Map(
+      library.ladders
+        .filter(({ id }) => id !== plan.ladder.id)
+        .flatMap(({ id }) => {
+          const request = { ladder: id, params: {}, target: 'local', profile: 'none' as const }
+          return planRun(library, request).rungs
+        })
+        .map((entry) => [`${entry.rung.file} ${JSON.stringify(entry.rung.params)}`, entry]),
+    )
+    await inParallel([...planned], async ([what, entry]) => {
+      const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
+      const { build, reason } = await buildRung(real, entry, sm)
+      expect(reason, what).toBeUndefined()
+      expect(build?.spillStoreBytes ?? 0, what).toBe(0)
+    })
+  }, 300_000)
+
+  it('every rung of gemm-fp32 compiles for the oldest and for the newest recorded architecture, without spills', async () => {
     const real = await compiler()
     await inParallel(
       plan.rungs.flatMap((planned) => ['75', '90'].map((sm) => ({ planned, sm }))),
