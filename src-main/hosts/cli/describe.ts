@@ -1,10 +1,10 @@
 /** A session and a comparison as terminal text. */
 import type { RungComparison, Verdict } from '../../domain/compare'
 import { speedup } from '../../domain/compare'
-import { cardMetricIds, type MetricValue } from '../../domain/metrics'
+import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
 import { problemLabel } from '../../domain/problem'
 import { rungBefore, type RungResult, type Session } from '../../domain/session'
-import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/units'
+import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
 import type { Hunk } from '../../services/source-diff'
 import { table, type Column } from './output'
 
@@ -36,6 +36,43 @@ export function describeOrigin(session: Session): string {
       ? `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`
       : `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`
   return `${session.ladder.title} at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta} · ${gpu} · ${origin}`
+}
+
+/** The author's figures beside ours, where the ladder was published with any. */
+function describePublished(session: Session): string[] {
+  const { published } = session.ladder
+  if (!published) return []
+  const beside = (ours: string, theirs: number | undefined, unit: Unit): string =>
+    `${ours} | ${theirs === undefined ? none : formatValue(theirs, unit)}`
+  const ids = metricDefinitions.filter(({ id }) =>
+    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
+  )
+  const rungs = session.rungs.filter(
+    ({ id }) => published.gflops[id] !== undefined || published.metrics[id],
+  )
+  const columns: Column<RungResult>[] = [
+    { header: 'ours | published', align: 'left', cell: ({ id }) => id },
+    {
+      header: 'throughput',
+      cell: ({ id, timing }) =>
+        beside(timing ? formatGflops(timing.gflops) : none, published.gflops[id], 'GFLOP/s'),
+    },
+    ...ids.map((definition): Column<RungResult> => ({
+      header: definition.label,
+      cell: ({ id, metrics }) =>
+        beside(
+          metric(metrics[definition.id]),
+          published.metrics[id]?.[definition.id],
+          definition.unit,
+        ),
+    })),
+  ]
+  return [
+    '',
+    `${published.title} (${published.author}), on ${published.gpu} at ${problemLabel(published.size)}:`,
+    ...(rungs.length > 0 ? [table(rungs, columns)] : []),
+    published.conclusion,
+  ]
 }
 
 export function describeSession(session: Session): string {
@@ -92,6 +129,7 @@ export function describeSession(session: Session): string {
     `the run took ${session.elapsedSeconds.toFixed(1)} s`,
     ...session.warnings.map((warning) => `warning: ${warning}`),
     ...troubles,
+    ...describePublished(session),
   ].join('\n')
 }
 
