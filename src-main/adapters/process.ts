@@ -30,6 +30,8 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
+  /** The answer was kept from an earlier call; only a replay says so. */
+  reused?: boolean
 }
 
 /** A program that prints without end is ended when a stream has said this much. */

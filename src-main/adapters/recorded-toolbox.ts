@@ -19,6 +19,7 @@ export function recordedToolbox(rawDir: string): Toolbox {
         stdout: raw.stdout,
         stderr: raw.stderr,
         seconds: raw.call.seconds,
+        reused: raw.call.reused ?? false,
       }
     },
   }

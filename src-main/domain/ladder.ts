@@ -22,7 +22,8 @@ export type LadderEntry = z.infer<typeof LadderEntry>
 
 /** What the author of a published ladder measured, to stand beside ours. */
 export const Published = z.object({
-  author: z.string().min(1),
+  /** Left out where the document names nobody. */
+  author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
   gpu: z.string().min(1),

@@ -82,7 +82,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
   if (result.outcome === 'exited' && result.exitCode === 0) {
     const { stdout, stderr, seconds } = result
     await slot.keep({ argv: [compiler.nvcc, ...args], stdout, stderr, seconds })
-    return outcome(slot.artefact, result, false)
+    return outcome(slot.artefact, result, result.reused ?? false)
   }
   if (toolbox.kind === 'live') await rm(slot.pending, { force: true })
   return failure(result)

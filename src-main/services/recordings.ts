@@ -51,7 +51,7 @@ export function chooseRecording(
   const ofLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
   if (ofLadder.length === 0)
     throw inputError(
-      `${name === null ? 'No recording' : `recorded:${name}`} is of the ladder ${JSON.stringify(request.ladder)}.`,
+      `${name === null ? 'No recording is' : `recorded:${name} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
   const { size } = request

@@ -3,7 +3,7 @@ import type { RungComparison, Verdict } from '../../domain/compare'
 import { speedup } from '../../domain/compare'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
 import { problemLabel } from '../../domain/problem'
-import { rungBefore, type RungResult, type Session } from '../../domain/session'
+import { problemOf, rungBefore, type RungResult, type Session } from '../../domain/session'
 import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
 import type { Hunk } from '../../services/source-diff'
 import { table, type Column } from './output'
@@ -27,15 +27,20 @@ const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
 
 /** Where the figures come from, in one line. */
 export function describeOrigin(session: Session): string {
-  const { device, problem, target } = session
+  const { device, target } = session
+  const problem = problemOf(session)
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
     : 'no GPU'
-  const origin =
-    target.kind === 'recorded'
-      ? `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`
-      : `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`
-  return `${session.ladder.title} at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta} · ${gpu} · ${origin}`
+  const origins = {
+    recorded: `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`,
+    live: `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
+    imported: `imported from ${target.name} of ${session.createdAt.slice(0, 10)}`,
+  }
+  const at = problem
+    ? ` at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta}`
+    : ''
+  return `${session.ladder.title}${at} · ${gpu} · ${origins[target.kind]}`
 }
 
 /** The author's figures beside ours, where the ladder was published with any. */
@@ -69,7 +74,7 @@ function describePublished(session: Session): string[] {
   ]
   return [
     '',
-    `${published.title} (${published.author}), on ${published.gpu} at ${problemLabel(published.size)}:`,
+    `${published.title}${published.author ? ` (${published.author})` : ''}, on ${published.gpu} at ${problemLabel(published.size)}:`,
     ...(rungs.length > 0 ? [table(rungs, columns)] : []),
     published.conclusion,
   ]

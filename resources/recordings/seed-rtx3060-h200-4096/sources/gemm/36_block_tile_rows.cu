@@ -1,0 +1,56 @@
+// @rung    36_block_tile_rows
+// @title   Shared-memory tile, threads down the rows
+// @after   01_naive
+// @idea    a block copies a tile of A and of B into shared memory and reuses every element TILE times, while threadIdx.x still runs down the rows: the copies are not coalesced, and a warp's reads of A fall into few banks
+// @expect  sharedLoads up, sharedLoadBankConflicts up, sharedStoreBankConflicts up, fmaUtilization up
+// @param   TILE 16 {16,32}
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+__global__ void __launch_bounds__(TILE * TILE)
+gemmBlockTileRows(int m, int n, int k, float alpha, const float* __restrict__ a,
+                  const float* __restrict__ b, float beta, float* __restrict__ c) {
+  __shared__ float aTile[TILE][TILE];
+  __shared__ float bTile[TILE][TILE];
+
+  // What the other tiled rungs turn round: neighbouring threads are neighbours in a column.
+  const int tileRow = threadIdx.x, tileCol = threadIdx.y;
+  const int row = klTileRow() * TILE + tileRow;
+  const int col = blockIdx.x * TILE + tileCol;
+
+  // A thread outside C still helps to copy, so it cannot return. It reads the last row or column
+  // instead of nothing: what it sums up is never stored, and the loop needs no check of M or N.
+  const float* aNext = a + (long long)min(row, m - 1) * k + tileCol;
+  const float* bNext = b + (long long)tileRow * n + min(col, n - 1);
+  const long long bStep = (long long)TILE * n;
+
+  float sum = 0.0f;
+  for (int t = 0; t < k; t += TILE) {
+    const bool whole = t + TILE <= k;  // the rest of K is filled with zeros, which add nothing
+    aTile[tileRow][tileCol] = whole || t + tileCol < k ? *aNext : 0.0f;
+    bTile[tileRow][tileCol] = whole || t + tileRow < k ? *bNext : 0.0f;
+    aNext += TILE;
+    bNext += bStep;
+    __syncthreads();
+
+    // The rows of a warp are TILE floats apart in aTile: with a TILE of 16 every second one, with 32
+    // every one, begins in the same bank.
+#pragma unroll
+    for (int d = 0; d < TILE; ++d) sum += aTile[tileRow][d] * bTile[d][tileCol];
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+  if (row < m && col < n) klStore(&c[(long long)row * n + col], sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, TILE), ceilDiv(n, TILE));
+  gemmBlockTileRows<<<grid, dim3(TILE, TILE), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

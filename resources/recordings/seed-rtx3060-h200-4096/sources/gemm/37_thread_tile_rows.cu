@@ -1,0 +1,68 @@
+// @rung    37_thread_tile_rows
+// @title   1D thread tile, threads down the rows
+// @after   36_block_tile_rows
+// @idea    each thread computes TM neighbouring rows of one column of a BLOCK x BLOCK tile: an element of B read from shared memory feeds TM FMAs, while every FMA still needs an element of A of its own, read with as many conflicts as before
+// @expect  sharedLoads down, sharedLoadBankConflicts same, sharedStoreBankConflicts down, fmaUtilization up
+// @param   BLOCK 32 {32,64}
+// @param   TM 8 {4,8}
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int kThreadsX = BLOCK / TM;  // down the rows, TM each
+constexpr int kThreads = kThreadsX * BLOCK;
+
+__global__ void __launch_bounds__(kThreads)
+gemmThreadTileRows(int m, int n, int k, float alpha, const float* __restrict__ a,
+                   const float* __restrict__ b, float beta, float* __restrict__ c) {
+  __shared__ float aTile[BLOCK][BLOCK];
+  __shared__ float bTile[BLOCK][BLOCK];
+
+  const int tileRow = threadIdx.x * TM, tileCol = threadIdx.y;
+  const int row = klTileRow() * BLOCK + tileRow;
+  const int col = blockIdx.x * BLOCK + tileCol;
+
+  // A thread copies the TM rows of A and of B that stand where its elements of C do. Beyond M or N
+  // the last row or column is read in place of nothing: what comes of it is never stored.
+  const float* aNext[TM];
+#pragma unroll
+  for (int i = 0; i < TM; ++i) aNext[i] = a + (long long)min(row + i, m - 1) * k + tileCol;
+  const float* bNext = b + (long long)tileRow * n + min(col, n - 1);
+
+  float sum[TM] = {};
+  for (int t = 0; t < k; t += BLOCK) {
+    const bool whole = t + BLOCK <= k;  // the rest of K is filled with zeros, which add nothing
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      aTile[tileRow + i][tileCol] = whole || t + tileCol < k ? *aNext[i] : 0.0f;
+      bTile[tileRow + i][tileCol] = whole || t + tileRow + i < k ? bNext[(long long)i * n] : 0.0f;
+      aNext[i] += BLOCK;
+    }
+    bNext += (long long)BLOCK * n;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BLOCK; ++d) {
+      const float bValue = bTile[d][tileCol];
+#pragma unroll
+      for (int i = 0; i < TM; ++i) sum[i] += aTile[tileRow + i][d] * bValue;
+    }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+  if (col >= n) return;
+#pragma unroll
+  for (int i = 0; i < TM; ++i)
+    if (row + i < m) klStore(&c[(long long)(row + i) * n + col], sum[i], alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, BLOCK), ceilDiv(n, BLOCK));
+  gemmThreadTileRows<<<grid, dim3(kThreadsX, BLOCK), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

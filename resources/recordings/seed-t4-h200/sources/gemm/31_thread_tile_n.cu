@@ -1,0 +1,67 @@
+// @rung    31_thread_tile_n
+// @title   1D thread tile along N
+// @after   03_shared_tile
+// @idea    each thread of the 32 x 32 block computes TN neighbouring columns of one row, so that an element of A read from shared memory feeds TN FMAs, and TN elements of B come in one wide load
+// @expect  sharedLoads down, fmaUtilization up, sharedStoreBankConflicts up
+// @param   TN 4 {2,4,8}
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int kTile = 32;  // rows of C of a block, depth of a tile, and threads in each direction
+constexpr int kCols = kTile * TN;
+
+__global__ void __launch_bounds__(kTile * kTile)
+gemmThreadTileN(int m, int n, int k, float alpha, const float* __restrict__ a,
+                const float* __restrict__ b, float beta, float* __restrict__ c) {
+  __shared__ float aTile[kTile][kTile];
+  __shared__ float bTile[kTile][kCols];
+
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row = klTileRow() * kTile + ty;
+  const int col = blockIdx.x * kCols + tx * TN;
+
+  // Beyond M or N the last row or column is read in place of nothing: what comes of it is never
+  // stored, and the loop needs no check of M or N.
+  const float* aNext = a + (long long)min(row, m - 1) * k + tx;
+  const float* bNext = b + (long long)ty * n;
+  const long long bStep = (long long)kTile * n;
+
+  float sum[TN] = {};
+  for (int t = 0; t < k; t += kTile) {
+    const bool whole = t + kTile <= k;  // the rest of K is filled with zeros, which add nothing
+    aTile[ty][tx] = whole || t + tx < k ? *aNext : 0.0f;
+    // A thread copies the columns that it will compute, one at a time: neighbouring threads are TN
+    // elements apart, so each of these loads touches TN times the sectors of a coalesced one.
+#pragma unroll
+    for (int j = 0; j < TN; ++j)
+      bTile[ty][tx * TN + j] = whole || t + ty < k ? bNext[min(col + j, n - 1)] : 0.0f;
+    aNext += kTile;
+    bNext += bStep;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < kTile; ++d) {
+      const float aValue = aTile[ty][d];
+#pragma unroll
+      for (int j = 0; j < TN; ++j) sum[j] += aValue * bTile[d][tx * TN + j];
+    }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+  if (row >= m) return;
+#pragma unroll
+  for (int j = 0; j < TN; ++j)
+    if (col + j < n) klStore(&c[(long long)row * n + col + j], sum[j], alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kCols));
+  gemmThreadTileN<<<grid, dim3(kTile, kTile), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

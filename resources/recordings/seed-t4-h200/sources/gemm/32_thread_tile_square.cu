@@ -1,0 +1,73 @@
+// @rung    32_thread_tile_square
+// @title   Square thread tile, 1024 threads
+// @after   31_thread_tile_n
+// @idea    each thread of the 32 x 32 block computes a square of THREAD_TILE x THREAD_TILE, so that the wide load of B, which fed one row of FMAs, now feeds THREAD_TILE of them
+// @expect  sharedLoads down, fmaUtilization up
+// @param   THREAD_TILE 4 {2,4}
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int kTile = 32;                   // depth of a tile, and threads in each direction
+constexpr int kSide = kTile * THREAD_TILE;  // rows and columns of C of a block
+
+__global__ void __launch_bounds__(kTile * kTile)
+gemmThreadTileSquare(int m, int n, int k, float alpha, const float* __restrict__ a,
+                     const float* __restrict__ b, float beta, float* __restrict__ c) {
+  __shared__ float aTile[kSide][kTile];
+  __shared__ float bTile[kTile][kSide];
+
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row = klTileRow() * kSide + ty * THREAD_TILE;
+  const int col = blockIdx.x * kSide + tx * THREAD_TILE;
+
+  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what
+  // comes of it is never stored.
+  const float* aNext = a + (long long)row * k + tx;
+  const float* bNext = b + (long long)ty * n;
+  const long long bStep = (long long)kTile * n;
+
+  float sum[THREAD_TILE][THREAD_TILE] = {};
+  for (int t = 0; t < k; t += kTile) {
+#pragma unroll
+    for (int i = 0; i < THREAD_TILE; ++i)
+      aTile[ty * THREAD_TILE + i][tx] = row + i < m && t + tx < k ? aNext[(long long)i * k] : 0.0f;
+    aNext += kTile;
+    // One column at a time, neighbouring threads THREAD_TILE elements apart: not coalesced.
+#pragma unroll
+    for (int j = 0; j < THREAD_TILE; ++j)
+      bTile[ty][tx * THREAD_TILE + j] = t + ty < k ? bNext[min(col + j, n - 1)] : 0.0f;
+    bNext += bStep;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < kTile; ++d)
+#pragma unroll
+      for (int i = 0; i < THREAD_TILE; ++i) {
+        const float aValue = aTile[ty * THREAD_TILE + i][d];
+#pragma unroll
+        for (int j = 0; j < THREAD_TILE; ++j) sum[i][j] += aValue * bTile[d][tx * THREAD_TILE + j];
+      }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+#pragma unroll
+  for (int i = 0; i < THREAD_TILE; ++i) {
+    if (row + i >= m) break;
+    float* cRow = c + (long long)(row + i) * n;
+#pragma unroll
+    for (int j = 0; j < THREAD_TILE; ++j)
+      if (col + j < n) klStore(&cRow[col + j], sum[i][j], alpha, beta);
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, kSide), ceilDiv(n, kSide));
+  gemmThreadTileSquare<<<grid, dim3(kTile, kTile), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}
