@@ -179,3 +179,17 @@ it('a session that does not exist is said to be missing, once', async () => {
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('alert').waitFor()
 })
+
+describe('an address that is opened while the first view is still on its way', () => {
+  it('is where one arrives', async () => {
+    const { page } = await harness.open()
+    await page.goto('about:blank')
+    await page.goto(harness.origin)
+    await page.evaluate(() => {
+      window.location.hash = '#/doctor'
+    })
+    await page.getByRole('heading', { name: 'GPU' }).waitFor()
+    await page.waitForTimeout(500)
+    expect(page.url()).toContain('/doctor')
+  })
+})

@@ -12,6 +12,8 @@ const rendererDir = join(import.meta.dirname, '../../out/renderer')
 export interface Harness {
   core: Core
   browser: Browser
+  /** Where the web host is. */
+  origin: string
   /** A signed-in page of its own browser context at this hash route, with what went wrong on it. */
   open(route?: string, options?: { width?: number; dark?: boolean }): Promise<OpenPage>
   stop(): Promise<void>
@@ -37,6 +39,7 @@ export async function startHarness(): Promise<Harness> {
   return {
     core,
     browser,
+    origin: host.origin,
     async open(route = '', { width = 1280, dark = false } = {}) {
       const context = await browser.newContext({
         viewport: { width, height: 800 },
@@ -69,12 +72,13 @@ export async function startHarness(): Promise<Harness> {
 
 /** The recording that the program opens with, as the core reads it. */
 export async function shippedSession(core: Core): Promise<{ ref: string; session: Session }> {
-  const recordings = (await core.call('sessions.list', {})).filter(
-    ({ kind }) => kind === 'recorded',
-  )
-  const shipped = recordings.find(({ problem }) => problem.m === 4096) ?? recordings[0]
-  if (!shipped) throw new Error('No recording ships with the program.')
-  return { ref: shipped.ref, session: await core.call('sessions.get', { ref: shipped.ref }) }
+  const [ref] = (await core.call('sessions.list', {}))
+    .filter(({ kind, ladder, problem }) => {
+      return kind === 'recorded' && ladder.id === 'gemm-fp32' && problem.m === 4096
+    })
+    .map((summary) => summary.ref)
+  if (ref === undefined) throw new Error('gemm-fp32 at 4096 does not ship with the program.')
+  return { ref, session: await core.call('sessions.get', { ref }) }
 }
 
 export const ladderRoute = (ref: string): string => `/session/${encodeURIComponent(ref)}/ladder`
