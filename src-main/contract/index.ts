@@ -16,7 +16,7 @@ export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
 
 export const SessionSummary = z.object({
   ref: SessionRef,
-  kind: z.enum(['live', 'recorded']),
+  kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),

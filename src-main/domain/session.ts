@@ -10,7 +10,12 @@ import { Expectation, Identifier, Parameters } from './rung'
 
 export const sessionSchemaVersion = 1
 
-export const Target = z.object({ kind: z.enum(['live', 'recorded']), name: z.string() })
+/** `imported`: read from a file of ncu; nothing of it was built, verified or timed by us. */
+export const Target = z.object({
+  kind: z.enum(['live', 'recorded', 'imported']),
+  /** `local`, the recording's name, or the imported file's. */
+  name: z.string(),
+})
 export type Target = z.infer<typeof Target>
 
 export const Device = z.object({
@@ -91,11 +96,20 @@ export const Timing = z.object({
 })
 export type Timing = z.infer<typeof Timing>
 
+/** What ncu reported, by its own names and in its base units; the unit is empty where it is not known. */
+export const NcuMetrics = z.record(
+  z.string(),
+  z.object({ value: z.union([z.number(), z.string(), z.null()]), unit: z.string() }),
+)
+export type NcuMetrics = z.infer<typeof NcuMetrics>
+
 export const ProfiledKernel = z.object({
   name: z.string(),
   grid: z.tuple([z.number(), z.number(), z.number()]),
   block: z.tuple([z.number(), z.number(), z.number()]),
   passes: z.number().int().nullable(),
+  /** In an import, where the rung has several kernels; see RungResult. */
+  ncuMetrics: NcuMetrics.optional(),
 })
 export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 
@@ -125,6 +139,8 @@ export const RungResult = z.object({
   timing: Timing.nullable(),
   profile: Profile.nullable(),
   metrics: z.record(z.string(), MetricValue),
+  /** In an import, where the rung is one launch: every metric of it beside the registry's. */
+  ncuMetrics: NcuMetrics.optional(),
 })
 export type RungResult = z.infer<typeof RungResult>
 
@@ -165,6 +181,10 @@ export const Session = z.object({
   rungs: z.array(RungResult),
 })
 export type Session = z.infer<typeof Session>
+
+/** What was computed; an import does not know, and its `problem` only fills the place. */
+export const problemOf = ({ target, problem }: Session): Problem | null =>
+  target.kind === 'imported' ? null : problem
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)

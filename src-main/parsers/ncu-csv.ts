@@ -107,7 +107,8 @@ const asNumber = (cell: string | undefined): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-interface Table {
+/** A header, and the row of units below it; empty where there is none. */
+export interface Table {
   header: string[]
   units: string[]
 }
@@ -129,7 +130,8 @@ function parseMetrics({ header, units }: Table, row: string[]): Record<string, N
   return metrics
 }
 
-function parseLaunch(table: Table, row: string[], notes: string[]): NcuLaunch | null {
+/** A row as a launch; null, with a note, where it is not one. */
+export function parseLaunch(table: Table, row: string[], notes: string[]): NcuLaunch | null {
   const cell = (column: string): string => row[table.header.indexOf(column)] ?? ''
   const id = asNumber(cell('ID'))
   const grid = parseExtent(cell('Grid Size'))

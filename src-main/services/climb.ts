@@ -51,7 +51,8 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
 const sizeWord = (problem: { m: number; n: number; k: number }): string =>
   problemLabel(problem).replace('³', '').replaceAll('×', 'x')
 
-async function freeFolder(store: string, id: string): Promise<string> {
+/** The folder of that name, or with a number behind it where the name is taken. */
+export async function freeFolder(store: string, id: string): Promise<string> {
   for (let n = 1; ; n += 1) {
     const folder = join(store, n === 1 ? id : `${id}-${n}`)
     if (!(await pathExists(folder))) return folder

@@ -125,7 +125,13 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
   const live = [...mounted, ...own.filter(({ name }) => name !== mounted[0]?.name)]
     .filter(({ name }) => SessionRef.safeParse(name).success)
     .map(({ name, session, problem }): SessionSummary => {
-      if (session) return summary(name, 'live', name, session)
+      if (session)
+        return summary(
+          name,
+          session.target.kind === 'imported' ? 'imported' : 'live',
+          name,
+          session,
+        )
       return {
         ref: name,
         kind: 'live',

@@ -47,6 +47,7 @@ const owners: Record<string, readonly string[]> = {
   execa: ['src-main/adapters/process.ts'],
   'fast-xml-parser': ['src-main/parsers/'],
   'csv-parse': ['src-main/parsers/'],
+  '@bufbuild/protobuf': ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
   'virtual:kernel-ladder-assets': ['src-main/adapters/assets.ts'],

@@ -120,9 +120,11 @@ export function describeSession(session: Session): string {
             ),
         ],
   )
-  const passes = session.rungs.flatMap(({ profile }) => (profile ? [profile.passes] : []))
+  // An import may not know them, which is 0.
+  const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
+  const imported = session.target.kind === 'imported'
   const evidence = [
-    'times: CUDA events, median; ± half the interquartile range',
+    ...(imported ? [] : ['times: CUDA events, median; ± half the interquartile range']),
     ...(passes.length > 0
       ? [`counters: ncu ${session.tools.ncu ?? ''}, ${passesWord(Math.max(...passes))} a kernel`]
       : []),
@@ -131,7 +133,7 @@ export function describeSession(session: Session): string {
     describeOrigin(session),
     table(session.rungs, columns),
     evidence,
-    `the run took ${session.elapsedSeconds.toFixed(1)} s`,
+    ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
     ...session.warnings.map((warning) => `warning: ${warning}`),
     ...troubles,
     ...describePublished(session),

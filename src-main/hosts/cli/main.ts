@@ -14,7 +14,9 @@ import { diffSources } from '../../services/source-diff'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import { describeComparison, describeSession } from './describe'
+import { importCommand, type ImportOptions } from './import-command'
 import { note, printError, printJson, printText, table } from './output'
+import { reportCommand, type ReportCommandOptions } from './report-command'
 import { runCommand, sessionDocument } from './run-command'
 import { serveCommand, type ServeOptions } from './serve-command'
 
@@ -163,6 +165,38 @@ function program(finish: (code: number) => void): Command {
     .option(json, jsonText)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
       finish(await diffCommand(name, a, b, options)),
+    )
+  cli
+    .command('report')
+    .description('a session, or two side by side, as a document; or a check against a baseline')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option('--format <format>', 'md, csv, json or tex')
+    .option('--out <file>', 'a file that does not exist yet, or - for stdout')
+    .option('--compare <session>', 'a second session, set beside the first')
+    .option('--wide', 'CSV with a line a rung in place of a line a figure')
+    .option('--date <day>', 'a day to print in it; without, the same session gives the same bytes')
+    .option('--ci', 'a summary in Markdown on stdout; exits 1 when a rung got slower or broke')
+    .option('--baseline <session>', 'what --ci compares with')
+    .option('--threshold <percent>', 'how much slower --ci lets a rung get (3)')
+    .action(async (name: string, options: ReportCommandOptions) =>
+      finish(await reportCommand(name, options)),
+    )
+  cli
+    .command('import')
+    .description(
+      'a file that ncu wrote becomes a session: .ncu-rep, or CSV of its raw or details page',
+    )
+    .argument('<file>', 'a .ncu-rep file or a CSV')
+    .option('--out <dir>', 'save the session in this folder, which must not exist')
+    .option('--order <ids>', 'only these of the imported rungs, in this order, separated by commas')
+    .option(
+      '--name <id=name>',
+      'a name for an imported rung; may be given again',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(json, jsonText)
+    .action(async (file: string, options: ImportOptions) =>
+      finish(await importCommand(file, options)),
     )
   cli
     .command('serve')

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { assets } from '../../adapters/assets'
 import { sessionsDir } from '../../adapters/paths'
 import { exitCodes } from '../../domain/errors'
-import type { Session } from '../../domain/session'
+import { problemOf, type Session } from '../../domain/session'
 import { climb, type ClimbResult } from '../../services/climb'
 import { appVersion } from '../../services/version'
 import { parseRunRequest, wholeNumber, type RunOptions } from './arguments'
@@ -14,13 +14,13 @@ import { onStop } from './signals'
 
 /** What `run --json` and `show --json` print. */
 export function sessionDocument(session: Session, folder: string | null): object {
-  const { schema, target, device, problem, ladder, ...rest } = session
+  const { schema, target, device, ladder, ...rest } = session
   return {
     schema,
     session: folder,
     target,
     device,
-    problem,
+    problem: problemOf(session),
     ladder: ladder.id,
     createdAt: rest.createdAt,
     appVersion: rest.appVersion,

@@ -1,0 +1,196 @@
+/**
+ * ncu's CSV in pieces, so that its size does not matter: the raw page (a row a launch) and the details
+ * page (a row a metric, and a row a piece of advice). Launches are kept up to a budget; behind it rows
+ * are counted and not read. Log lines may stand before, between and after the rows.
+ */
+import { parse } from 'csv-parse/sync'
+import { inputError } from '../domain/errors'
+import { parseLaunch, type NcuLaunch, type Table } from './ncu-csv'
+import { NumberStyle } from './ncu-csv-locale'
+import { DetailsPage, isDetailsHeader } from './ncu-details'
+import { ncuMessages, type NcuMessage } from './ncu-failure'
+
+/** How much is kept of a table of any length. */
+export interface Budget {
+  launches: number
+  /** Metric values, over all launches. */
+  values: number
+}
+
+export interface NcuCsv {
+  page: 'raw' | 'details'
+  launches: NcuLaunch[]
+  /** Rows that were read or only counted. */
+  total: number
+  /** What ncu said around the table; the first of it, where there is much. */
+  messages: NcuMessage[]
+  notes: string[]
+}
+
+/** The widest raw page known is 0.2 MB a row. */
+const maxLine = 32 * 2 ** 20
+const maxNotes = 20
+const maxLogLines = 200
+const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
+
+/** Calls back for each line; keeps no more than the line under way. */
+class Lines {
+  #rest = ''
+  constructor(readonly onLine: (line: string) => void) {}
+
+  push(text: string): void {
+    const end = text.lastIndexOf('\n')
+    if (end < 0) {
+      this.#rest += text
+      if (this.#rest.length > maxLine)
+        throw inputError(
+          `A line is longer than ${maxLine / 2 ** 20} MB: this is no table of ncu.`,
+          'Name what `ncu --csv --page raw` printed.',
+        )
+      return
+    }
+    let at = 0
+    for (let next = text.indexOf('\n'); next >= 0; next = text.indexOf('\n', at)) {
+      const line = at === 0 ? this.#rest + text.slice(0, next) : text.slice(at, next)
+      this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+      at = next + 1
+    }
+    this.#rest = text.slice(at)
+  }
+
+  end(): void {
+    if (this.#rest !== '') this.onLine(this.#rest)
+    this.#rest = ''
+  }
+}
+
+class Reader {
+  readonly result: NcuCsv = { page: 'raw', launches: [], total: 0, messages: [], notes: [] }
+  readonly #style = new NumberStyle()
+  readonly #log: string[] = []
+  readonly #seen: Table = { header: [], units: [] }
+  #delimiter = ','
+  #quoted = true
+  #details: DetailsPage | null = null
+  #values = 0
+  #rows = 0
+
+  constructor(readonly budget: Budget) {}
+
+  line(line: string): void {
+    // Two runs of ncu into one file: a new header, whose columns may be others.
+    if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
+      Object.assign(this.#seen, { header: [], units: [] })
+      this.#rows = 0
+    }
+    if (this.#seen.header.length === 0) return this.#beforeTable(line)
+    if (this.#quoted ? !line.startsWith('"') : !line.includes(this.#delimiter)) {
+      this.#logLine(line)
+      return
+    }
+    if (this.result.launches.length >= this.budget.launches || this.#values >= this.budget.values) {
+      this.result.total += 1
+      return
+    }
+    const cells = this.#split(line)
+    if (!this.#isWhole(cells)) {
+      // A line of text with a comma in it is no row of a table without quotes.
+      if (this.#quoted) this.#note(`A row cannot be read: ${JSON.stringify(line.slice(0, 40))}.`)
+      return
+    }
+    this.#rows += 1
+    if (this.#rows === 1 && cells[0] === '' && this.#details === null) {
+      this.#seen.units = cells
+      return
+    }
+    this.#row(cells)
+  }
+
+  end(): NcuCsv {
+    if (this.#details !== null) {
+      const { launches, total, advice } = this.#details.end()
+      Object.assign(this.result, { launches, total })
+      if (advice > 0)
+        this.#note(`${advice} pieces of ncu's advice on the details page are not imported.`)
+    }
+    this.result.messages = ncuMessages(this.#log.join('\n'))
+    return this.result
+  }
+
+  #row(cells: string[]): void {
+    const { header: names, units } = this.#seen
+    if (this.#details !== null) return this.#details.add(cells, this.#style)
+    const launch = parseLaunch(
+      this.#seen,
+      this.#style.normalize(cells, names, units),
+      this.result.notes,
+    )
+    this.#style.rowDone()
+    if (launch === null) {
+      if (this.result.notes.length > maxNotes) this.result.notes.length = maxNotes
+      return
+    }
+    this.result.launches.push(launch)
+    this.result.total += 1
+    this.#values += Object.keys(launch.metrics).length
+  }
+
+  #beforeTable(line: string): void {
+    const found = header.exec(line)
+    if (found === null) return this.#logLine(line)
+    this.#quoted = found[1] !== undefined
+    this.#delimiter = (found[1] ?? found[2])!
+    const cells = this.#split(line.slice(found.index))
+    if (this.#quoted && !line.endsWith('"'))
+      return this.#note("ncu's table ends in the middle of its header.")
+    this.#seen.header = cells
+    if (!isDetailsHeader(cells)) return
+    this.result.page = 'details'
+    this.#details = new DetailsPage(cells, this.budget.launches)
+  }
+
+  #isWhole({ length }: string[]): boolean {
+    return length === this.#seen.header.length || length === this.#details?.metricCells
+  }
+
+  #split(line: string): string[] {
+    // A metric's row of the details page ends in a comma, the columns of advice left out.
+    const text = line.endsWith(this.#delimiter) ? line.slice(0, -1) : line
+    if (this.#quoted && text.endsWith('"')) {
+      const cells = text.slice(1, -1).split(`"${this.#delimiter}"`)
+      // The count tells whether a quoted delimiter inside a cell was taken for the end of one.
+      if (this.#isWhole(cells))
+        return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
+    }
+    try {
+      const [cells = []]: string[][] = parse(this.#quoted ? text : line, {
+        delimiter: this.#delimiter,
+        relax_column_count: true,
+        relax_quotes: true,
+      })
+      return cells
+    } catch {
+      return []
+    }
+  }
+
+  #logLine(line: string): void {
+    if (line.startsWith('==') && this.#log.length < maxLogLines) this.#log.push(line)
+  }
+
+  #note(text: string): void {
+    if (this.result.notes.length < maxNotes) this.result.notes.push(text)
+  }
+}
+
+export async function readNcuCsv(chunks: AsyncIterable<string>, budget: Budget): Promise<NcuCsv> {
+  const reader = new Reader(budget)
+  const lines = new Lines((line) => reader.line(line))
+  let first = true
+  for await (const chunk of chunks) {
+    lines.push(first ? chunk.replace(/^\uFEFF/, '') : chunk)
+    first = false
+  }
+  lines.end()
+  return reader.end()
+}

@@ -1,0 +1,80 @@
+/**
+ * `ncu --csv --page details`: a row a metric under its label, a row a piece of advice, the rows of a
+ * launch one after another. Labels are not ncu's metric names, so a value is kept as `Section: Label`;
+ * the few labels that stand for one metric of the registry are kept under that name too.
+ */
+import { parseLaunch, type NcuLaunch } from './ncu-csv'
+import type { NumberStyle } from './ncu-csv-locale'
+import { parseNcuCell, toBaseUnit } from './ncu-values'
+
+/** Seen in one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
+const metricOfLabel: Record<string, string> = {
+  Duration: 'gpu__time_duration.sum',
+  'Registers Per Thread': 'launch__registers_per_thread',
+  'Theoretical Occupancy': 'sm__maximum_warps_per_active_cycle_pct',
+  'Achieved Occupancy': 'sm__warps_active.avg.pct_of_peak_sustained_active',
+  'Waves Per SM': 'launch__waves_per_multiprocessor',
+}
+
+const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value']
+
+export const isDetailsHeader = (header: readonly string[]): boolean =>
+  metricColumns.every((column) => header.includes(column))
+
+export class DetailsPage {
+  readonly #launches: NcuLaunch[] = []
+  /** How many columns describe the launch; they come first. */
+  readonly #own: number
+  readonly #columns: number[]
+  #key = ''
+  #current: NcuLaunch | null = null
+  #total = 0
+  #advice = 0
+
+  /** Launches beyond `keep` are counted and not kept. */
+  constructor(
+    readonly header: string[],
+    readonly keep: number,
+  ) {
+    this.#own = header.indexOf('Section Name')
+    this.#columns = metricColumns.map((column) => header.indexOf(column))
+  }
+
+  add(row: string[], style: NumberStyle): void {
+    const key = row.slice(0, 2).join()
+    if (key !== this.#key) this.#begin(key, row)
+    const [section = '', label = '', unitText = '', cell = ''] = this.#columns.map(
+      (index) => row[index] ?? '',
+    )
+    if (label === '') this.#advice += 1
+    if (label === '' || this.#current === null) return
+    const [text = ''] = style.normalize([cell], [label], [unitText])
+    style.rowDone()
+    const { unit, factor } = toBaseUnit(unitText)
+    const value = parseNcuCell(text)
+    const figure = { value: typeof value === 'number' ? value * factor : value, unit }
+    this.#current.metrics[`${section}: ${label}`] = figure
+    if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
+  }
+
+  /** Cells of a row that holds a metric; it has none for advice. */
+  get metricCells(): number {
+    return this.header.indexOf('Metric Value') + 1
+  }
+
+  end(): { launches: NcuLaunch[]; total: number; advice: number } {
+    return { launches: this.#launches, total: this.#total, advice: this.#advice }
+  }
+
+  #begin(key: string, row: string[]): void {
+    this.#key = key
+    this.#current = null
+    const header = this.header.slice(0, this.#own)
+    const launch = parseLaunch({ header, units: [] }, row.slice(0, this.#own), [])
+    if (launch === null) return
+    this.#total += 1
+    if (this.#total > this.keep) return
+    this.#current = { ...launch, metrics: {} }
+    this.#launches.push(this.#current)
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Two sessions of one ladder and problem side by side: before and after, or two GPUs. What may not be
+ * compared is refused; what differs beside the code is said.
+ */
+import { comparability } from '../../domain/comparability'
+import { compareRungs, type RungComparison } from '../../domain/compare'
+import { inputError } from '../../domain/errors'
+import { rungOf, type RungResult, type Session } from '../../domain/session'
+import { formatMs } from '../../domain/units'
+import { diffSources, type Hunk } from '../source-diff'
+import type { ReportInput } from './model'
+import { provenance } from './provenance'
+import { scrubSession } from './scrub'
+import { code, say, type Sentence } from './text'
+
+export interface ComparedRung {
+  a: RungResult
+  b: RungResult
+  comparison: RungComparison
+  /** What became of the source; null when it is the same or a text is gone. */
+  hunks: Hunk[] | null
+}
+
+export interface ComparisonModel {
+  a: Session
+  b: Session
+  date: string | null
+  warnings: string[]
+  rungs: ComparedRung[]
+  /** Rungs that one session alone has, and rungs with other parameters or another status. */
+  changes: Sentence[]
+  facts: { id: string; label: string; a: string; b: string; code?: true }[]
+}
+
+const paramWords = ({ params }: RungResult): string =>
+  Object.entries(params)
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join(' ') || 'none'
+
+function changesOf(a: Session, b: Session): Sentence[] {
+  const only = (one: Session, other: Session, which: string): Sentence[] =>
+    one.rungs
+      .filter(({ id }) => !rungOf(other, id))
+      .map(({ id }) => say`${code(id)} is in the ${which} session only.`)
+  const statuses = a.rungs.flatMap((left): Sentence[] => {
+    const right = rungOf(b, left.id)
+    if (!right || right.status === left.status) return []
+    const why = right.status === 'ok' ? '' : ` ${right.reason ?? 'No reason was recorded.'}`
+    return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
+  })
+  const parameters = a.rungs.flatMap((left): Sentence[] => {
+    const right = rungOf(b, left.id)
+    const [before, after] = [paramWords(left), right ? paramWords(right) : '']
+    if (!right || before === after) return []
+    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
+  })
+  return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameters, ...statuses]
+}
+
+export function buildComparison(before: ReportInput, after: ReportInput): ComparisonModel {
+  const a = scrubSession(before.session, before.scrub.sentence)
+  const b = scrubSession(after.session, after.scrub.sentence)
+  const { refusals, warnings } = comparability(a, b)
+  if (refusals.length > 0)
+    throw inputError(
+      `These sessions cannot be compared. ${refusals.join(' ')}`,
+      'Name two sessions of one ladder at one size and data type.',
+    )
+  const rungs = a.rungs.flatMap((left): ComparedRung[] => {
+    const right = rungOf(b, left.id)
+    if (!right) return []
+    const [from, to] = [before.sources[left.id], after.sources[right.id]]
+    const hunks =
+      from === undefined || to === undefined || from === to
+        ? null
+        : diffSources(before.scrub.source(from), after.scrub.source(to))
+    const comparison = compareRungs({ session: a, rung: left }, { session: b, rung: right })
+    return [{ a: left, b: right, comparison, hunks }]
+  })
+  if (rungs.length === 0)
+    throw inputError(
+      'These sessions cannot be compared: they have no rung in common.',
+      'See the rungs of each with `kernel-ladder show`.',
+    )
+  const factsOfB = provenance(b)
+  return {
+    a,
+    b,
+    date: before.date,
+    warnings: [
+      ...warnings,
+      ...a.warnings.map((warning) => `The first session: ${warning}`),
+      ...b.warnings.map((warning) => `The second session: ${warning}`),
+    ],
+    rungs,
+    changes: changesOf(a, b),
+    facts: provenance(a).map((fact, index) => ({
+      id: fact.id,
+      label: fact.label,
+      a: fact.value,
+      b: factsOfB[index]!.value,
+      ...(fact.code ? { code: fact.code } : {}),
+    })),
+  }
+}
+
+export interface Regressions {
+  /** Slower than the threshold and slower than the spread of both sessions explains. */
+  slower: Sentence[]
+  /** Was ok in the baseline, and is wrong or failed now, or was not reached. */
+  broken: Sentence[]
+}
+
+/** What must fail a check of continuous integration, with the baseline as the first session. */
+export function regressions({ rungs }: ComparisonModel, thresholdPercent: number): Regressions {
+  const slower = rungs.flatMap(({ b, comparison: { time } }): Sentence[] => {
+    if (time.verdict !== 'worse' || time.aMs === null || time.bMs === null) return []
+    const percent = (time.bMs / time.aMs - 1) * 100
+    if (percent <= thresholdPercent) return []
+    return [
+      say`${code(b.id)} got ${percent.toFixed(1)} % slower: ${formatMs(time.aMs)} → ${formatMs(time.bMs)}; the spread of both explains ${(time.noise! * 100).toFixed(2)} %.`,
+    ]
+  })
+  const broken = rungs
+    .filter(({ a, b }) => a.status === 'ok' && ['wrong', 'failed', 'not-run'].includes(b.status))
+    .map(
+      ({ b }): Sentence =>
+        say`${code(b.id)} was ok and is ${b.status}. ${b.reason ?? 'No reason was recorded.'}`,
+    )
+  return { slower, broken }
+}

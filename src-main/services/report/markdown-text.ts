@@ -1,0 +1,73 @@
+/**
+ * Markdown as GitHub reads it, from texts that may hold anything. Escaped are markup, HTML, links that
+ * GitHub makes by itself, mentions and mathematics; nothing of a session can become more than text.
+ */
+import { oneLine, visible, type Sentence } from './text'
+
+/** Escapes what is markup anywhere in a line; spaces at the ends stay. */
+const escapeInline = (text: string): string =>
+  visible(text)
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_[\]|~$]/g, '\\$&')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    // An empty comment keeps GitHub from seeing a mention, an issue or an address; a backslash does not.
+    .replace(/@(?=\w)/g, '@<!-- -->')
+    .replace(/#(?=\d)/g, '#<!-- -->')
+    .replace(/:(?=\/\/)/g, '&#58;')
+    .replace(/\bwww(?=\.)/gi, '$&<!-- -->')
+
+/** Escapes what would open a heading, a list or a rule at the start of a line. */
+const escapeStart = (line: string): string =>
+  line.replace(/^(?=[#+-]+(?:\s|$)|=+$)/, '\\').replace(/^(\d+)(?=[.)](?:\s|$))/, '$1\\')
+
+/** Plain text as a paragraph, a cell or a list item. */
+export const md = (text: string): string => escapeStart(escapeInline(text).trim())
+
+/** The longest run of backticks in a text. */
+const longestRun = (text: string): number =>
+  Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+
+/** A code span that its own backticks cannot end. In a table a bar needs its backslash also in code. */
+export function mdCode(text: string): string {
+  const line = oneLine(text)
+  if (line === '') return ''
+  const tick = '`'.repeat(longestRun(line) + 1)
+  const pad = /^`|`$/.test(line) ? ' ' : ''
+  return `${tick}${pad}${line}${pad}${tick}`
+}
+
+export const mdCodeCell = (text: string): string => mdCode(text).replaceAll('|', '\\|')
+
+/** A fenced block with a fence longer than any run of backticks within. */
+export function fenced(text: string, language: string): string {
+  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1))
+  return `${fence}${language}\n${visible(text).replace(/\n$/, '')}\n${fence}`
+}
+
+export const mdSentence = (sentence: Sentence): string =>
+  escapeStart(
+    sentence
+      .map((piece) => (typeof piece === 'string' ? escapeInline(piece) : mdCode(piece.code)))
+      .join(''),
+  )
+
+export type Align = 'left' | 'right'
+
+/** A table whose cells are Markdown already. */
+export function mdTable(
+  columns: readonly { header: string; align?: Align }[],
+  rows: readonly (readonly string[])[],
+): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [
+    line(columns.map(({ header }) => header)),
+    line(columns.map(({ align }) => (align === 'left' ? ':---' : '---:'))),
+    ...rows.map(line),
+  ].join('\n')
+}
+
+/** A block that opens on a click; GitHub needs the empty lines to read Markdown inside. */
+export const details = (summary: string, body: string): string =>
+  `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`

@@ -1,0 +1,166 @@
+/**
+ * A report before a printer gives it a format: every text scrubbed, every figure in its unit with its
+ * evidence, nothing that depends on when or where it is made. The same session gives the same model.
+ */
+import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
+import { rungBefore, type RungResult, type Session } from '../../domain/session'
+import { speedup } from '../../domain/compare'
+import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
+import { diffSources, type Hunk } from '../source-diff'
+import { headline, provenance, type Fact } from './provenance'
+import { scrubSession, type Scrubber } from './scrub'
+import { halfSpread, stepsOf, summarize, type Step, type Summary } from './summary'
+
+/** A figure as it reads. `note` counts from 1 into the model's notes: why there is no value. */
+export interface Figure {
+  text: string
+  evidence: 'measured' | 'derived' | 'unavailable'
+  note?: number
+}
+
+export interface LadderRow {
+  rung: RungResult
+  isReference: boolean
+  time: Figure
+  spread: Figure
+  throughput: Figure
+  /** Throughput over the reference's. */
+  ratio: Figure
+  /** How many times as fast as the rung before. */
+  step: Figure
+  /** In the order of the model's metrics. */
+  metrics: Figure[]
+}
+
+export interface ReportStep extends Step {
+  /** What the sources changed; null where one of them is gone. */
+  hunks: Hunk[] | null
+}
+
+export interface ReportModel {
+  /** Scrubbed: what the JSON printer writes. */
+  session: Session
+  title: string
+  /** The day it was made, only when the user gives one. */
+  date: string | null
+  summary: Summary
+  metrics: { id: string; label: string; isAbsent: boolean }[]
+  rows: LadderRow[]
+  notes: string[]
+  /** Metrics that no rung has a value of, each with the first reason given. */
+  absent: { label: string; reason: string }[]
+  steps: ReportStep[]
+  troubles: RungResult[]
+  facts: Fact[]
+}
+
+export interface ReportInput {
+  session: Session
+  /** Source text by rung id. */
+  sources: Readonly<Record<string, string>>
+  scrub: Scrubber
+  date: string | null
+}
+
+export const dash = '–'
+
+/** What the marks in a table mean; every printer sets it below. */
+export const legend =
+  'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+
+/** Counts read as bare numbers; their heading says of what. */
+export const withUnit = (label: string, unit: Unit): string =>
+  ['inst', 'wavefronts', 'conflicts'].includes(unit) ? `${label} (${unit})` : label
+
+/** Metrics that any rung has, the card's first, then the registry's order, then those it does not know. */
+function metricsOf({ rungs }: Session): { id: string; label: string }[] {
+  const present = new Set(rungs.flatMap(({ metrics }) => Object.keys(metrics)))
+  const known = metricDefinitions.filter(({ id }) => present.has(id))
+  const isCard = (id: string): boolean => cardMetricIds.some((card) => card === id)
+  const ordered = [
+    ...known.filter(({ id }) => isCard(id)),
+    ...known.filter(({ id }) => !isCard(id)),
+  ].map(({ id, label, unit }) => ({ id, label: withUnit(label, unit) }))
+  const unknown = [...present].filter((id) => !known.some((metric) => metric.id === id)).sort()
+  return [...ordered, ...unknown.map((id) => ({ id, label: id }))]
+}
+
+export function buildReport(input: ReportInput): ReportModel {
+  const { scrub } = input
+  const session = scrubSession(input.session, scrub.sentence)
+  const notes: string[] = []
+  const noteNumber = (reason: string): number => {
+    if (!notes.includes(reason)) notes.push(reason)
+    return notes.indexOf(reason) + 1
+  }
+  const absent = (reason?: string): Figure => ({
+    text: dash,
+    evidence: 'unavailable',
+    ...(reason ? { note: noteNumber(reason) } : {}),
+  })
+  const metricFigure = (value: MetricValue | undefined): Figure => {
+    if (value?.value == null) return absent(value?.reason)
+    return { text: formatValue(value.value, value.unit), evidence: value.evidence }
+  }
+  const metrics = metricsOf(session).map((metric) => ({
+    ...metric,
+    isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
+  }))
+  const row = (rung: RungResult): LadderRow => {
+    const { timing } = rung
+    const isReference = rung.id === session.ladder.reference
+    const figure = (evidence: 'measured' | 'derived', text: string | null | undefined): Figure =>
+      text == null ? absent() : { text, evidence }
+    const ratio = timing?.ratioToReference ?? null
+    const factor = isReference ? null : speedup(rungBefore(session, rung.id), rung)
+    return {
+      rung,
+      isReference,
+      time: figure('measured', timing && formatMs(timing.medianMs)),
+      spread: figure('derived', timing && halfSpread(timing.spread)),
+      throughput: figure('derived', timing && formatGflops(timing.gflops)),
+      ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
+      step: figure('derived', factor === null ? null : formatRatio(factor)),
+      // What no rung has is told once, not by a mark in each cell.
+      metrics: metrics.map(({ id, isAbsent }) =>
+        isAbsent ? absent() : metricFigure(rung.metrics[id]),
+      ),
+    }
+  }
+  const steps = stepsOf(session)
+  const source = (id: string): string | undefined => input.sources[id]
+  return {
+    session,
+    title: `${headline(session)} on ${session.device?.name ?? 'no GPU'}`,
+    date: input.date,
+    summary: summarize(session, steps),
+    metrics,
+    rows: session.rungs.map(row),
+    notes,
+    absent: metrics
+      .filter(({ isAbsent }) => isAbsent)
+      .map(({ id, label }) => {
+        const reasons = session.rungs.flatMap(({ metrics: own }) => own[id]?.reason ?? [])
+        return { label, reason: reasons[0] ?? 'No reason was recorded.' }
+      }),
+    steps: steps.map((step) => {
+      const [a, b] = [source(step.from.id), source(step.to.id)]
+      return {
+        ...step,
+        hunks:
+          a === undefined || b === undefined ? null : diffSources(scrub.source(a), scrub.source(b)),
+      }
+    }),
+    troubles: session.rungs.filter(({ status }) => status !== 'ok'),
+    facts: provenance(session),
+  }
+}
+
+/** A diagnostic at its place: `gemm/01_naive.cu:12: error: …`. */
+export const diagnosticLine = ({
+  severity,
+  file,
+  line,
+  message,
+}: RungResult['diagnostics'][number]): string =>
+  `${file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `}${severity}: ${message}`

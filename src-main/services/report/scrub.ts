@@ -1,0 +1,153 @@
+/**
+ * What identifies a machine or a person never leaves in a report. Sessions keep no serial numbers to
+ * begin with; this takes out what tools wrote into their sentences: paths, hosts, users, identifiers.
+ * It errs towards taking out too much.
+ */
+
+import type { Session } from '../../domain/session'
+import { units } from '../../domain/units'
+
+/** Names of the machine that exports: its users' folders, host and user. */
+export interface Privates {
+  folders: readonly string[]
+  words: readonly string[]
+}
+
+/** Names that everyone has; as words they would be taken out of plain prose. */
+const commonNames = new Set(
+  'root user users admin node runner ubuntu debian nvidia cuda test home host localhost local'.split(
+    ' ',
+  ),
+)
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** Folders that hold a person's or a machine's files; below them, one name is enough to be a path. */
+const privateRoots =
+  'home|Users|root|tmp|var|private|mnt|media|scratch|data|gpfs|lustre|nfs|work|workspace|srv|opt|run|proc'
+const topDomains =
+  'local|lan|internal|intranet|corp|cluster|home|edu|org|com|net|gov|mil|io|dev|cloud|ai'
+
+type Pattern = readonly [RegExp, string]
+
+/**
+ * In order; each is one kind of identifier and the word that takes its place. What repeats is bounded, so
+ * that a long hostile text costs no more than its length.
+ */
+const patterns: readonly Pattern[] = [
+  [/\bfile:\/\/[^\s"'<>)]*/gi, '<path>'],
+  [/\b(?:GPU|MIG|UUID)-[0-9a-f-]{8,}/gi, '<uuid>'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<uuid>'],
+  [/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/gi, '<address>'],
+  [/\bserial\s*(?:number|no\.?|#)\s*[:=#]?\s*[\w-]{4,}/gi, 'serial <serial>'],
+  [/\b\d{13}\b/g, '<serial>'],
+  [/\b(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}\b(?!\.\d)/g, '<address>'],
+  // A quoted path may hold spaces.
+  [/(["'`])(?:\/[\w.]|[A-Za-z]:[\\/]|\\\\)[^"'`\n]*\1/g, '$1<path>$1'],
+  [/(?<![A-Za-z0-9])[A-Za-z]:[\\/](?![\\/])[^\s"'<>|]+/g, '<path>'],
+  [/\\\\[\w.$-]+\\[^\s"'<>|]+/g, '<path>'],
+  [new RegExp(`(?<![\\w.~>)\\]/-])/(?:${privateRoots})/[^\\s"'<>|,;:()\\]]+`, 'g'), '<path>'],
+  [/(?<=(?:^|[\s"'=,])-[A-Za-z]{1,8})\/[\w.+@%~-]+[^\s"'<>|,;:()\]]*/g, '<path>'],
+  [/(?<![\w.~>)\]/*])\/[\w.+@%~-]+\/[^\s"'<>|,;:()\]]+/g, '<path>'],
+  [/~[A-Za-z_][\w.-]*(?=\/)/g, '~'],
+  [/\b[\w.+-]{1,64}@[A-Za-z0-9][\w.-]*/g, '<user>@<host>'],
+]
+
+/** What is told by a word before it or by its ending alone; in a source that would be code. */
+const inSentences: readonly Pattern[] = [
+  [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],
+  [/\b(host(?:\s?name)?|node(?:\s?name)?|user(?:\s?name)?)\s*[:=]\s*[\w.-]+/gi, '$1: <$1>'],
+  [new RegExp(`\\b(?:[a-z0-9][a-z0-9-]{0,62}\\.){1,8}(?:${topDomains})\\b`, 'gi'), '<host>'],
+]
+
+/** Web addresses are citations; the folders of a system and of CUDA are the same on every machine. */
+const kept =
+  /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
+
+const replace = (text: string, all: readonly Pattern[]): string =>
+  all.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), text)
+
+export interface Scrubber {
+  /** What a tool or a person wrote. */
+  sentence: (text: string) => string
+  /** A rung's source, in which `host = x` is code. */
+  source: (text: string) => string
+}
+
+/** Takes out of texts what must not leave. */
+export function scrubber({ folders, words }: Privates): Scrubber {
+  const ownFolders = folders
+    .filter((folder) => folder.length > 1)
+    .sort((a, b) => b.length - a.length)
+    .map((folder): Pattern => {
+      const below = `${escaped(folder)}(?:[\\\\/][^\\s"'<>|,;:()\\]]*)?`
+      return [new RegExp(below, 'g'), '<path>']
+    })
+  const ownWords = words
+    .filter((word) => word.length > 2 && !commonNames.has(word.toLowerCase()))
+    .map((word): Pattern => {
+      const whole = `(?<![\\w-])${escaped(word)}(?![\\w-])`
+      return [new RegExp(whole, 'gi'), '<private>']
+    })
+  // Words last: a path that lost its user's name would no longer be seen as one.
+  const scrub = (text: string, all: readonly Pattern[]): string => {
+    let result = ''
+    let at = 0
+    for (const { 0: same, index } of text.matchAll(kept)) {
+      result += replace(text.slice(at, index), all) + replace(same, ownWords)
+      at = index + same.length
+    }
+    return result + replace(text.slice(at), all)
+  }
+  const always = [...ownFolders, ...patterns]
+  return {
+    sentence: (text) => scrub(text, [...always, ...inSentences, ...ownWords]),
+    source: (text) => scrub(text, [...always, ...ownWords]),
+  }
+}
+
+/** Fields whose form the schema fixes: scrubbing them could only break what refers to them. */
+const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
+
+function scrubValue(value: unknown, key: string, scrub: (text: string) => string): unknown {
+  if (typeof value === 'string') {
+    const isFixed =
+      identifierKeys.has(key) || (key === 'unit' && units.some((unit) => unit === value))
+    return isFixed ? value : scrub(value)
+  }
+  if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      scrub(name),
+      // Ids of ladders, rungs and headers are names of the ladder; the session's own id is free text.
+      name === 'id' && typeof item === 'string' ? item : scrubValue(item, name, scrub),
+    ]),
+  )
+}
+
+/** The session as it may leave: still a session by the schema. */
+export function scrubSession(session: Session, scrub: (text: string) => string): Session {
+  const scrubbed = scrubValue(session, '', scrub) as Session
+  const { published } = session.ladder
+  return {
+    ...scrubbed,
+    id: scrub(session.id),
+    ladder: {
+      ...scrubbed.ladder,
+      // Their keys are rung ids.
+      ...(published && scrubbed.ladder.published
+        ? {
+            published: {
+              ...scrubbed.ladder.published,
+              gflops: published.gflops,
+              metrics: published.metrics,
+              ...(published.url !== undefined && !/^https?:/.test(published.url)
+                ? { url: undefined }
+                : {}),
+            },
+          }
+        : {}),
+    },
+  }
+}

@@ -1,0 +1,65 @@
+/** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
+import { legend, type LadderRow, type ReportModel } from './model'
+import { tex, texCode, texComment, texSentence } from './tex-text'
+
+const rowLine = ({
+  rung,
+  isReference,
+  time,
+  spread,
+  throughput,
+  ratio,
+  step,
+}: LadderRow): string => {
+  const name = `${texCode(rung.id)} & ${tex(rung.title)}${isReference ? ' (reference)' : ''}`
+  // A rung without a time says why it has none where its figures would stand.
+  const figures = rung.timing
+    ? [time, spread, throughput, ratio, step].map(({ text }) => tex(text)).join(' & ')
+    : `\\multicolumn{5}{c}{${tex(rung.status)}}`
+  const status = rung.timing && rung.status !== 'ok' ? ` (${tex(rung.status)})` : ''
+  return `    ${name}${status} & ${figures} \\\\`
+}
+
+/** A label that LaTeX takes as it is. */
+const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
+
+export function printTex(model: ReportModel): string {
+  const { session, summary, rows, facts, troubles, date } = model
+  const notes = [
+    tex(legend),
+    ...facts.map(
+      ({ label: what, value, code }) => `${tex(what)}: ${code ? texCode(value) : tex(value)}.`,
+    ),
+    ...session.warnings.map((warning) => `Warning: ${tex(warning)}`),
+    ...troubles.map(
+      ({ id, status, reason }) =>
+        `${texCode(id)} is ${tex(status)}: ${tex(reason ?? 'No reason was recorded.')}`,
+    ),
+  ]
+  return [
+    texComment('Needs \\usepackage{booktabs}.'),
+    ...(date === null ? [] : [texComment(`Report of ${date}.`)]),
+    ...session.rungs.map(({ id, file, sourceHash }) =>
+      texComment(`${id}: ${file}, SHA-256 ${sourceHash}`),
+    ),
+    '\\begin{table}',
+    '  \\centering',
+    `  \\caption{${tex(model.title)}. ${summary.best.map(texSentence).join(' ')}}`,
+    `  \\label{tab:${label(session.id)}}`,
+    '  \\begin{tabular}{llrrrrr}',
+    '    \\toprule',
+    `    Rung & What & Time & ${tex('±')} & ${tex('Throughput ○')} & ${tex('To ref. ○')} & ${tex('To prev. ○')} \\\\`,
+    '    \\midrule',
+    ...rows.map(rowLine),
+    '    \\bottomrule',
+    '  \\end{tabular}',
+    '',
+    '  \\smallskip',
+    '  \\begin{minipage}{\\linewidth}',
+    '    \\footnotesize\\raggedright',
+    ...notes.map((note) => `    ${note}`),
+    '  \\end{minipage}',
+    '\\end{table}',
+    '',
+  ].join('\n')
+}

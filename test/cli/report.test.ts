@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Session } from '../../src-main/domain/session'
+import { recordingsDir, tempDir } from '../services/support'
+import { run } from './support'
+
+const recorded = 'recorded:gemm-fp32-h200-4096'
+
+/** A copy of the recording on the disk, changed. */
+async function session(dir: string, change: (session: Session) => void): Promise<string> {
+  const folder = join(dir, 'changed')
+  await cp(join(recordingsDir, 'gemm-fp32-h200-4096'), folder, { recursive: true })
+  const path = join(folder, 'session.json')
+  const value = JSON.parse(await readFile(path, 'utf8')) as Session
+  change(value)
+  await writeFile(path, JSON.stringify(value))
+  return folder
+}
+
+const slower = (value: Session): void => {
+  const timing = value.rungs.at(-1)!.timing!
+  timing.medianMs *= 1.5
+}
+
+describe('report', () => {
+  it.each(['md', 'csv', 'json', 'tex'])(
+    'writes %s, the same to a file and to stdout',
+    async (format) => {
+      const out = join(await tempDir(), `report.${format}`)
+      const written = await run(['report', recorded, '--format', format, '--out', out])
+      expect([written.code, written.stdout]).toEqual([0, ''])
+      const printed = await run(['report', recorded, '--format', format, '--out', '-'])
+      expect(printed.code).toBe(0)
+      expect(await readFile(out, 'utf8')).toBe(printed.stdout)
+      expect(printed.stdout).toContain('06')
+    },
+  )
+
+  it('sets two sessions side by side', async () => {
+    const other = await session(await tempDir(), slower)
+    const args = ['report', recorded, '--compare', other, '--format', 'md', '--out', '-']
+    const { code, stdout } = await run([...args, '--date', '2026-11-21'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('▼ worse')
+    expect(stdout).toContain('Report of 2026-11-21.')
+  })
+
+  it.each([
+    [['--format', 'html', '--out', '-'], /"html" is not offered yet.*md, csv, json, tex/s],
+    [['--format', 'pdf', '--out', '-'], /"pdf" is not offered yet.*md, csv, json, tex/s],
+    [['--format', 'docx', '--out', '-'], /"docx" is not a format.*md, csv, json, tex/s],
+    [['--out', '-'], /--format is missing/],
+    [['--format', 'md'], /--out is missing/],
+    [['--format', 'md', '--wide', '--out', '-'], /--wide goes with --format csv/],
+    [['--format', 'md', '--date', 'today', '--out', '-'], /--date "today" is not a day/],
+    [['--format', 'md', '--out', '/nope/r.md'], /no folder \/nope/],
+    [['--format', 'md', '--out', '/tmp'], /exists already/],
+    [['--format', 'md', '--out', '-', '--baseline', 'recorded'], /--baseline goes with --ci only/],
+    [['--format', 'md', '--out', '-', '--compare', '/nope'], /is not a session/],
+    [
+      ['--format', 'md', '--out', '-', '--compare', 'recorded:gemm-fp32-h200-1024'],
+      /problem differs/,
+    ],
+    [['--ci'], /--ci needs a session to compare with/],
+    [['--ci', '--baseline', 'recorded', '--threshold', '-1'], /--threshold "-1"/],
+    [['--ci', '--baseline', 'recorded', '--format', 'md'], /--format does not go with --ci/],
+    [['--ci', '--baseline', 'recorded:gemm-fp32-h200-1024'], /problem differs/],
+  ])('%j exits 2 with a sentence', async (args, message) => {
+    const { code, stdout, stderr } = await run(['report', recorded, ...args])
+    expect(stderr).toMatch(message)
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
+  it('leaves a file that exists as it was, and no half file where it may not write', async () => {
+    const dir = await tempDir()
+    const out = join(dir, 'mine.md')
+    await writeFile(out, 'mine')
+    expect((await run(['report', recorded, '--format', 'md', '--out', out])).code).toBe(2)
+    expect(await readFile(out, 'utf8')).toBe('mine')
+    if (process.getuid?.() !== 0) {
+      const locked = join(dir, 'locked')
+      await mkdir(locked, { mode: 0o500 })
+      const { code, stderr } = await run([
+        ...['report', recorded, '--format', 'md'],
+        ...['--out', join(locked, 'r.md')],
+      ])
+      expect(code).toBe(2)
+      expect(stderr).toMatch(/may not write there/)
+      expect(await readdir(locked)).toEqual([])
+    }
+    expect(existsSync(out)).toBe(true)
+  })
+})
+
+describe('report --ci', () => {
+  it('prints a summary and exits 0 where nothing got slower, and 1 where a rung did', async () => {
+    const dir = await tempDir()
+    const same = await run(['report', recorded, '--ci', '--baseline', recorded])
+    expect(same.code).toBe(0)
+    expect(same.stdout).toMatch(/^## Kernel Ladder: no rung got more than 3 % slower/)
+    const now = await session(dir, slower)
+    const out = join(dir, 'ci.md')
+    const args = ['report', now, '--ci', '--baseline', recorded]
+    const worse = await run([...args, '--threshold', '3', '--out', out])
+    expect(worse.code).toBe(1)
+    expect(worse.stdout).toContain('- `06_float4` got 50.0 % slower')
+    expect(await readFile(out, 'utf8')).toBe(worse.stdout)
+    expect((await run([...args, '--threshold', '60'])).code).toBe(0)
+  })
+})

@@ -1,0 +1,131 @@
+import { parse } from 'csv-parse/sync'
+import { describe, expect, it } from 'vitest'
+import { comparability } from '../../../src-main/domain/comparability'
+import { reportCi, reportComparison } from '../../../src-main/services/report'
+import { editRung, noPrivates, recording, slowed, type Sample } from './samples'
+
+const compare = (a: Sample, b: Sample, format: 'md' | 'csv' | 'json' | 'tex'): string =>
+  reportComparison(a, b, { format }, noPrivates)
+
+describe('whether two sessions may be compared', () => {
+  it('is said of the same one without a word', () => {
+    expect(comparability(recording().session, recording().session)).toEqual({
+      refusals: [],
+      warnings: [],
+    })
+  })
+
+  it('is refused for another ladder, problem or data type', () => {
+    const other = recording()
+    other.session.ladder.id = 'gemm-f16'
+    other.session.problem = { ...other.session.problem, k: 1024, dtype: 'f16' }
+    expect(() => compare(recording(), other, 'md')).toThrow(
+      /cannot be compared. The ladder differs: gemm-fp32 and gemm-f16. The problem differs: 4096³.*The data type differs: f32 and f16/,
+    )
+  })
+
+  it('is warned of for another GPU, driver, clock, compiler, profiler or import', () => {
+    const { session } = recording()
+    session.device = { ...session.device!, name: 'NVIDIA B200', driver: '590.1' }
+    session.tools = { nvcc: '13.1', ncu: null }
+    for (const { timing } of session.rungs)
+      Object.assign(timing!, { smClockBeforeMHz: 1200, smClockAfterMHz: 1200 })
+    expect(comparability(recording().session, session)).toEqual({
+      refusals: [],
+      warnings: [
+        'The GPU differs: NVIDIA H200 and NVIDIA B200.',
+        'The driver differs: 580.159.04 and 590.1.',
+        'The SM clock differs: 1980 MHz and 1200 MHz.',
+        'The compiler (nvcc) differs: 13.0.88 and 13.1.',
+        'The profiler (ncu) differs: 2025.3.1.0 and unknown.',
+      ],
+    })
+  })
+})
+
+describe('two sessions side by side', () => {
+  const after = (): Sample => {
+    const sample = slowed(recording(), '06_float4', 1.1)
+    sample.session.device!.driver = '<b>590'
+    sample.session.rungs.at(-1)!.params = { BM: 64 }
+    sample.sources['06_float4'] += '// changed\n'
+    return editRung(sample, '01_naive', { timing: null, status: 'failed', reason: 'It crashed.' })
+  }
+
+  it('md: warnings first, the times, what changed, and the source diff', () => {
+    const text = compare(recording(), after(), 'md')
+    expect(text).toContain('> **Warning:** The driver differs: 580.159.04 and &lt;b&gt;590.')
+    expect(text).toContain('- `01_naive` was ok and is failed. It crashed.')
+    expect(text).toMatch(/\| `06_float4` \| 3\.41 ms \| 3\.75 ms \| 0\.909× \|.*▼ worse \|/)
+    expect(text).toContain('has other parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
+    expect(text).toContain('```diff\n')
+    expect(text).toContain('\n+// changed\n')
+  })
+
+  it('csv: both values of each metric', () => {
+    const rows: Record<string, string>[] = parse(compare(recording(), after(), 'csv'), {
+      columns: true,
+    })
+    const time = rows.find(
+      ({ rung, metric }) => rung === '06_float4' && metric === 'timing.medianMs',
+    )
+    expect(time).toMatchObject({ a: '3.41180801', unit: 'ms', verdict: 'worse' })
+    expect(Number(time?.['b/a'])).toBeCloseTo(1.1)
+  })
+
+  it('json and tex', () => {
+    const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
+      warnings: string[]
+      rungs: { id: string; time: { verdict: string } }[]
+    }
+    expect(warnings).toEqual(['The driver differs: 580.159.04 and <b>590.'])
+    expect(rungs.find(({ id }) => id === '06_float4')?.time.verdict).toBe('worse')
+    expect(compare(recording(), after(), 'tex')).toContain(
+      '\\texttt{06\\_float4} & 3.41 ms & 3.75 ms & 0.909$\\times$ & 0.1 \\% \\\\',
+    )
+  })
+})
+
+describe('the check against a baseline', () => {
+  const check = (now: Sample, threshold = 3, baseline = recording()) =>
+    reportCi(baseline, now, threshold, noPrivates)
+
+  it('passes where nothing got slower', () => {
+    const { passed, text } = check(recording())
+    expect(passed).toBe(true)
+    expect(text).toMatch(/^## Kernel Ladder: no rung got more than 3 % slower$/m)
+  })
+
+  it('fails where a rung got slower than the threshold and the spread of both', () => {
+    const { passed, text } = check(slowed(recording(), '05_thread_tile_2d', 1.05))
+    expect(passed).toBe(false)
+    expect(text).toContain('1 of 7 rungs got worse')
+    expect(text).toContain('- `05_thread_tile_2d` got 5.0 % slower: 4.42 ms → 4.64 ms')
+  })
+
+  it('passes what is below the threshold, or within the spread of both', () => {
+    expect(check(slowed(recording(), '05_thread_tile_2d', 1.02)).passed).toBe(true)
+    expect(check(slowed(recording(), '05_thread_tile_2d', 1.05), 10).passed).toBe(true)
+    const noisy = slowed(recording(), '05_thread_tile_2d', 1, 0.05)
+    expect(check(slowed(recording(), '05_thread_tile_2d', 1.05, 0.05), 3, noisy).passed).toBe(true)
+  })
+
+  it('fails where a rung broke, and tells rungs that came and went', () => {
+    const now = editRung(recording(), '06_float4', {
+      status: 'wrong',
+      timing: null,
+      reason: 'NaN.',
+    })
+    now.session.rungs = now.session.rungs.filter(({ id }) => id !== '01_naive')
+    const { passed, text } = check(now)
+    expect(passed).toBe(false)
+    expect(text).toContain('- `06_float4` was ok and is wrong. NaN.')
+    expect(text).toContain('- `01_naive` is in the first session only.')
+  })
+
+  it('refuses sessions without a rung in common', () => {
+    const now = recording()
+    now.session.rungs = []
+    expect(() => check(now)).toThrow(/no rung in common/)
+  })
+})

@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { sessionSchemaText } from '../../../scripts/lib/session-schema.mjs'
+import { Session, sessionSchemaVersion } from '../../../src-main/domain/session'
+import { parseFormat, report, reportFormats } from '../../../src-main/services/report'
+import { buildReport, type ReportModel } from '../../../src-main/services/report/model'
+import { reproduceCommand } from '../../../src-main/services/report/provenance'
+import { scrubber } from '../../../src-main/services/report/scrub'
+import type { Sentence } from '../../../src-main/services/report/text'
+import {
+  editRung,
+  noPrivates,
+  recording,
+  slowed,
+  withHostileStrings,
+  withoutMetrics,
+  withTroubles,
+  type Sample,
+} from './samples'
+
+const model = (sample: Sample): ReportModel =>
+  buildReport({ ...sample, scrub: scrubber(noPrivates), date: null })
+const words = (sentences: Sentence[]): string[] =>
+  sentences.map((sentence) =>
+    sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
+  )
+
+describe('the summary', () => {
+  it('tells the best rung, the three largest jumps with their counters, and that all paid', () => {
+    const { best, jumps, unpaid, allPaid } = model(recording()).summary
+    expect(words(best)).toEqual([
+      'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
+    ])
+    expect(words(jumps)).toEqual([
+      '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. FMA pipe utilization: 2.3 % → 26.8 %, as its header announced.',
+      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header announced.',
+      '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. Shared-memory loads: 805 M → 134 M, as its header announced.',
+    ])
+    expect(unpaid).toEqual([])
+    expect(allPaid).toBe(true)
+  })
+
+  it('takes the largest improvement of a counter where the header announced none', () => {
+    const sample = editRung(recording(), '06_float4', { expect: [] })
+    slowed(sample, '06_float4', 0.5)
+    expect(words(model(sample).summary.jumps)[1]).toBe(
+      '06_float4 is 2.59× (± 0.1 %) as fast as 05_thread_tile_2d. Bank conflicts, shared loads: 269 M → 31.5 k, the largest improvement of a counter (lower is better).',
+    )
+  })
+
+  it('tells what did not pay, and keeps quiet about what is within the spread', () => {
+    const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
+    const [slower, level] = words(model(sample).summary.unpaid)
+    expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
+    expect(level).toBe('03_shared_tile is level with 02_coalesced within the spread of both.')
+  })
+
+  it('tells a rung past the reference, and one level with it', () => {
+    const place = (ratio: number): string => {
+      const sample = recording()
+      const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
+      rung.timing!.ratioToReference = ratio
+      return words(model(sample).summary.best)[0]!
+    }
+    expect(place(1.2)).toContain('reference 00_cublas, past it.')
+    expect(place(1.0005)).toContain('reference 00_cublas, level with it within the spread.')
+  })
+
+  it('says so when there is no counter, and when there is no time', () => {
+    expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
+      'No counter that was collected',
+    )
+    const sample = recording()
+    for (const rung of sample.session.rungs) rung.timing = null
+    const { best, jumps, allPaid } = model(sample).summary
+    expect(words(best)).toEqual(['No rung was verified and timed, so there is no best one.'])
+    expect([jumps, allPaid]).toEqual([[], false])
+  })
+})
+
+describe('the command to reproduce it', () => {
+  it('names the rungs, the size and the level', () => {
+    expect(reproduceCommand(recording().session)).toBe(
+      'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card',
+    )
+  })
+
+  it('names what differs from the defaults, a parameter only where it reaches no other rung', () => {
+    const { session } = recording()
+    session.problem = { ...session.problem, m: 3, beta: 0.5 }
+    session.settings.flushL2 = true
+    for (const { params } of session.ladder.rungs) if (params.TILE) params.TILE = 16
+    session.ladder.rungs.find(({ id }) => id === '05_thread_tile_2d')!.params.BK = 16
+    const command = reproduceCommand(session)
+    expect(command).toContain('--m 3 --n 4096 --k 4096 --beta 0.5 --param TILE=16 --profile card')
+    expect(command).toMatch(/ --flush-l2$/)
+    expect(command).not.toContain('BK=')
+  })
+
+  it('quotes the name of an imported file for a shell', () => {
+    const { session } = recording()
+    session.target = { kind: 'imported', name: "it's $(x).ncu-rep" }
+    expect(reproduceCommand(session)).toBe(`kernel-ladder import 'it'\\''s $(x).ncu-rep'`)
+  })
+})
+
+describe('every format', () => {
+  it.each(reportFormats)('%s: the same session gives the same bytes', (format) => {
+    expect(report(recording(), { format })).toBe(report(recording(), { format }))
+  })
+
+  it.each(reportFormats)(
+    '%s: troubles, no metrics, no rung, no GPU and hostile texts',
+    (format) => {
+      const empty = recording()
+      empty.session.rungs = []
+      empty.session.device = null
+      for (const sample of [withTroubles(), withoutMetrics(), empty, withHostileStrings()]) {
+        const text = report(sample, { format, wide: true }, noPrivates)
+        expect(text.length).toBeGreaterThan(100)
+        expect(text).not.toMatch(/undefined|NaN|\[object/)
+        // Nothing that hides, moves the reading direction or controls a terminal.
+        expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+      }
+    },
+  )
+
+  it.each(['html', 'pdf'])('%s is not offered yet', (word) => {
+    expect(() => parseFormat(word)).toThrow(/not offered yet/)
+  })
+})
+
+describe('JSON', () => {
+  it('is the session, and no figure differs', () => {
+    const { session, sources } = recording()
+    expect(JSON.parse(report({ session, sources }, { format: 'json' }, noPrivates))).toEqual(
+      session,
+    )
+  })
+
+  it('keeps hidden characters as escapes, with their value', () => {
+    const sample = recording()
+    sample.session.warnings = ['a\u202eb\u{e0041}']
+    const text = report(sample, { format: 'json' }, noPrivates)
+    expect(text).toContain('a\\u202eb\\udb40\\udc41')
+    expect((JSON.parse(text) as Session).warnings).toEqual(sample.session.warnings)
+  })
+
+  it('is valid by the published schema, which is current', async () => {
+    const path = join(import.meta.dirname, '../../../docs/SESSION-SCHEMA.json')
+    const published = await readFile(path, 'utf8')
+    expect(published, 'run `node scripts/session-schema.mjs`').toBe(
+      await sessionSchemaText(Session, sessionSchemaVersion),
+    )
+    const schema = z.fromJSONSchema(JSON.parse(published))
+    for (const sample of [recording(), withTroubles(), withHostileStrings()]) {
+      const value: unknown = JSON.parse(report(sample, { format: 'json' }))
+      expect(schema.safeParse(value).error).toBeUndefined()
+      expect(Session.safeParse(value).error).toBeUndefined()
+    }
+    expect(schema.safeParse({ ...recording().session, rungs: [{}] }).success).toBe(false)
+  })
+})

@@ -1,0 +1,113 @@
+/** Sessions for tests of reports: a shipped recording, and what a hostile or unlucky one looks like. */
+import { join } from 'node:path'
+import { readSession, readSources } from '../../../src-main/adapters/session-store'
+import type { RungResult, Session } from '../../../src-main/domain/session'
+import type { Privates } from '../../../src-main/services/report/scrub'
+import { recordingsDir } from '../support'
+
+const folder = join(recordingsDir, 'gemm-fp32-h200-4096')
+const session = await readSession(folder)
+const sources = await readSources(folder, session)
+
+export const noPrivates: Privates = { folders: [], words: [] }
+
+/** A copy that a test may change. */
+export const recording = (): { session: Session; sources: Record<string, string> } =>
+  structuredClone({ session, sources })
+
+export type Sample = ReturnType<typeof recording>
+
+export function editRung(sample: Sample, id: string, change: Partial<RungResult>): Sample {
+  const rung = sample.session.rungs.find((candidate) => candidate.id === id)
+  if (!rung) throw new Error(`no rung ${id}`)
+  Object.assign(rung, change)
+  return sample
+}
+
+/** Multiplies the time of a rung. */
+export function slowed(sample: Sample, id: string, factor: number, spread?: number): Sample {
+  const timing = sample.session.rungs.find((rung) => rung.id === id)!.timing!
+  return editRung(sample, id, {
+    timing: {
+      ...timing,
+      medianMs: timing.medianMs * factor,
+      gflops: timing.gflops / factor,
+      spread: spread ?? timing.spread,
+    },
+  })
+}
+
+/** No counters were collected, and no rung has any metric. */
+export function withoutMetrics(): Sample {
+  const sample = recording()
+  sample.session.settings.profile = 'none'
+  for (const rung of sample.session.rungs) Object.assign(rung, { metrics: {}, profile: null })
+  return sample
+}
+
+/** A rung of each unhappy end. */
+export function withTroubles(): Sample {
+  const sample = recording()
+  const bare = { timing: null, verify: null, profile: null, metrics: {} }
+  editRung(sample, '03_shared_tile', {
+    ...bare,
+    status: 'failed',
+    reason: 'It does not compile.',
+    diagnostics: [
+      { severity: 'error', file: 'gemm/03_shared_tile.cu', line: 12, message: 'expected a ";"' },
+    ],
+  })
+  editRung(sample, '04_thread_tile_1d', { ...bare, status: 'wrong', reason: '7 of 16 differ.' })
+  return editRung(sample, '05_thread_tile_2d', {
+    ...bare,
+    status: 'unsupported',
+    reason: 'needs sm_120',
+    metrics: {
+      sharedLoads: {
+        value: null,
+        unit: 'inst',
+        evidence: 'unavailable',
+        reason: 'It did not run.',
+      },
+    },
+  })
+}
+
+export const hostile = [
+  '<script>alert(1)</script><img src=x onerror=alert(1)>',
+  '=HYPERLINK("http://evil.example","x")',
+  '+1|cmd',
+  '-2+3',
+  '@SUM(A1)',
+  '\tfirst a tab',
+  '\rfirst a return',
+  '\\input{/etc/passwd} \\write18{x} $x$ #1 %y & ~ ^ _ { } `` -- |',
+  '**bold** _it_ `code` ``` ~~~ [a](javascript:b) ![i](http://x) | # h \n\n# heading\n- item\n1. one',
+  '</details></table><!-- <b>',
+  'abc\u202edcba\u2066\u200f\u061c',
+  'a,"b"\r\nc;d',
+  'www.evil.example @someone #42 https://evil.example/x',
+  '\u0000\u001b[31m\ud800',
+]
+
+const all = hostile.join(' ')
+
+/** Every text a tool or a person could have filled holds every one of those strings. */
+export function withHostileStrings(): Sample {
+  const sample = withTroubles()
+  const { session: own, sources: texts } = sample
+  own.id = all
+  own.warnings = [...hostile]
+  own.ladder.title = all
+  own.settings.nvccFlags = [...hostile]
+  own.device!.name = all
+  own.device!.driver = '=1+1'
+  own.rungs.forEach((rung, index) => {
+    rung.title = hostile[index % hostile.length]!
+    rung.idea = all
+    if (rung.status !== 'ok') rung.reason = all
+    if (rung.diagnostics[0]) rung.diagnostics[0].message = all
+    texts[rung.id] = `// ${rung.id}\n\`\`\`\`\n</details>\n\u202e\n${texts[rung.id]}`
+  })
+  return sample
+}

@@ -1,0 +1,67 @@
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import * as files from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { saveReport } from '../../../src-main/services/report/save'
+import { tempDir } from '../support'
+
+vi.mock('node:fs/promises', { spy: true })
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const error = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code })
+
+describe('saving a report', () => {
+  it('writes the file and leaves nothing beside it', async () => {
+    const dir = await tempDir()
+    await saveReport(join(dir, 'r.md'), 'text')
+    expect(await readFile(join(dir, 'r.md'), 'utf8')).toBe('text')
+    expect(await readdir(dir)).toEqual(['r.md'])
+  })
+
+  it('refuses what exists, also a folder and a link to nowhere, and leaves it as it was', async () => {
+    const dir = await tempDir()
+    await writeFile(join(dir, 'r.md'), 'mine')
+    await symlink(join(dir, 'nowhere'), join(dir, 'link'))
+    for (const path of [join(dir, 'r.md'), dir, join(dir, 'link')])
+      await expect(saveReport(path, 'text')).rejects.toMatchObject({
+        kind: 'input',
+        message: `${path} exists already.`,
+      })
+    expect(await readFile(join(dir, 'r.md'), 'utf8')).toBe('mine')
+    expect(await readdir(dir)).toEqual(['link', 'r.md'])
+  })
+
+  it('names a folder that does not exist, or is a file', async () => {
+    const dir = await tempDir()
+    await writeFile(join(dir, 'file'), '')
+    await expect(saveReport(join(dir, 'nope', 'r.md'), 'text')).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringContaining(`there is no folder ${join(dir, 'nope')}`) as string,
+    })
+    await expect(saveReport(join(dir, 'file', 'r.md'), 'text')).rejects.toMatchObject({
+      kind: 'input',
+    })
+  })
+
+  it.each([
+    ['ENOSPC', 'failed', /the disk is full/],
+    ['EACCES', 'input', /may not write there/],
+    ['EIO', 'failed', /Could not write/],
+  ])('leaves no half file after %s', async (code, kind, message) => {
+    const dir = await tempDir()
+    const open = files.open
+    vi.mocked(files.open).mockImplementationOnce(async (...args) => {
+      const handle = await open(...args)
+      await handle.write('half')
+      handle.writeFile = () => Promise.reject(error(code))
+      return handle
+    })
+    await expect(saveReport(join(dir, 'r.md'), 'text')).rejects.toMatchObject({
+      kind,
+      message: expect.stringMatching(message) as string,
+    })
+    expect(await readdir(dir)).toEqual([])
+  })
+})
