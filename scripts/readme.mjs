@@ -37,10 +37,19 @@ function between(text, name, block) {
 
 async function writeFigures() {
   let text = readFileSync(readme, 'utf8')
-  for (const size of ['4096', '1024']) {
-    const shown = await output(['show', `recorded:gemm-fp32-h200-${size}`])
-    const command = `node kernel-ladder.mjs run --ladder gemm-fp32 --size ${size} --profile card`
-    text = between(text, `run-${size}`, `\n\`\`\`\n$ ${command}\n${shown.trimEnd()}\n\`\`\`\n`)
+  for (const [ladder, size] of [
+    ['gemm-fp32', '4096'],
+    ['gemm-fp32', '1024'],
+    ['gemm-fp32-top', '4096'],
+    ['gemm-tensor', '4096'],
+  ]) {
+    const shown = await output(['show', `recorded:${ladder}-h200-${size}`])
+    const command = `node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile card`
+    text = between(
+      text,
+      `run-${ladder}-${size}`,
+      `\n\`\`\`\n$ ${command}\n${shown.trimEnd()}\n\`\`\`\n`,
+    )
   }
   writeFileSync(readme, text)
   say('Wrote the figures of README.md.')

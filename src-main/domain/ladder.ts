@@ -26,7 +26,8 @@ export const Published = z.object({
   author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
-  gpu: z.string().min(1),
+  /** Left out where no figures are given. */
+  gpu: z.string().min(1).optional(),
   size: Size,
   /** Throughput in GFLOP/s by rung id of the ladder. */
   gflops: z.record(Identifier, z.number().positive()),

@@ -15,6 +15,10 @@ describe('the shipped recordings', () => {
       new Set([
         'gemm-fp32 4096',
         'gemm-fp32 1024',
+        'gemm-fp32-top 4096',
+        'gemm-fp32-top 1024',
+        'gemm-tensor 4096',
+        'seed-cutlass 4096',
         'seed-gtx1050 4096',
         'seed-rtx3060 4096',
         'seed-rtx3090 1024',

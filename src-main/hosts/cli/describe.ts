@@ -74,7 +74,7 @@ function describePublished(session: Session): string[] {
   ]
   return [
     '',
-    `${published.title}${published.author ? ` (${published.author})` : ''}, on ${published.gpu} at ${problemLabel(published.size)}:`,
+    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${problemLabel(published.size)}` : ''}:`,
     ...(rungs.length > 0 ? [table(rungs, columns)] : []),
     published.conclusion,
   ]
