@@ -35,15 +35,17 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('.cu')).sort()
     for (const name of files) await readRung(library, `${folder}/${name}`)
   }
-  const ladderFiles = (await readdir(join(root, 'ladders'))).filter((file) =>
-    file.endsWith('.json'),
-  )
-  for (const name of ladderFiles.sort()) {
-    const file = `ladders/${name}`
+  // Sorted by id, not by file name: `gemm-fp32` comes before `gemm-fp32-top`.
+  const ids = (await readdir(join(root, 'ladders')))
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => basename(file, '.json'))
+    .sort()
+  for (const id of ids) {
+    const file = `ladders/${id}.json`
     try {
       library.ladders.push(parseLadderFile(await readFile(join(root, file), 'utf8'), file))
     } catch (error) {
-      library.faults.set(basename(name, '.json'), toErrorShape(error).message)
+      library.faults.set(id, toErrorShape(error).message)
     }
   }
   return library

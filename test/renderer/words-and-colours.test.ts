@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { rungStatuses } from '../../src-main/domain/session'
 import { metricDefinitions } from '../../src-main/domain/metrics'
 import { units } from '../../src-main/domain/units'
-import en from '../../src-renderer/locales/en.json'
+import en from '../../src-renderer/locales/en'
 
 const root = join(import.meta.dirname, '../../src-renderer')
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -1,0 +1,9 @@
+/** The English words: a file a screen, each with its own top-level keys. */
+import compare from './compare.json'
+import doctor from './doctor.json'
+import figures from './figures.json'
+import ladder from './ladder.json'
+import run from './run.json'
+import shell from './shell.json'
+
+export default { ...shell, ...figures, ...ladder, ...compare, ...run, ...doctor }
