@@ -4,23 +4,12 @@
  * the content security policy blocks.
  */
 import { cpp } from '@codemirror/lang-cpp'
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { syntaxHighlighting } from '@codemirror/language'
 import { getChunks, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
-import { tags } from '@lezer/highlight'
+import { codeHighlighting, codeTheme } from '../../ui/code-theme'
 import { currentChange, markChange } from './current-change'
-import { sourceTheme } from './source-theme'
-
-const highlighting = HighlightStyle.define([
-  { tag: [tags.keyword, tags.modifier, tags.controlKeyword], color: 'var(--code-keyword)' },
-  { tag: [tags.typeName, tags.standard(tags.typeName)], color: 'var(--code-type)' },
-  { tag: [tags.string, tags.character], color: 'var(--code-string)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
-  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
-  { tag: [tags.processingInstruction, tags.meta, tags.macroName], color: 'var(--code-macro)' },
-  { tag: [tags.function(tags.variableName)], color: 'var(--code-function)' },
-])
 
 export type SourceLayout = 'split' | 'unified'
 
@@ -37,11 +26,11 @@ function common(label: string, wrap: boolean): Extension {
     lineNumbers(),
     drawSelection(),
     cpp(),
-    syntaxHighlighting(highlighting),
+    syntaxHighlighting(codeHighlighting),
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, role: 'textbox' }),
-    sourceTheme,
+    codeTheme,
     currentChange,
     wrap ? EditorView.lineWrapping : [],
   ]

@@ -1,4 +1,5 @@
 /** The English words: a file a screen, each with its own top-level keys. */
+import code from './code.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
@@ -6,4 +7,4 @@ import ladder from './ladder.json'
 import run from './run.json'
 import shell from './shell.json'
 
-export default { ...shell, ...figures, ...ladder, ...compare, ...run, ...doctor }
+export default { ...shell, ...figures, ...ladder, ...compare, ...code, ...run, ...doctor }

@@ -1,7 +1,20 @@
+/** How source text looks wherever it is shown: CodeMirror's theme and C++ colours. */
+import { HighlightStyle } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+
+export const codeHighlighting = HighlightStyle.define([
+  { tag: [tags.keyword, tags.modifier, tags.controlKeyword], color: 'var(--code-keyword)' },
+  { tag: [tags.typeName, tags.standard(tags.typeName)], color: 'var(--code-type)' },
+  { tag: [tags.string, tags.character], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
+  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
+  { tag: [tags.processingInstruction, tags.meta, tags.macroName], color: 'var(--code-macro)' },
+  { tag: [tags.function(tags.variableName)], color: 'var(--code-function)' },
+])
 
 /** From the design tokens, which reach into the shadow root and follow the colour scheme. */
-export const sourceTheme = EditorView.theme({
+export const codeTheme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--font-code)', lineHeight: '18px' },

@@ -1,0 +1,22 @@
+/** CodeMirror's own words, by their English text, and where their translations are (`code.<key>`). */
+export const phraseKeys = {
+  Find: 'find',
+  Replace: 'replaceField',
+  next: 'next',
+  previous: 'previous',
+  all: 'all',
+  'match case': 'matchCase',
+  regexp: 'regexp',
+  'by word': 'byWord',
+  replace: 'replace',
+  'replace all': 'replaceAll',
+  close: 'close',
+  'current match': 'currentMatch',
+  'on line': 'onLine',
+  'replaced match on line $': 'replacedMatch',
+  'replaced $ matches': 'replacedMatches',
+  'Go to line': 'goToLine',
+  go: 'go',
+  Diagnostics: 'diagnostics',
+  'No diagnostics': 'noDiagnostics',
+} as const

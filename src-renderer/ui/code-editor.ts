@@ -1,0 +1,151 @@
+/**
+ * CodeMirror as an editor of C++ with the compiler's messages at their lines. It lives in a shadow
+ * root: there CodeMirror adopts style sheets, where in the document it would add a <style> element
+ * that the content security policy blocks.
+ */
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { cpp } from '@codemirror/lang-cpp'
+import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import {
+  lintGutter,
+  lintKeymap,
+  nextDiagnostic,
+  setDiagnostics,
+  type Diagnostic as LintDiagnostic,
+} from '@codemirror/lint'
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
+import { Compartment, EditorState, type Text } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
+import { codeHighlighting, codeTheme } from './code-theme'
+import { editorTheme } from './code-editor-theme'
+
+/** A message at a line from 1; one without a line is shown at the first. */
+export interface CodeDiagnostic {
+  severity: 'error' | 'warning' | 'note'
+  line: number | null
+  message: string
+}
+
+export interface CodeEditorOptions {
+  text: string
+  /** What a screen reader calls the editor. */
+  label: string
+  readOnly: boolean
+  /** CodeMirror's own words, by their English text. */
+  phrases: Record<string, string>
+  onChange: (text: string) => void
+  /** Ctrl+Enter or ⌘Enter. */
+  onRun: () => void
+  /** Ctrl+S or ⌘S, kept from the browser. */
+  onSave: () => void
+}
+
+export interface CodeEditor {
+  /** Replaces the text, unless it is that already; undoable. */
+  setText(text: string): void
+  setReadOnly(readOnly: boolean): void
+  setDiagnostics(diagnostics: readonly CodeDiagnostic[]): void
+  /** Moves the cursor to a line, from 1, and shows it. */
+  goToLine(line: number): void
+  goToNextDiagnostic(): void
+  focus(): void
+  destroy(): void
+}
+
+const severities = { error: 'error', warning: 'warning', note: 'info' } as const
+
+const toLint = (doc: Text, { severity, line, message }: CodeDiagnostic): LintDiagnostic => {
+  const { from, to, text } = doc.line(Math.min(Math.max(line ?? 1, 1), doc.lines))
+  const indent = text.length - text.trimStart().length
+  return { from: Math.min(from + indent, to), to, severity: severities[severity], message }
+}
+
+export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): CodeEditor {
+  const writable = new Compartment()
+  const access = (readOnly: boolean) => EditorState.readOnly.of(readOnly)
+  const command = (work: () => void) => () => {
+    work()
+    return true
+  }
+  const view = new EditorView({
+    doc: options.text,
+    parent: root,
+    root,
+    extensions: [
+      // First, so that ⌘Enter does not break the line.
+      keymap.of([
+        { key: 'Mod-Enter', run: command(options.onRun) },
+        { key: 'Mod-s', run: command(options.onSave), preventDefault: true },
+      ]),
+      lineNumbers(),
+      lintGutter(),
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      bracketMatching(),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      highlightSelectionMatches(),
+      search({ top: true }),
+      // Escape, then Tab, leaves the editor: CodeMirror's way out of the keyboard trap.
+      keymap.of([
+        ...defaultKeymap,
+        ...searchKeymap,
+        ...historyKeymap,
+        ...lintKeymap,
+        indentWithTab,
+      ]),
+      cpp(),
+      syntaxHighlighting(codeHighlighting),
+      EditorState.phrases.of(options.phrases),
+      writable.of(access(options.readOnly)),
+      EditorView.contentAttributes.of({ 'aria-label': options.label, spellcheck: 'false' }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) options.onChange(update.state.doc.toString())
+      }),
+      codeTheme,
+      editorTheme,
+    ],
+  })
+  return {
+    setText(text) {
+      const old = view.state.doc
+      if (old.toString() === text) return
+      view.dispatch({ changes: { from: 0, to: old.length, insert: text } })
+    },
+    setReadOnly(readOnly) {
+      view.dispatch({ effects: writable.reconfigure(access(readOnly)) })
+    },
+    setDiagnostics(diagnostics) {
+      const { doc } = view.state
+      const lint = diagnostics.map((diagnostic) => toLint(doc, diagnostic))
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          lint.sort((a, b) => a.from - b.from),
+        ),
+      )
+    },
+    goToLine(line) {
+      const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines))
+      view.dispatch({
+        selection: { anchor: from },
+        effects: EditorView.scrollIntoView(from, { y: 'center' }),
+      })
+      view.focus()
+    },
+    goToNextDiagnostic() {
+      nextDiagnostic(view)
+      view.focus()
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  }
+}
