@@ -9,9 +9,10 @@ import { ProfileLevel } from '../domain/metrics'
 import { Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
 import { RungResult, Session } from '../domain/session'
+import { DeepAnswer, DeepRequest } from './deep'
+import { SessionRef } from './session-ref'
 
-/** `recorded:<name>` for what ships with the program, else the folder name in the session store. */
-export const SessionRef = z.string().regex(/^(recorded:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/)
+export { SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
 
 export const SessionSummary = z.object({
@@ -133,6 +134,7 @@ export const calls = {
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
   /** Source text by rung id, as it was compiled. */
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
+  'sessions.deep': call(DeepRequest, DeepAnswer),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
   /** The run under way or the last one, with all its messages so far, for a UI that was reloaded. */

@@ -152,6 +152,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     'sessions.list': () => listAll(places),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
     'sessions.sources': async ({ ref }: CallInput<'sessions.sources'>) => (await open(ref)).sources,
+    'sessions.deep': async ({ ref, rung }: CallInput<'sessions.deep'>) =>
+      (await open(ref)).deep(rung),
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
       if (active?.id !== runId) throw inputError('That run is not under way any more.')

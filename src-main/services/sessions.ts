@@ -1,9 +1,11 @@
 /** Sessions and recordings under one kind of name, for every host. */
 import { basename, join, resolve } from 'node:path'
 import type { Assets } from '../adapters/assets'
+import { readDeep } from '../adapters/deep-store'
 import { pathExists } from '../adapters/disk'
 import { listSessions, readSession, readSources } from '../adapters/session-store'
 import { SessionRef, type SessionSummary } from '../contract'
+import type { DeepProfile } from '../domain/deep'
 import { inputError } from '../domain/errors'
 import type { Session } from '../domain/session'
 import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
@@ -13,6 +15,8 @@ export interface OpenedSession {
   /** Source text by rung id. */
   sources: Record<string, string>
   folder: string
+  /** What the deep level knows of a rung; null where nothing was kept. */
+  deep(rung: string): Promise<DeepProfile | null>
 }
 
 export interface SessionPlaces {
@@ -36,12 +40,18 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
     session,
     sources: await readSources(recording.folder, recording.session),
     folder: recording.folder,
+    deep: (rung) => readDeep(recording.folder, rung),
   }
 }
 
 async function openFolder(folder: string): Promise<OpenedSession> {
   const session = await readSession(folder)
-  return { session, sources: await readSources(folder, session), folder }
+  return {
+    session,
+    sources: await readSources(folder, session),
+    folder,
+    deep: (rung) => readDeep(folder, rung),
+  }
 }
 
 /** The ref of a folder that was named on the command line, whose name may hold anything. */
