@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Dtype, Problem } from './problem'
 import { Identifier, Parameters, RungHeader } from './rung'
 
-const Size = Problem.pick({ m: true, n: true, k: true })
+export const Size = Problem.pick({ m: true, n: true, k: true })
 export type Size = z.infer<typeof Size>
 
 /** One entry of a ladder file: a rung, and where a variant is meant, its parameters and own name. */

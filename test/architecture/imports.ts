@@ -48,6 +48,7 @@ const owners: Record<string, readonly string[]> = {
   'fast-xml-parser': ['src-main/parsers/'],
   'csv-parse': ['src-main/parsers/'],
   '@bufbuild/protobuf': ['src-main/parsers/'],
+  yaml: ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
   'virtual:kernel-ladder-assets': ['src-main/adapters/assets.ts'],

@@ -15,6 +15,7 @@ import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import { describeComparison, describeSession } from './describe'
 import { importCommand, type ImportOptions } from './import-command'
+import { addLabCommands } from './lab-command'
 import { note, printError, printJson, printText, table } from './output'
 import { reportCommand, type ReportCommandOptions } from './report-command'
 import { runCommand, sessionDocument } from './run-command'
@@ -204,6 +205,7 @@ function program(finish: (code: number) => void): Command {
     .option('--port <port>', 'a free port unless given')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(options)))
+  addLabCommands(cli, finish)
   return cli
 }
 

@@ -1,0 +1,224 @@
+/**
+ * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from
+ * anywhere, so nothing is followed out of its folder and nothing large is read.
+ */
+import { createHash } from 'node:crypto'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { basename, join, posix } from 'node:path'
+import { inputError } from '../domain/errors'
+import { faultSentence, findCycle, type Lab, type LabFault } from '../domain/lab'
+import { Identifier } from '../domain/rung'
+import { parseLab, type LabReferences, type ParsedLab } from '../parsers/lab'
+import { errorCode } from './disk'
+import type { KernelLibrary } from './kernel-library'
+
+export interface LabFolder {
+  id: string
+  folder: string
+  lab: Lab
+  starter: string
+  solution: string
+  /** Bytes by the path that the text names. */
+  pictures: ReadonlyMap<string, Uint8Array>
+  /** SHA-256 over every file of the folder, hex: another content is another lab. */
+  contentHash: string
+  /** Every file, relative to the folder, in order. */
+  files: string[]
+}
+
+export interface LabLibrary {
+  labs: LabFolder[]
+  faults: LabFault[]
+}
+
+export const labFile = 'lab.md'
+const maxFileBytes = 1024 * 1024
+const maxFiles = 100
+const pictureTypes = ['.svg', '.png']
+
+export const labReferences = (library: KernelLibrary): LabReferences => ({
+  ladders: new Map(
+    library.ladders.map(({ id, rungs }) => [id, new Set(rungs.map((rung) => rung.as ?? rung.id))]),
+  ),
+  rungs: new Set(library.rungs.keys()),
+})
+
+/** Every file below a folder with its size; links and what is no file are faults. */
+async function survey(
+  folder: string,
+  shown: string,
+): Promise<{ files: string[]; faults: LabFault[] }> {
+  const files: string[] = []
+  const faults: LabFault[] = []
+  const refuse = (file: string, message: string): void => {
+    faults.push({ file: posix.join(shown, file), line: null, message })
+  }
+  const visit = async (below: string): Promise<void> => {
+    for (const name of (await readdir(join(folder, below))).sort()) {
+      if (files.length + faults.length >= maxFiles) return
+      const path = posix.join(below, name)
+      const found = await lstat(join(folder, path))
+      if (found.isSymbolicLink())
+        refuse(path, 'It is a symbolic link, which a lab may not hold; put the file itself there.')
+      else if (found.isDirectory()) await visit(path)
+      else if (!found.isFile()) refuse(path, 'It is no regular file.')
+      else if (found.size > maxFileBytes)
+        refuse(path, `It has ${found.size} bytes; a file of a lab may have up to ${maxFileBytes}.`)
+      else files.push(path)
+    }
+  }
+  await visit('')
+  if (files.length + faults.length >= maxFiles)
+    refuse('', `The folder holds ${maxFiles} files or more; a lab has fewer.`)
+  return { files, faults }
+}
+
+function checkPaths(parsed: ParsedLab, files: readonly string[], file: string): LabFault[] {
+  const faults: LabFault[] = []
+  const need = (path: string, line: number, endings: readonly string[]): void => {
+    if (!endings.some((ending) => path.endsWith(ending)))
+      faults.push({
+        file,
+        line,
+        message: `${path} is not of a type that is read here (${endings.join(', ')}).`,
+      })
+    else if (!files.includes(posix.normalize(path)) || posix.isAbsolute(path))
+      faults.push({ file, line, message: `${path} is not in the folder of the lab.` })
+  }
+  for (const { path, line } of parsed.files) need(path, line, ['.cu'])
+  for (const { path, line } of parsed.pictures) need(path, line, pictureTypes)
+  return faults
+}
+
+const asText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+interface ReadLab {
+  lab: LabFolder | null
+  needsLine: number
+  faults: LabFault[]
+}
+
+async function readOne(folder: string, references: LabReferences): Promise<ReadLab> {
+  const id = basename(folder)
+  const file = `${id}/${labFile}`
+  const { files, faults } = await survey(folder, id)
+  const fail = (more: readonly LabFault[], needsLine = 1): ReadLab => ({
+    lab: null,
+    needsLine,
+    faults: [...faults, ...more],
+  })
+  if (!Identifier.safeParse(id).success)
+    return fail([
+      {
+        file: id,
+        line: null,
+        message: 'The name of the folder is the lab’s id: letters, digits, "_", "-" and ".".',
+      },
+    ])
+  if (!files.includes(labFile))
+    return fail(
+      faults.some((fault) => fault.file === file)
+        ? []
+        : [{ file, line: null, message: `The folder has no ${labFile}.` }],
+    )
+  const bytes = new Map<string, Uint8Array>()
+  for (const path of files) bytes.set(path, await readFile(join(folder, path)))
+  const parsed = parseLab(asText(bytes.get(labFile)!), file, references)
+  // What is there and refused has its own fault already.
+  const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
+  const missing = checkPaths(parsed, there, file)
+  if (!parsed.lab || faults.length + missing.length > 0)
+    return fail([...parsed.faults, ...missing], parsed.needsLine)
+
+  const hash = createHash('sha256')
+  for (const [path, content] of bytes) hash.update(`${path}\0${content.length}\0`).update(content)
+  return {
+    needsLine: parsed.needsLine,
+    faults: [],
+    lab: {
+      id,
+      folder,
+      lab: { ...parsed.lab, id, body: parsed.body },
+      starter: asText(bytes.get(posix.normalize(parsed.lab.starter))!),
+      solution: asText(bytes.get(posix.normalize(parsed.lab.solution))!),
+      pictures: new Map(
+        parsed.pictures.map(({ path }) => [path, bytes.get(posix.normalize(path))!]),
+      ),
+      contentHash: hash.digest('hex'),
+      files,
+    },
+  }
+}
+
+/**
+ * A folder of labs, or one lab. Prerequisites are looked up among the labs read and `known`. Throws
+ * where the folder itself cannot be read; what is wrong inside it is in `faults`.
+ */
+export async function readLabs(
+  folder: string,
+  references: LabReferences,
+  known: readonly Lab[] = [],
+): Promise<LabLibrary> {
+  let names: string[]
+  try {
+    names = (await readdir(folder)).sort()
+  } catch (error) {
+    throw inputError(
+      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
+      `Name the folder of a lab, or one that holds such folders.`,
+    )
+  }
+  const single = names.includes(labFile)
+  const folders = single
+    ? [folder]
+    : (
+        await Promise.all(
+          names.map(async (name) => [name, await lstat(join(folder, name))] as const),
+        )
+      )
+        .filter(([name, found]) => found.isDirectory() && !name.startsWith('.'))
+        .map(([name]) => join(folder, name))
+  if (folders.length === 0) throw inputError(`${folder} holds no lab: no folder with a ${labFile}.`)
+  const read = await Promise.all(folders.map((one) => readOne(one, references)))
+  const faults = read.flatMap((one) => one.faults)
+  const labs = read.flatMap(({ lab }) => (lab ? [lab] : []))
+
+  const lines = new Map(read.flatMap(({ lab, needsLine }) => (lab ? [[lab.id, needsLine]] : [])))
+  const all = new Map([...known, ...labs.map(({ lab }) => lab)].map((lab) => [lab.id, lab]))
+  const fail = (id: string, message: string): void => {
+    faults.push({ file: `${id}/${labFile}`, line: lines.get(id) ?? null, message })
+  }
+  // A prerequisite that could not be read is a fault of its own, not of the labs that ask for it.
+  const present = new Set([...all.keys(), ...folders.map((path) => basename(path))])
+  for (const { id, lab } of labs)
+    for (const need of lab.needs.labs)
+      // A lab on its own may build on labs that are not here.
+      if (!present.has(need) && !single) fail(id, `It needs the lab ${need}, which is not there.`)
+  const cycle = findCycle(new Map([...all].map(([id, { needs }]) => [id, needs.labs])))
+  if (cycle)
+    fail(cycle[0]!, `Its prerequisites come back to itself: ${[...cycle, cycle[0]].join(' → ')}.`)
+  return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
+}
+
+/** The one lab of a folder; throws every fault in it as one error. */
+export async function readLab(folder: string, references: LabReferences): Promise<LabFolder> {
+  const { labs, faults } = await readLabs(folder, references)
+  if (faults.length > 0)
+    throw inputError(`The lab cannot be used. ${faults.map(faultSentence).join(' ')}`)
+  const [lab] = labs
+  if (!lab || labs.length > 1)
+    throw inputError(
+      `${folder} holds ${labs.length} labs, where one was meant.`,
+      `Name the folder that has ${labFile}.`,
+    )
+  return lab
+}
+
+export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
+
+/** The shipped labs; none where the program comes without. */
+export async function readShippedLabs(library: KernelLibrary): Promise<LabLibrary> {
+  const folder = labsDir(library.root)
+  const entries = await readdir(folder).catch(() => [])
+  return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, labReferences(library))
+}

@@ -1,0 +1,187 @@
+/**
+ * Arithmetic over named numbers, for questions whose answer depends on the reader's own GPU: numbers,
+ * names, `+ - * / %`, parentheses and a few functions. It is parsed here and never handed to JavaScript.
+ */
+
+export type Expression =
+  | { kind: 'number'; value: number }
+  | { kind: 'name'; name: string }
+  | { kind: 'negate'; of: Expression }
+  | { kind: 'binary'; operator: BinaryOperator; left: Expression; right: Expression }
+  | { kind: 'call'; function: FunctionName; parameters: Expression[] }
+
+type BinaryOperator = '+' | '-' | '*' | '/' | '%'
+
+const functions = {
+  ceil: { parameters: [1, 1], of: ([x = NaN]) => Math.ceil(x) },
+  floor: { parameters: [1, 1], of: ([x = NaN]) => Math.floor(x) },
+  round: { parameters: [1, 1], of: ([x = NaN]) => Math.round(x) },
+  abs: { parameters: [1, 1], of: ([x = NaN]) => Math.abs(x) },
+  sqrt: { parameters: [1, 1], of: ([x = NaN]) => Math.sqrt(x) },
+  log2: { parameters: [1, 1], of: ([x = NaN]) => Math.log2(x) },
+  pow: { parameters: [2, 2], of: ([x = NaN, y = NaN]) => x ** y },
+  min: { parameters: [1, 16], of: (all) => Math.min(...all) },
+  max: { parameters: [1, 16], of: (all) => Math.max(...all) },
+} as const satisfies Record<
+  string,
+  { parameters: readonly [number, number]; of: (parameters: readonly number[]) => number }
+>
+type FunctionName = keyof typeof functions
+export const functionNames = Object.keys(functions) as FunctionName[]
+
+/** Why a text is no expression, as a sentence that names the place (characters from 1). */
+export class ExpressionError extends Error {
+  override readonly name = 'ExpressionError'
+}
+
+interface Token {
+  kind: 'number' | 'name' | 'sign' | 'end'
+  text: string
+  /** From 1. */
+  at: number
+}
+
+/** Longer ones are no question to a person; it also bounds the depth of the parser. */
+const maxLength = 500
+
+function tokens(text: string): Token[] {
+  if (text.length > maxLength)
+    throw new ExpressionError(`It is longer than ${maxLength} characters.`)
+  const found: Token[] = []
+  const pattern =
+    /\s+|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<name>[A-Za-z]\w*(?:\.[A-Za-z]\w*)?)|(?<sign>[-+*/%(),])|(?<other>[\s\S])/gy
+  for (const match of text.matchAll(pattern)) {
+    const at = match.index + 1
+    const groups = match.groups ?? {}
+    if (groups.other !== undefined)
+      throw new ExpressionError(`Character ${at}, ${JSON.stringify(groups.other)}, fits nowhere.`)
+    for (const kind of ['number', 'name', 'sign'] as const)
+      if (groups[kind] !== undefined) found.push({ kind, text: groups[kind], at })
+  }
+  return [...found, { kind: 'end', text: '', at: text.length + 1 }]
+}
+
+/** Throws an ExpressionError. Names are not looked up. */
+export function parseExpression(text: string): Expression {
+  const rest = tokens(text)
+  const next = (): Token => rest[0]!
+  const take = (sign: string): boolean => {
+    if (next().kind !== 'sign' || next().text !== sign) return false
+    rest.shift()
+    return true
+  }
+  const fail = ({ kind, text: word, at }: Token): never => {
+    throw new ExpressionError(
+      kind === 'end'
+        ? 'It ends where a value was to come.'
+        : `Character ${at}, ${JSON.stringify(word)}, fits nowhere.`,
+    )
+  }
+  const expectSign = (sign: string): void => {
+    if (!take(sign)) fail(next())
+  }
+
+  const chain = (operators: readonly BinaryOperator[], operand: () => Expression): Expression => {
+    let left = operand()
+    for (;;) {
+      const operator = operators.find((candidate) => take(candidate))
+      if (!operator) return left
+      left = { kind: 'binary', operator, left, right: operand() }
+    }
+  }
+  const sum = (): Expression => chain(['+', '-'], product)
+  const product = (): Expression => chain(['*', '/', '%'], signed)
+  const signed = (): Expression => (take('-') ? { kind: 'negate', of: signed() } : single())
+  const single = (): Expression => {
+    if (take('(')) {
+      const inner = sum()
+      expectSign(')')
+      return inner
+    }
+    const token = next()
+    if (token.kind === 'number') {
+      rest.shift()
+      return { kind: 'number', value: Number(token.text) }
+    }
+    if (token.kind !== 'name') return fail(token)
+    rest.shift()
+    return take('(') ? call(token) : { kind: 'name', name: token.text }
+  }
+  const call = ({ text: name, at }: Token): Expression => {
+    const known = functionNames.find((candidate) => candidate === name)
+    if (!known)
+      throw new ExpressionError(
+        `Character ${at}: there is no function ${name}; there are ${functionNames.join(', ')}.`,
+      )
+    const parameters = [sum()]
+    while (take(',')) parameters.push(sum())
+    expectSign(')')
+    const [least, most] = functions[known].parameters
+    if (parameters.length < least || parameters.length > most)
+      throw new ExpressionError(
+        `Character ${at}: ${name} takes ${least === most ? least : `${least} to ${most}`}, not ${parameters.length}.`,
+      )
+    return { kind: 'call', function: known, parameters }
+  }
+
+  const whole = sum()
+  if (next().kind !== 'end') fail(next())
+  return whole
+}
+
+/** Every name in it, each once. */
+export function namesIn(expression: Expression): string[] {
+  const visit = (part: Expression): string[] => {
+    switch (part.kind) {
+      case 'number':
+        return []
+      case 'name':
+        return [part.name]
+      case 'negate':
+        return visit(part.of)
+      case 'binary':
+        return [...visit(part.left), ...visit(part.right)]
+      case 'call':
+        return part.parameters.flatMap(visit)
+    }
+  }
+  return [...new Set(visit(expression))]
+}
+
+function operate(operator: BinaryOperator, left: number, right: number): number {
+  switch (operator) {
+    case '+':
+      return left + right
+    case '-':
+      return left - right
+    case '*':
+      return left * right
+    case '/':
+      return left / right
+    case '%':
+      return left % right
+  }
+}
+
+/** The value, or null where a name has none or the result is no finite number. */
+export function evaluate(
+  expression: Expression,
+  valueOf: (name: string) => number | null,
+): number | null {
+  const visit = (part: Expression): number => {
+    switch (part.kind) {
+      case 'number':
+        return part.value
+      case 'name':
+        return valueOf(part.name) ?? NaN
+      case 'negate':
+        return -visit(part.of)
+      case 'binary':
+        return operate(part.operator, visit(part.left), visit(part.right))
+      case 'call':
+        return functions[part.function].of(part.parameters.map(visit))
+    }
+  }
+  const value = visit(expression)
+  return Number.isFinite(value) ? value : null
+}

@@ -1,0 +1,71 @@
+/** The numbers that a question's answer may be computed from, and where each comes from. */
+import { evaluate, parseExpression } from './expression'
+import { metricDefinition } from './metrics'
+import type { Problem } from './problem'
+import type { Device, RungResult } from './session'
+
+/** Of the GPU that the student has; units as in the session format. */
+export const deviceNames = [
+  'smCount',
+  'smClockMaxMHz',
+  'l2Bytes',
+  'sharedPerSmBytes',
+  'sharedPerBlockOptinBytes',
+  'registersPerSm',
+  'maxThreadsPerSm',
+  'maxBlocksPerSm',
+] as const satisfies readonly (keyof Device)[]
+
+const problemNames = ['m', 'n', 'k'] as const
+/** The same on every GPU that this program supports. */
+const constants: Readonly<Record<string, number>> = { warpSize: 32 }
+
+/** A rung's figure: `your.` is the submission, `before.` the rung before it. */
+const sides = ['your', 'before'] as const
+const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
+
+export const questionNames: readonly string[] = [
+  ...deviceNames,
+  ...problemNames,
+  ...Object.keys(constants),
+]
+
+/** A name that an answer may hold: one of `questionNames`, or `your.` or `before.` and a figure or metric. */
+export function isQuestionName(name: string): boolean {
+  const [side, figure, more] = name.split('.')
+  if (figure === undefined) return questionNames.includes(name)
+  return (
+    more === undefined &&
+    sides.some((known) => known === side) &&
+    (sideFigures.some((known) => known === figure) || metricDefinition(figure) !== undefined)
+  )
+}
+
+export interface QuestionFacts {
+  device: Device | null
+  problem: Pick<Problem, 'm' | 'n' | 'k'>
+  your: RungResult | null
+  before: RungResult | null
+}
+
+function figureOf(rung: RungResult | null, figure: string): number | null {
+  if (!rung) return null
+  if (figure === 'timeMs') return rung.timing?.medianMs ?? null
+  if (figure === 'registers') return rung.build?.registersPerThread ?? null
+  if (figure === 'sharedBytes') return rung.build?.staticSharedBytes ?? null
+  return rung.metrics[figure]?.value ?? null
+}
+
+function valueOf(facts: QuestionFacts, name: string): number | null {
+  const [side = '', figure] = name.split('.')
+  if (figure !== undefined) return figureOf(side === 'your' ? facts.your : facts.before, figure)
+  const extent = problemNames.find((known) => known === name)
+  if (extent) return facts.problem[extent]
+  const ofDevice = deviceNames.find((known) => known === name)
+  if (ofDevice) return facts.device?.[ofDevice] ?? null
+  return constants[name] ?? null
+}
+
+/** The answer for these facts; null where one of them is not known. */
+export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
+  evaluate(parseExpression(answer), (name) => valueOf(facts, name))
