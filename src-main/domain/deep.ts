@@ -85,7 +85,7 @@ export const deepSchemaVersion = 1
 export const DeepProfile = z.object({
   schema: z.literal(deepSchemaVersion),
   rung: Identifier,
-  /** In the order of their launches; one that was launched again comes once, with its first launch. */
+  /** One a launch, in their order. */
   kernels: z.array(DeepKernel),
   /** What is missing and why, as sentences. */
   notes: z.array(z.string()),

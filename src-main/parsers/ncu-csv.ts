@@ -64,7 +64,8 @@ const descriptive = new Set([
 ])
 const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
 
-const isWhole = (line: string): boolean =>
+/** A row that was not cut off: every quote in it is closed. */
+export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
 /** The CSV lines from the header on; those of the program between or after them are left out. */
