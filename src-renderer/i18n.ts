@@ -1,4 +1,46 @@
+/** English is part of the page; the other languages are fetched when they are asked for. */
+import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
 import en from './locales/en'
+import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
+import { keptChoice } from './ui/preference'
 
-export const i18n = createI18n({ legacy: false, locale: 'en', messages: { en } })
+type LanguageChoice = 'system' | Language
+export const languageChoices = [
+  'system',
+  ...Object.keys(languages).filter(isLanguage),
+] as const satisfies readonly LanguageChoice[]
+export const languageChoice = keptChoice<LanguageChoice>('language', languageChoices)
+
+const loaders: Record<Exclude<Language, 'en'>, () => Promise<{ default: object }>> = {
+  ko: () => import('./locales/ko'),
+  'zh-CN': () => import('./locales/zh-CN'),
+}
+
+export const i18n = createI18n({
+  legacy: false,
+  locale: 'en' as string,
+  fallbackLocale: 'en',
+  messages: { en } as Record<string, typeof en>,
+})
+
+async function show(choice: LanguageChoice): Promise<void> {
+  const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
+  if (name !== 'en') {
+    const words = await loaders[name]()
+    // Their keys are the English ones; test/renderer/locales.test.ts holds them to it.
+    i18n.global.setLocaleMessage(name, words.default as typeof en)
+  }
+  // Another choice may have been made while the words were on their way.
+  if (choice !== languageChoice.value) return
+  i18n.global.locale.value = name
+  language.value = name
+  document.documentElement.lang = name
+}
+
+/** Shows the language of choice, now and whenever it changes; English where its words cannot be fetched. */
+export async function followLanguage(): Promise<void> {
+  const follow = (choice: LanguageChoice) => show(choice).catch(() => undefined)
+  watch(languageChoice, follow)
+  await follow(languageChoice.value)
+}

@@ -6,7 +6,7 @@ import { createClient } from './client/client'
 import { provideClient } from './client/current'
 import { electronTransport } from './client/electron'
 import { webTransport } from './client/web'
-import { i18n } from './i18n'
+import { followLanguage, i18n } from './i18n'
 import { router } from './router'
 import './styles/tokens.css'
 import './styles/base.css'
@@ -18,5 +18,8 @@ z.config({ jitless: true })
 provideClient(
   createClient(window.kernelLadder ? electronTransport(window.kernelLadder) : webTransport()),
 )
+
+// Before the first paint, so that no English flashes by.
+await followLanguage()
 
 createApp(App).use(createPinia()).use(i18n).use(router).directive('tip', tip).mount('#app')

@@ -3,6 +3,7 @@ import { useI18n } from 'vue-i18n'
 import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics'
 import type { RungResult, Session } from '../../src-main/domain/session'
 import { figureText, fixed, spreadText } from '../ui/format'
+import { useMetricWords } from './metric-words'
 import type { TipContent } from '../ui/tip'
 
 export const timeFigure = (rung: RungResult): MetricValue | null =>
@@ -20,6 +21,7 @@ export const ratioFigure = (rung: RungResult): MetricValue | null =>
 
 export function useProvenance() {
   const { t } = useI18n()
+  const { metricLabel, metricMeaning } = useMetricWords()
 
   function metricOrigin(session: Session, rung: RungResult, id: string, value: MetricValue | null) {
     if (!value) return t('provenance.absent', { level: session.settings.profile })
@@ -34,16 +36,16 @@ export function useProvenance() {
 
   function metricTip(session: Session, rung: RungResult, id: string): TipContent {
     const value = rung.metrics[id] ?? null
-    const definition = metricDefinition(id)
+    const meaning = metricMeaning(id)
     const exact =
       value && value.value !== null
         ? [`${fixed(value.value, Number.isInteger(value.value) ? 0 : 2)} ${value.unit}`]
         : []
     return {
-      title: definition?.label ?? id,
+      title: metricLabel(id),
       lines: [
         ...exact,
-        ...(definition ? [definition.meaning] : []),
+        ...(meaning === undefined ? [] : [meaning]),
         metricOrigin(session, rung, id, value),
       ],
     }
@@ -53,9 +55,9 @@ export function useProvenance() {
     const definition = metricDefinition(id)
     if (!definition) return { lines: [id] }
     return {
-      title: definition.label,
+      title: metricLabel(id),
       lines: [
-        definition.meaning,
+        metricMeaning(id) ?? definition.meaning,
         t(`provenance.better.${definition.better}`),
         t('provenance.ncuNames', { name: definition.ncu.join(t('provenance.or')) }),
       ],

@@ -1,6 +1,7 @@
 /** How figures and bars read on screen, beyond what domain/units.ts says for every surface. */
 import { problemLabel, type Problem } from '../../src-main/domain/problem'
 import { formatCount, formatValue, type Unit } from '../../src-main/domain/units'
+import { language } from './language'
 
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
@@ -68,10 +69,13 @@ export function fixed(value: number, decimals = 0): string {
   return format.format(value)
 }
 
+const dateStyles = { en: 'en-GB', ko: 'ko-KR', 'zh-CN': 'zh-CN' } as const
+
+/** A day in the language shown. */
 export function formatDate(iso: string, timeZone?: string): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
-  return new Intl.DateTimeFormat('en-GB', {
+  return new Intl.DateTimeFormat(dateStyles[language.value], {
     day: 'numeric',
     month: 'short',
     year: 'numeric',

@@ -15,8 +15,15 @@ export interface Harness {
   /** Where the web host is. */
   origin: string
   /** A signed-in page of its own browser context at this hash route, with what went wrong on it. */
-  open(route?: string, options?: { width?: number; dark?: boolean }): Promise<OpenPage>
+  open(route?: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
+}
+
+export interface OpenOptions {
+  width?: number
+  dark?: boolean
+  /** The system's language. */
+  locale?: string
 }
 
 export interface OpenPage {
@@ -40,9 +47,10 @@ export async function startHarness(): Promise<Harness> {
     core,
     browser,
     origin: host.origin,
-    async open(route = '', { width = 1280, dark = false } = {}) {
+    async open(route = '', { width = 1280, dark = false, locale = 'en-US' } = {}) {
       const context = await browser.newContext({
         viewport: { width, height: 800 },
+        locale,
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
       })

@@ -1,11 +1,15 @@
-/** The locale has every word that is asked for, and the colours meet WCAG AA in both themes. */
+/** Every language has every word that is asked for, and the colours meet WCAG AA in both themes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rungStatuses } from '../../src-main/domain/session'
 import { metricDefinitions } from '../../src-main/domain/metrics'
 import { units } from '../../src-main/domain/units'
+import { DoctorCheck } from '../../src-main/contract'
 import en from '../../src-renderer/locales/en'
+import ko from '../../src-renderer/locales/ko'
+import zhCN from '../../src-renderer/locales/zh-CN'
+import { translationFaults } from './locales'
 
 const root = join(import.meta.dirname, '../../src-renderer')
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -31,11 +35,29 @@ describe('words', () => {
     for (const unit of units)
       expect((en.unit as Record<string, string>)[unit], unit).toBeTypeOf('string')
     for (const { unit } of metricDefinitions) expect(units).toContain(unit)
+    for (const id of DoctorCheck.shape.id.options)
+      expect(at(`doctor.check.${id}`), id).toBeTypeOf('string')
+  })
+})
+
+describe.each([
+  ['Korean', ko],
+  ['Chinese', zhCN],
+])('%s', (_language, { metrics, ...words }) => {
+  it('says all that English says, with the same placeholders', () => {
+    expect(translationFaults(en, words)).toEqual([])
+  })
+
+  it('names and explains every metric of the registry, and no other', () => {
+    const registry = Object.fromEntries(
+      metricDefinitions.map(({ id, label, meaning }) => [id, { label, meaning }]),
+    )
+    expect(translationFaults(registry, metrics)).toEqual([])
   })
 })
 
 const css = readFileSync(join(root, 'styles/tokens.css'), 'utf8')
-const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')
+const [light = '', dark = ''] = css.split(":root[data-theme='dark']")
 const tokens = (text: string) =>
   Object.fromEntries([...text.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map((m) => [m[1]!, m[2]!]))
 const themes = { light: tokens(light), dark: { ...tokens(light), ...tokens(dark) } }

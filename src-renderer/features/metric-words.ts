@@ -1,0 +1,19 @@
+/**
+ * What a metric is called and what it means, in the language shown. The registry says both in
+ * English; the other locales hold the same under `metrics.<id>`.
+ */
+import { useI18n } from 'vue-i18n'
+import { metricDefinition } from '../../src-main/domain/metrics'
+
+export function useMetricWords() {
+  const { t, te } = useI18n()
+  const word = (id: string, part: 'label' | 'meaning'): string | undefined => {
+    const key = `metrics.${id}.${part}`
+    return te(key) ? t(key) : metricDefinition(id)?.[part]
+  }
+  return {
+    /** The id itself where the registry does not know it. */
+    metricLabel: (id: string): string => word(id, 'label') ?? id,
+    metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
+  }
+}

@@ -1,0 +1,10 @@
+/** The Korean words: the files, keys and placeholders of ../en, and the metric registry's words beside them. */
+import compare from './compare.json'
+import doctor from './doctor.json'
+import figures from './figures.json'
+import ladder from './ladder.json'
+import metrics from './metrics.json'
+import run from './run.json'
+import shell from './shell.json'
+
+export default { ...shell, ...figures, ...ladder, ...compare, ...run, ...doctor, metrics }

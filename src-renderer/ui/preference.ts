@@ -1,0 +1,38 @@
+/**
+ * A choice of the reader's that outlives the page. In local storage, and as a cookie too: `serve`
+ * takes another port each time, which is another origin to local storage but not to a cookie.
+ */
+import { ref, watch, type Ref } from 'vue'
+
+const yearSeconds = 365 * 24 * 3600
+
+export function keptChoice<T extends string>(name: string, choices: readonly T[]): Ref<T> {
+  const key = `kernel-ladder-${name}`
+  const choice = ref(choices.find((value) => value === read(key)) ?? choices[0]) as Ref<T>
+  watch(choice, (value) => write(key, value))
+  return choice
+}
+
+function read(key: string): string | undefined {
+  const cookies = new Map(document.cookie.split('; ').map((pair) => splitPair(pair)))
+  return stored(() => localStorage.getItem(key)) ?? cookies.get(key)
+}
+
+function write(key: string, value: string): void {
+  stored(() => localStorage.setItem(key, value))
+  document.cookie = `${key}=${value}; Path=/; Max-Age=${yearSeconds}; SameSite=Strict`
+}
+
+const splitPair = (pair: string): [string, string] => {
+  const at = pair.indexOf('=')
+  return [pair.slice(0, at), pair.slice(at + 1)]
+}
+
+/** Storage may be denied by the browser; the choice then lasts as long as the page. */
+function stored<T>(use: () => T): T | undefined {
+  try {
+    return use() ?? undefined
+  } catch {
+    return undefined
+  }
+}
