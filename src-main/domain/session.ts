@@ -3,6 +3,7 @@
  * `session.json` holds this shape. Its history is in docs/SESSION-FORMAT.md.
  */
 import { z } from 'zod'
+import { Ceilings } from './ceilings'
 import { Ladder } from './ladder'
 import { MetricValue, ProfileLevel } from './metrics'
 import { Problem } from './problem'
@@ -26,6 +27,9 @@ export const Device = z.object({
   driver: z.string().nullable(),
   cudaDriver: z.string().nullable(),
   smClockMaxMHz: z.number().nullable(),
+  /** As the driver tells it; absent in sessions made before it was asked. */
+  memoryClockMHz: z.number().nullable().optional(),
+  memoryBusBits: z.number().nullable().optional(),
   memoryTotalBytes: z.number(),
   l2Bytes: z.number(),
   sharedPerSmBytes: z.number(),
@@ -170,6 +174,8 @@ export const Session = z.object({
   ladder: Ladder,
   problem: Problem,
   device: Device.nullable(),
+  /** What the GPU was measured to reach before the rungs were timed; absent where it was not measured. */
+  ceilings: Ceilings.optional(),
   tools: Tools,
   settings: Settings,
   /** `cancelled`: stopped by the user, with what was finished until then. */

@@ -17,6 +17,8 @@ export const units = [
   'bytes',
   'blocks',
   'MHz',
+  'GB/s',
+  'FLOP/byte',
 ] as const
 export type Unit = (typeof units)[number]
 
@@ -91,8 +93,11 @@ export function formatValue(value: number, unit: Unit): string {
     case 'blocks':
     case 'MHz':
       return `${Math.round(value)} ${unit}`
+    case 'GB/s':
+      return value < 1000 ? `${significant(value, 3)} GB/s` : `${significant(value / 1000, 3)} TB/s`
     case 's':
     case 'TFLOP/s':
+    case 'FLOP/byte':
       return `${significant(value, 3)} ${unit}`
     case 'inst':
     case 'wavefronts':

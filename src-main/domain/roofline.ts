@@ -1,0 +1,136 @@
+/**
+ * Hierarchical roofline of a session: for each rung its throughput over the operations it makes of a
+ * byte from L1, from L2 and from device memory, under the roofs of its GPU. Pure; every figure says
+ * where it is from.
+ *
+ * Operations are those of the product (2·m·n·k), so that rungs of one problem differ only by traffic and
+ * time; what a rung computes beside it is its own loss. An import does not know its problem: there they
+ * are the FP32 operations that ncu counted, and the time is ncu's.
+ */
+import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from './ceilings'
+import { unavailable, type MetricValue } from './metrics'
+import { flops } from './problem'
+import { problemOf, type NcuMetrics, type RungResult, type Session } from './session'
+
+export interface RooflinePoint {
+  rung: string
+  title: string
+  level: MemoryLevel
+  /** Operations a byte of the level's traffic. */
+  intensity: MetricValue
+  throughput: MetricValue
+  /** The lower of the two roofs at this intensity, GFLOP/s; null where one of them is unavailable. */
+  roofGflops: number | null
+  /** Which roof that is. */
+  bound: 'compute' | 'memory' | null
+}
+
+export interface Roofline {
+  /** The roof of the arithmetic that this session's data type runs on. */
+  arithmetic: 'fp32' | 'tensor'
+  ceilings: SessionCeilings
+  /** In the ladder's order: joined, they are the way of the climb. Rungs without a place are left out. */
+  paths: Record<MemoryLevel, RooflinePoint[]>
+  /** Rungs that have no place at a level, and why. */
+  missing: { rung: string; level: MemoryLevel; reason: string }[]
+}
+
+/** Registry ids of the traffic of each level, in bytes. */
+export const trafficMetric: Record<MemoryLevel, string> = {
+  l1: 'l1Bytes',
+  l2: 'l2Bytes',
+  dram: 'dramBytes',
+}
+
+interface Work {
+  operations: number
+  throughput: MetricValue
+}
+
+const counted = (metrics: NcuMetrics | undefined, name: string): number | null => {
+  const value = metrics?.[name]?.value
+  return typeof value === 'number' ? value : null
+}
+
+function importedWork({ ncuMetrics }: RungResult): Work | string {
+  const executed = (op: string): number | null =>
+    counted(ncuMetrics, `smsp__sass_thread_inst_executed_op_${op}_pred_on.sum`)
+  const [ffma, fadd, fmul] = [executed('ffma'), executed('fadd'), executed('fmul')]
+  if (ffma === null || fadd === null || fmul === null)
+    return 'The report counts no FP32 operations.'
+  const ns = counted(ncuMetrics, 'gpu__time_duration.sum')
+  if (ns === null || ns <= 0) return 'The report has no duration.'
+  const operations = 2 * ffma + fadd + fmul
+  if (operations === 0) return 'It executes no FP32 operation.'
+  return {
+    operations,
+    throughput: { value: operations / ns, unit: 'GFLOP/s', evidence: 'measured' },
+  }
+}
+
+function workOf(session: Session, rung: RungResult): Work | string {
+  const problem = problemOf(session)
+  if (!problem) return importedWork(rung)
+  if (!rung.timing) return rung.reason ?? 'It has no time.'
+  return {
+    operations: flops(problem),
+    throughput: { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'measured' },
+  }
+}
+
+/** Operations a byte; derived, because it is a count over a counter. */
+function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): MetricValue {
+  const id = trafficMetric[level]
+  const traffic = rung.metrics[id]
+  if (!traffic) return unavailable('FLOP/byte', `${id} was not collected.`)
+  if (traffic.value === null)
+    return unavailable('FLOP/byte', traffic.reason ?? `${id} is not available.`)
+  if (traffic.value === 0)
+    return unavailable('FLOP/byte', 'It moved no byte at this level, so the ratio has no value.')
+  return { value: operations / traffic.value, unit: 'FLOP/byte', evidence: 'derived' }
+}
+
+export function roofline(session: Session): Roofline {
+  const ceilings = ceilingsOf(session)
+  const arithmetic = problemOf(session)?.dtype.includes('16') ? 'tensor' : 'fp32'
+  const peak = ceilings.compute[arithmetic].value.value
+  const paths: Roofline['paths'] = { l1: [], l2: [], dram: [] }
+  const missing: Roofline['missing'] = []
+  for (const rung of session.rungs) {
+    const work = workOf(session, rung)
+    for (const level of memoryLevels) {
+      if (typeof work === 'string') {
+        missing.push({ rung: rung.id, level, reason: work })
+        continue
+      }
+      const intensity = intensityAt(rung, level, work.operations)
+      if (intensity.value === null) {
+        missing.push({ rung: rung.id, level, reason: intensity.reason ?? 'It is not available.' })
+        continue
+      }
+      const bandwidth = ceilings.memory[level].value.value
+      const slope = bandwidth === null ? null : bandwidth * intensity.value
+      const roofGflops = peak === null || slope === null ? null : Math.min(peak, slope)
+      paths[level].push({
+        rung: rung.id,
+        title: rung.title,
+        level,
+        intensity,
+        throughput: work.throughput,
+        roofGflops,
+        bound: roofGflops === null ? null : slope! < peak! ? 'memory' : 'compute',
+      })
+    }
+  }
+  return { arithmetic, ceilings, paths, missing }
+}
+
+/** Where a memory roof meets the roof of arithmetic, operations a byte; null without both. */
+export function ridge(
+  { ceilings, arithmetic }: Pick<Roofline, 'ceilings' | 'arithmetic'>,
+  level: MemoryLevel,
+): number | null {
+  const peak = ceilings.compute[arithmetic].value.value
+  const bandwidth = ceilings.memory[level].value.value
+  return peak === null || bandwidth === null ? null : peak / bandwidth
+}
