@@ -10,6 +10,7 @@ import {
   type NcuFailure,
   type NcuLaunch,
 } from '../parsers/ncu-csv'
+import { launchResources } from '../parsers/ncu-launch'
 import { toMetrics } from '../parsers/ncu-metrics'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
@@ -116,12 +117,11 @@ function groupByRung(
   return new Map(
     [...rungs].map((rung): [string, RungProfile] => {
       const own = launches.filter((launch) => launch.rung === rung)
-      const kernels = own.map(({ kernelName, grid, block, passes }) => ({
-        name: kernelName,
-        grid,
-        block,
-        passes,
-      }))
+      const kernels = own.map((launch) => {
+        const { kernelName, grid, block, passes } = launch
+        const resources = launchResources(launch)
+        return { name: kernelName, grid, block, passes, ...(resources ? { resources } : {}) }
+      })
       const passes = Math.max(...own.map((launch) => launch.passes ?? 0))
       return [rung, { profile: { passes, kernels }, metrics: toMetrics(own, level) }]
     }),

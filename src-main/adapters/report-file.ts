@@ -6,6 +6,7 @@ import type { MetricValue, ProfileLevel } from '../domain/metrics'
 import type { NcuMetrics, Profile } from '../domain/session'
 import type { NcuLaunch } from '../parsers/ncu-csv'
 import { readNcuCsv, type Budget, type NcuCsv } from '../parsers/ncu-csv-stream'
+import { launchResources } from '../parsers/ncu-launch'
 import { toMetrics } from '../parsers/ncu-metrics'
 import { isNcuRep, parseNcuRep } from '../parsers/ncu-rep'
 import { errorCode } from './disk'
@@ -158,13 +159,18 @@ export function profileLaunches(
   return {
     profile: {
       passes: Math.max(0, ...launches.map(({ passes }) => passes ?? 0)),
-      kernels: launches.map(({ kernelName, grid, block, passes, metrics }) => ({
-        name: kernelName,
-        grid,
-        block,
-        passes,
-        ...(only ? {} : { ncuMetrics: metrics }),
-      })),
+      kernels: launches.map((launch) => {
+        const { kernelName, grid, block, passes, metrics } = launch
+        const resources = launchResources(launch)
+        return {
+          name: kernelName,
+          grid,
+          block,
+          passes,
+          ...(resources ? { resources } : {}),
+          ...(only ? {} : { ncuMetrics: metrics }),
+        }
+      }),
     },
     metrics: toMetrics(launches, level),
     ...(only ? { ncuMetrics: only.metrics } : {}),

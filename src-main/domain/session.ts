@@ -107,11 +107,27 @@ export const NcuMetrics = z.record(
 )
 export type NcuMetrics = z.infer<typeof NcuMetrics>
 
+/** What one block of a launch holds; null where the profiler did not tell. */
+export const LaunchResources = z.object({
+  registersPerThread: z.number().nullable(),
+  /** Shared memory that the kernel declares, and that its launch asks for on top; bytes. */
+  staticSharedBytes: z.number().nullable(),
+  dynamicSharedBytes: z.number().nullable(),
+  barriers: z.number().nullable(),
+  /** Shared memory that the SM was set to for the launch, bytes. */
+  carveOutBytes: z.number().nullable(),
+  /** Blocks of a cluster; 0 where the launch makes none. */
+  clusterBlocks: z.number().nullable(),
+})
+export type LaunchResources = z.infer<typeof LaunchResources>
+
 export const ProfiledKernel = z.object({
   name: z.string(),
   grid: z.tuple([z.number(), z.number(), z.number()]),
   block: z.tuple([z.number(), z.number(), z.number()]),
   passes: z.number().int().nullable(),
+  /** Absent in sessions made before it was kept, and where the profile does not tell. */
+  resources: LaunchResources.optional(),
   /** In an import, where the rung has several kernels; see RungResult. */
   ncuMetrics: NcuMetrics.optional(),
 })

@@ -63,6 +63,14 @@ export const standardMetrics: readonly MetricDefinition[] = [
     better: 'lower',
     ncu: ['lts__t_bytes.sum'],
   }),
+  count({
+    id: 'l1Sectors',
+    label: 'L1 sectors',
+    unit: 'sectors',
+    meaning: 'Sectors of 32 bytes that loads and stores asked of the L1 cache.',
+    better: 'lower',
+    ncu: ['l1tex__t_sectors.sum'],
+  }),
   rate({
     id: 'l2HitRate',
     label: 'L2 hit rate',

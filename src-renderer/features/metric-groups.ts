@@ -19,6 +19,7 @@ const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
     metrics: [
       'dramBytes',
       'l2Bytes',
+      'l1Sectors',
       'l2HitRate',
       'l1HitRate',
       'globalLoadSectorsPerRequest',
