@@ -14,8 +14,11 @@ export const sentences = (words: Words, path: readonly string[] = []): Sentence[
       : sentences(value, [...path, key]),
   )
 
+/** vue-i18n's `{name}`, and the `$` of the editor's own phrases. */
 export const placeholders = (text: string): string[] =>
-  [...new Set([...text.matchAll(/\{\s*(\w+)\s*\}/g)].map((match) => match[1]!))].sort()
+  [
+    ...new Set([...text.matchAll(/\{\s*(\w+)\s*\}|(\$)/g)].map((found) => found[1] ?? found[2]!)),
+  ].sort()
 
 const forms = (text: string): number => text.split(' | ').length
 

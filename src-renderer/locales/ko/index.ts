@@ -1,4 +1,5 @@
 /** The Korean words: the files, keys and placeholders of ../en, and the metric registry's words beside them. */
+import code from './code.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
@@ -7,4 +8,4 @@ import metrics from './metrics.json'
 import run from './run.json'
 import shell from './shell.json'
 
-export default { ...shell, ...figures, ...ladder, ...compare, ...run, ...doctor, metrics }
+export default { ...shell, ...figures, ...ladder, ...compare, ...code, ...run, ...doctor, metrics }
