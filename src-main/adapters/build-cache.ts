@@ -118,6 +118,13 @@ export function diskBuildCache(root: string): BuildCache {
   }
 }
 
+/**
+ * A source's name in the session, from the path that the compiler recorded for it: sources are compiled
+ * inside the cache. Of a file from elsewhere its bare name; where it lay is nobody's affair.
+ */
+export const sourceName = (path: string): string =>
+  /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
+
 /** For a replay: nothing is there and nothing is kept, so that each build is asked of the recording. */
 export const emptyBuildCache: BuildCache = {
   slot: ({ output }) =>

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { metricsAtLevel, type MetricValue, type ProfileLevel } from '../domain/metrics'
+import type { DeepProfile } from '../domain/deep'
 import type { Profile } from '../domain/session'
 import {
   parseNcuRawCsv,
@@ -12,6 +13,7 @@ import {
 } from '../parsers/ncu-csv'
 import { launchResources } from '../parsers/ncu-launch'
 import { toMetrics } from '../parsers/ncu-metrics'
+import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
 import type { Toolbox } from './toolbox'
@@ -43,10 +45,15 @@ export interface NcuAnswer {
   result: ProcessResult
   /** By the NVTX range that the launches were made in, which is the rung's id. */
   byRung: Map<string, RungProfile>
+  /** At the deep level: what is known of each instruction and line, by rung. */
+  deep: Map<string, DeepProfile>
+  /** What is missing of it, as sentences. */
+  deepTroubles: string[]
   failure: NcuFailure | null
 }
 
 const ncuArgs = ({ level, reportPath, command }: NcuCall): string[] => [
+  ...(level === 'deep' ? deepOptions : []),
   '--metrics',
   // The first name of each metric alone: an alternative would cost a pass.
   [...metricsAtLevel(level).map(({ ncu }) => ncu[0]), 'gpu__time_duration.sum'].join(','),
@@ -88,20 +95,31 @@ export async function ncuVersion(
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
   // A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
   const scratch = toolbox.kind === 'live' ? await mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+  const env: Record<string, string> = scratch ? { TMPDIR: scratch } : {}
+  // The deep pages are printed from the report, so there must be one.
+  const reportPath =
+    call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
   try {
     const result = await toolbox.exec({
       tool: 'ncu',
       key: 'ncu/profile',
       file: call.ncu,
-      args: ncuArgs(call),
-      ...(scratch ? { env: { TMPDIR: scratch } } : {}),
+      args: ncuArgs({ ...call, reportPath }),
+      env,
       idleMs: call.idleMs,
       signal: call.signal,
       onStdoutLine: eventLines(call.onEvent),
     })
+    const { launches } = parseNcuRawCsv(result.stdout)
+    const { byRung: deep, troubles }: DeepAnswer =
+      call.level === 'deep' && launches.length > 0 && reportPath !== null
+        ? await readDeepPages(toolbox, { ...call, env, reportPath }, launches)
+        : { byRung: new Map(), troubles: [] }
     return {
       result,
-      byRung: groupByRung(parseNcuRawCsv(result.stdout).launches, call.level),
+      byRung: groupByRung(launches, call.level),
+      deep,
+      deepTroubles: troubles,
       failure: recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode),
     }
   } finally {

@@ -35,7 +35,7 @@ export interface ProcessResult {
 }
 
 /** A program that prints without end is ended when a stream has said this much. */
-const outputLimitBytes = 256 * 1024 * 1024
+export const outputLimitBytes = 256 * 1024 * 1024
 
 /** Splits a stream of text into lines; the rest is held until its end comes. */
 function lineSplitter(onLine: (line: string) => void) {

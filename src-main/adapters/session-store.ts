@@ -1,12 +1,14 @@
 /**
- * Sessions on disk. A session is a folder: session.json, sources/, raw/, and profile.ncu-rep when ncu
- * ran. It is written once and never edited.
+ * Sessions on disk. A session is a folder: session.json, sources/, raw/, and when ncu ran profile.ncu-rep
+ * and, at the deep level, deep/. It is written once and never edited.
  */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { z } from 'zod'
+import type { DeepProfile } from '../domain/deep'
 import { inputError, KernelLadderError } from '../domain/errors'
 import { Session, sessionSchemaVersion } from '../domain/session'
+import { deepFile } from './deep-store'
 import { diskError, errorCode, stageFolder, type StagedFolder } from './disk'
 
 const sessionFile = 'session.json'
@@ -76,6 +78,7 @@ export interface SessionDraft {
   readonly rawDir: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
+  addDeep(profile: DeepProfile): Promise<void>
   /** Writes session.json and makes the folder appear under its name; returns that path. */
   commit(session: Session): Promise<string>
   discard(): Promise<void>
@@ -99,6 +102,13 @@ export async function draftSession(finalPath: string): Promise<SessionDraft> {
         const path = join(staged.path, 'sources', file)
         await mkdir(dirname(path), { recursive: true })
         await writeFile(path, text)
+      }),
+    addDeep: (profile) =>
+      guard(async () => {
+        const path = join(staged.path, deepFile(profile.rung))
+        await mkdir(dirname(path), { recursive: true })
+        // Thousands of instructions: indented it would be twice the size.
+        await writeFile(path, `${JSON.stringify(profile)}\n`)
       }),
     commit: async (session) => {
       await guard(() =>

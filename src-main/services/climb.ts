@@ -12,7 +12,7 @@ import { rawRecorder } from '../adapters/raw-files'
 import { draftSession } from '../adapters/session-store'
 import type { RunEvent, RunRequest } from '../contract'
 import type { ErrorShape } from '../domain/errors'
-import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { KernelLadderError, toErrorShape } from '../domain/errors'
 import { problemLabel } from '../domain/problem'
 import type { Session } from '../domain/session'
 import { planRun } from './plan'
@@ -64,10 +64,16 @@ async function climbRecorded(request: RunRequest, options: ClimbOptions): Promis
   const recording = chooseRecording(recordings, request)
   const draft = options.out === undefined ? null : await draftSession(options.out)
   try {
-    const { session, missing } = await replay(recording, request, options.emit, options.signal)
+    const { session, deep, missing } = await replay(
+      recording,
+      request,
+      options.emit,
+      options.signal,
+    )
     if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
     for (const part of ['raw', 'sources'])
       await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
+    for (const profile of deep.values()) await draft.addDeep(profile)
     return { session, folder: await draft.commit(session), missing, unsaved: null }
   } catch (error) {
     await draft?.discard()
@@ -96,7 +102,7 @@ async function climbLive(request: RunRequest, options: ClimbOptions): Promise<Cl
   try {
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
     for (const [path, text] of includes) await draft.addSource(path, text)
-    const { session, missing } = await runLadder(
+    const { session, deep, missing } = await runLadder(
       {
         toolbox: liveToolbox(recorder),
         cache: diskBuildCache(cacheDir()),
@@ -118,6 +124,7 @@ async function climbLive(request: RunRequest, options: ClimbOptions): Promise<Cl
     }
     emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
     try {
+      for (const profile of deep.values()) await draft.addDeep(profile)
       const folder = await draft.commit(session)
       emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
       return { session, folder, missing, unsaved: null }
@@ -130,14 +137,7 @@ async function climbLive(request: RunRequest, options: ClimbOptions): Promise<Cl
   }
 }
 
-export const offeredLevels = ['none', 'card', 'standard'] as const
-
 /** Throws for what cannot be started; what goes wrong on the way is in the result. */
 export async function climb(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
-  if (!offeredLevels.some((level) => level === request.profile))
-    throw inputError(
-      `The profile level ${request.profile} is not offered yet.`,
-      `Levels: ${offeredLevels.join(', ')}.`,
-    )
   return request.target === 'local' ? climbLive(request, options) : climbRecorded(request, options)
 }

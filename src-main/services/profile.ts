@@ -3,6 +3,7 @@ import { ncuVersion, runNcu, type CollectingLevel, type RungProfile } from '../a
 import type { ProcessResult } from '../adapters/process'
 import { profileArgs, type BuiltRung } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
+import type { DeepProfile } from '../domain/deep'
 import { metricsAtLevel, unavailable, type MetricValue, type ProfileLevel } from '../domain/metrics'
 import type { Problem } from '../domain/problem'
 import { remedies } from './device'
@@ -25,6 +26,10 @@ export interface ProfileRequest {
 export interface ProfileOutcome {
   ncuVersion: string | null
   profiles: Map<string, RungProfile>
+  /** By rung; empty below the deep level. */
+  deep: Map<string, DeepProfile>
+  /** What is missing of it, as sentences. */
+  deepTroubles: string[]
   /** Why counters are missing, when they are: a sentence and what to do. */
   trouble: { message: string; remedy?: string; missing: boolean } | null
 }
@@ -34,13 +39,19 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const none = (
     trouble: ProfileOutcome['trouble'],
     version: string | null = null,
-  ): ProfileOutcome => ({ ncuVersion: version, profiles: new Map(), trouble })
+  ): ProfileOutcome => ({
+    ncuVersion: version,
+    profiles: new Map(),
+    deep: new Map(),
+    deepTroubles: [],
+    trouble,
+  })
   if (rungs.length === 0) return none(null)
   const ncu = await toolbox.locate('ncu')
   if (!ncu) return none({ message: 'ncu was not found.', remedy: remedies.ncu, missing: true })
 
   const version = await ncuVersion(toolbox, ncu, signal)
-  const { result, byRung, failure } = await runNcu(toolbox, {
+  const { result, byRung, deep, deepTroubles, failure } = await runNcu(toolbox, {
     ncu,
     level: request.level,
     command: [request.runner, ...profileArgs({ problem, seed, rungs })],
@@ -58,6 +69,8 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   return {
     ncuVersion: version,
     profiles: byRung,
+    deep,
+    deepTroubles,
     trouble: failure && {
       message: failure.message,
       ...(failure.remedy ? { remedy: failure.remedy } : {}),

@@ -6,6 +6,7 @@ import { listSessions, readSources, type StoredSession } from '../adapters/sessi
 import type { RunEvent, RunRequest } from '../contract'
 import { inputError } from '../domain/errors'
 import { problemLabel } from '../domain/problem'
+import type { ProfileLevel } from '../domain/metrics'
 import type { Session } from '../domain/session'
 import { runLadder, type RunOutcome } from './run'
 import { selectRungs, type RunPlan } from './plan'
@@ -19,9 +20,12 @@ export interface Recording {
 export async function listRecordings(root: string): Promise<Recording[]> {
   const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
     stored.session !== null
-  return (await listSessions(root))
+  const recordings = (await listSessions(root))
     .filter(readable)
     .map(({ name, folder, session }) => ({ name, folder, session }))
+  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
+  const isDeep = ({ session }: Recording): boolean => session.settings.profile === 'deep'
+  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
 }
 
 const describe = ({ name, session }: Recording): string =>
@@ -36,7 +40,7 @@ const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
 export function chooseRecording(
   recordings: readonly Recording[],
-  request: Pick<RunRequest, 'ladder' | 'size' | 'target'>,
+  request: Pick<RunRequest, 'ladder' | 'size' | 'target'> & { profile?: ProfileLevel },
 ): Recording {
   const name = request.target.startsWith('recorded:')
     ? request.target.slice('recorded:'.length)
@@ -48,7 +52,14 @@ export function chooseRecording(
       `There is no recording named ${JSON.stringify(name)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const ofLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  const isAtLevel = ({ session }: Recording): boolean =>
+    session.settings.profile === request.profile
+  const allOfLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  // At the level asked for where there is one, else at any.
+  const ofLadder = [
+    ...allOfLadder.filter(isAtLevel),
+    ...allOfLadder.filter((one) => !isAtLevel(one)),
+  ]
   if (ofLadder.length === 0)
     throw inputError(
       `${name === null ? 'No recording is' : `recorded:${name} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,

@@ -7,6 +7,7 @@ import { cacheControl, clockControl } from '../adapters/ncu'
 import { nvccRelease, rungFlags } from '../adapters/nvcc'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
+import type { DeepProfile } from '../domain/deep'
 import { toErrorShape, type ErrorShape } from '../domain/errors'
 import type { Device, RungResult, Session, Target, Tools } from '../domain/session'
 import { sessionSchemaVersion } from '../domain/session'
@@ -46,6 +47,8 @@ export const defaultSettings: RunSettings = { seed: 1, flushL2: false, idleSecon
 
 export interface RunOutcome {
   session: Session
+  /** What the deep level knows, by rung; kept beside session.json. */
+  deep: Map<string, DeepProfile>
   /** Counters were asked for and this machine cannot give them. */
   missing: ErrorShape | null
 }
@@ -129,12 +132,14 @@ export async function runLadder(
     session.warnings.push(
       `No counters: ${trouble.message}${trouble.remedy ? ` ${trouble.remedy}` : ''}`,
     )
+  session.warnings.push(...(profiled?.deepTroubles ?? []))
   if (reference && states.get(reference.rung.id)?.measured?.timing == null && !signal.aborted)
     session.warnings.push(
       `No ratios: the reference ${reference.rung.id} has no time. ${referenceTrouble(states.get(reference.rung.id))}`.trim(),
     )
   return {
     session,
+    deep: profiled?.deep ?? new Map(),
     missing: trouble?.missing
       ? {
           kind: 'missing',
@@ -311,6 +316,12 @@ async function profileAll(
     // What was measured stands, whatever became of the counters.
     const { message } = toErrorShape(error)
     emit({ type: 'log', level: 'warning', message })
-    return { ncuVersion: null, profiles: new Map(), trouble: { message, missing: false } }
+    return {
+      ncuVersion: null,
+      profiles: new Map(),
+      deep: new Map(),
+      deepTroubles: [],
+      trouble: { message, missing: false },
+    }
   }
 }

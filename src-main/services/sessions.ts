@@ -30,7 +30,7 @@ export interface SessionPlaces {
 const recordedPrefix = 'recorded:'
 
 async function openRecording(recording: Recording): Promise<OpenedSession> {
-  const { session } = await replay(
+  const { session, deep } = await replay(
     recording,
     { params: {}, profile: recording.session.settings.profile },
     () => undefined,
@@ -40,7 +40,7 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
     session,
     sources: await readSources(recording.folder, recording.session),
     folder: recording.folder,
-    deep: (rung) => readDeep(recording.folder, rung),
+    deep: (rung) => Promise.resolve(deep.get(rung) ?? null),
   }
 }
 

@@ -143,7 +143,7 @@ function program(finish: (code: number) => void): Command {
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--target <target>', 'local, recorded or recorded:<name>', 'local')
-    .option('--profile <level>', 'none, card or standard', 'card')
+    .option('--profile <level>', 'none, card, standard or deep', 'card')
     .option('--flush-l2', 'empty the L2 cache before each timed launch')
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
