@@ -17,7 +17,7 @@ struct RungPath {
 };
 
 struct Arguments {
-  enum Command { kDevice, kMeasure, kProfile } command;
+  enum Command { kDevice, kMeasure, kProfile, kSanitize } command;
   long long m = 0, n = 0, k = 0, seed = 1;
   float alpha = 1, beta = 0;
   KlDtype dtype = KL_F32;
@@ -65,7 +65,8 @@ inline Arguments parseArguments(int count, char** values) {
   if (command == "device") args.command = Arguments::kDevice;
   else if (command == "measure") args.command = Arguments::kMeasure;
   else if (command == "profile") args.command = Arguments::kProfile;
-  else badArgument("the command must be device, measure or profile, not '" + command + "'");
+  else if (command == "sanitize") args.command = Arguments::kSanitize;
+  else badArgument("the command must be device, measure, profile or sanitize, not '" + command + "'");
 
   const bool measuring = args.command == Arguments::kMeasure;
   std::set<std::string> seen;

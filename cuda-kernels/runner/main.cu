@@ -1,4 +1,4 @@
-// kl-runner: loads rungs, checks and times them, or marks one launch of each for a profiler.
+// kl-runner: loads rungs, checks and times them, or launches each once for a profiler or a sanitizer.
 // ../README.md describes its protocol.
 #include "arguments.hpp"
 #include "device.hpp"
@@ -117,6 +117,23 @@ void profile(const Arguments& args, const Device& device, std::list<Rung>& rungs
   }
 }
 
+// One launch of each rung over matrices without guard bands. C is left as it was allocated when beta is
+// 0, so that a checker of uninitialised memory sees who reads it.
+void sanitize(const Arguments& args, const Device& device, std::list<Rung>& rungs) {
+  Problem::requireMemory(args, device, false, 0);
+  for (Rung& rung : rungs) {
+    Problem problem(args, device, false, false);
+    if (!stage(rung, "load", [&] { rung.load(problem, device); })) continue;
+    const bool launched = stage(rung, "sanitize", [&] {
+      if (args.beta != 0) problem.resetC(nullptr);
+      check(cudaDeviceSynchronize(), "preparing C");
+      rung.launchAndWait("sanitize", nullptr);
+    });
+    if (launched) Json("launched").string("rung", rung.id).print();
+    rung.releaseWorkspace();
+  }
+}
+
 }  // namespace
 
 int main(int argumentCount, char** arguments) {
@@ -133,6 +150,7 @@ int main(int argumentCount, char** arguments) {
     for (const RungPath& path : args.rungs) rungs.emplace_back(path);
     if (args.command == Arguments::kMeasure) measure(args, device, nvml, rungs);
     if (args.command == Arguments::kProfile) profile(args, device, rungs);
+    if (args.command == Arguments::kSanitize) sanitize(args, device, rungs);
     Json("done").print();
     return kDone;
   } catch (const RunnerError& error) {

@@ -177,32 +177,37 @@ class DeviceBuffer {
 };
 
 // A matrix between two guard bands of 0xff bytes. Around A and B these are NaN, so what a rung reads
-// out there and uses is seen in the result; around C they show what it writes out there.
+// out there and uses is seen in the result; around C they show what it writes out there. A memory
+// checker takes the bands for part of the allocation, so for it there are none.
 class GuardedBuffer {
  public:
-  static constexpr size_t kGuard = 1 << 20;
-  static size_t totalBytes(size_t bytes) { return bytes + 2 * kGuard; }
+  static constexpr size_t kBand = 1 << 20;
+  static size_t totalBytes(size_t bytes) { return bytes + 2 * kBand; }
 
-  explicit GuardedBuffer(size_t bytes) : bytes_(bytes), memory_(totalBytes(bytes)) { armGuards(); }
+  GuardedBuffer(size_t bytes, bool guarded)
+      : guard_(guarded ? kBand : 0), bytes_(bytes), memory_(bytes + 2 * guard_) {
+    armGuards();
+  }
 
-  char* data() const { return memory_.as<char>() + kGuard; }
+  char* data() const { return memory_.as<char>() + guard_; }
 
   void armGuards() {
-    check(cudaMemset(data() - kGuard, 0xff, kGuard), "cudaMemset");
-    check(cudaMemset(data() + bytes_, 0xff, kGuard), "cudaMemset");
+    if (!guard_) return;
+    check(cudaMemset(data() - guard_, 0xff, guard_), "cudaMemset");
+    check(cudaMemset(data() + bytes_, 0xff, guard_), "cudaMemset");
   }
 
   bool guardsIntact() const {
-    std::vector<unsigned char> band(kGuard);
-    for (const char* start : {data() - kGuard, data() + bytes_}) {
-      check(cudaMemcpy(band.data(), start, kGuard, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    std::vector<unsigned char> band(guard_);
+    for (const char* start : {data() - guard_, data() + bytes_}) {
+      check(cudaMemcpy(band.data(), start, guard_, cudaMemcpyDeviceToHost), "cudaMemcpy");
       if (std::any_of(band.begin(), band.end(), [](unsigned char byte) { return byte != 0xff; })) return false;
     }
     return true;
   }
 
  private:
-  size_t bytes_;
+  size_t guard_, bytes_;
   DeviceBuffer memory_;
 };
 
@@ -248,10 +253,10 @@ class Problem {
                         needed, device.freeBytes};
   }
 
-  Problem(const Arguments& args, const Device& device, bool reference)
+  Problem(const Arguments& args, const Device& device, bool reference, bool guarded = true)
       : args_(args), smCount_(device.properties.multiProcessorCount),
-        a_(args.m * args.k * inputBytes(args.dtype)), b_(args.k * args.n * inputBytes(args.dtype)),
-        c_(args.m * args.n * sizeof(float)) {
+        a_(args.m * args.k * inputBytes(args.dtype), guarded), b_(args.k * args.n * inputBytes(args.dtype), guarded),
+        c_(args.m * args.n * sizeof(float), guarded) {
     if (reference) {
       product_ = std::make_unique<DeviceBuffer>(count() * sizeof(double));
       scale_ = std::make_unique<DeviceBuffer>(count() * sizeof(float));

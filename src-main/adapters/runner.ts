@@ -1,10 +1,10 @@
 /** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
 import type { Problem } from '../domain/problem'
-import { parseRunnerLine, type RunnerEvent } from '../parsers/runner-events'
+import { parseRunnerLine, type RunnerEvent, type RunnerStage } from '../parsers/runner-events'
 import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
 
-export type { RunnerEvent }
+export type { RunnerEvent, RunnerStage }
 
 /** A rung's shared library under the rung's id. */
 export interface BuiltRung {
@@ -46,6 +46,13 @@ export const measureArgs = (call: MeasureCall): string[] => [
 
 export const profileArgs = (call: Pick<MeasureCall, 'problem' | 'seed' | 'rungs'>): string[] => [
   'profile',
+  ...problemArgs(call.problem, call.seed),
+  ...rungArgs(call.rungs),
+]
+
+/** One launch of each rung, for compute-sanitizer. */
+export const sanitizeArgs = (call: Pick<MeasureCall, 'problem' | 'seed' | 'rungs'>): string[] => [
+  'sanitize',
   ...problemArgs(call.problem, call.seed),
   ...rungArgs(call.rungs),
 ]

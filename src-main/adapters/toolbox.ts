@@ -4,7 +4,7 @@
  */
 import type { ProcessCall, ProcessResult } from './process'
 
-export const toolNames = ['nvcc', 'runner', 'ncu', 'nvidia-smi'] as const
+export const toolNames = ['nvcc', 'runner', 'ncu', 'nvidia-smi', 'compute-sanitizer'] as const
 export type ToolName = (typeof toolNames)[number]
 
 export interface ToolCall extends ProcessCall {

@@ -10,6 +10,7 @@ import { Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
 import { RungResult, Session } from '../domain/session'
 import { DeepAnswer, DeepRequest } from './deep'
+import { sanitizeCalls } from './sanitize'
 import { SessionRef } from './session-ref'
 
 export { SessionRef }
@@ -31,7 +32,7 @@ export const SessionSummary = z.object({
 export type SessionSummary = z.infer<typeof SessionSummary>
 
 export const DoctorCheck = z.object({
-  id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'node']),
+  id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
   /** What was found, or the sentence that says what is wrong. */
@@ -142,6 +143,7 @@ export const calls = {
     z.object({}),
     z.object({ messages: z.array(RunMessage), active: z.boolean() }),
   ),
+  ...sanitizeCalls,
 } as const
 
 export type Calls = typeof calls

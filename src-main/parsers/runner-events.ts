@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { KernelLadderError } from '../domain/errors'
 import { Mismatch } from '../domain/session'
 
-export const runnerStages = ['load', 'verify', 'time', 'profile'] as const
+export const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
 const Stage = z.enum(runnerStages)
 export type RunnerStage = z.infer<typeof Stage>
 
@@ -75,6 +75,8 @@ const TimingEvent = z.object({
 
 const ProfiledEvent = z.object({ event: z.literal('profiled'), rung: z.string() })
 
+const LaunchedEvent = z.object({ event: z.literal('launched'), rung: z.string() })
+
 const UnsupportedEvent = z.object({
   event: z.literal('unsupported'),
   rung: z.string(),
@@ -106,6 +108,7 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   VerifyEvent,
   TimingEvent,
   ProfiledEvent,
+  LaunchedEvent,
   UnsupportedEvent,
   FailedEvent,
   ErrorEvent,

@@ -13,10 +13,12 @@ import type {
   RunMessage,
   SessionSummary,
 } from '../contract'
+import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { climb } from './climb'
 import { diagnose } from './doctor'
 import { resolveLadder } from './plan'
+import { createSanitizeJob } from './sanitize-job'
 import {
   defaultRecordingRef,
   listAll,
@@ -54,6 +56,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const listeners = new Set<(message: RunMessage) => void>()
   const opened = new Map<string, Promise<OpenedSession>>()
   let active: ActiveRun | null = null
+  const sanitizer = createSanitizeJob(assets)
   let messages: RunMessage[] = []
 
   const open = (ref: string): Promise<OpenedSession> => {
@@ -73,13 +76,18 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     for (const listener of listeners) listener(message)
   }
 
-  const start = (request: CallInput<'run.start'> & object): string => {
-    if (active)
+  /** Two at once would share the GPU, and the times would mean nothing. */
+  const refuseWhileBusy = (): void => {
+    if (active !== null || sanitizer.active)
       throw new KernelLadderError(
         'failed',
-        'A run is under way already.',
+        active ? 'A run is under way already.' : 'compute-sanitizer is at work.',
         'Wait for it to finish, or cancel it.',
       )
+  }
+
+  const start = (request: CallInput<'run.start'> & object): string => {
+    refuseWhileBusy()
     const id = `run-${randomBytes(8).toString('hex')}`
     const abort = new AbortController()
     messages = []
@@ -161,6 +169,16 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       return Promise.resolve({})
     },
     'run.current': () => Promise.resolve({ messages, active: active !== null }),
+    'sanitize.start': (request: SanitizeRequest) => {
+      refuseWhileBusy()
+      sanitizer.start(request)
+      return Promise.resolve({})
+    },
+    'sanitize.cancel': () => {
+      sanitizer.cancel()
+      return Promise.resolve({})
+    },
+    'sanitize.current': () => Promise.resolve(sanitizer.current()),
   } satisfies Handlers
 
   return {
@@ -172,6 +190,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     async close() {
       active?.abort.abort()
       await active?.finished
+      await sanitizer.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 /** What this machine has for building, running and profiling, and what to do where it lacks something. */
 import { access, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { sanitizerVersionPattern } from '../adapters/compute-sanitizer'
 import type { NvidiaSmi } from '../adapters/nvidia-smi'
 import type { Toolbox } from '../adapters/toolbox'
 import type { DoctorCheck, DoctorReport } from '../contract'
@@ -15,14 +16,27 @@ const check = (
   remedy?: string,
 ): DoctorCheck => ({ id, label, status, detail, ...(remedy ? { remedy } : {}) })
 
+const remedyOf = {
+  nvcc: remedies.nvcc,
+  ncu: remedies.ncu,
+  'compute-sanitizer': remedies.sanitizer,
+} as const
+
 async function toolCheck(
   toolbox: Toolbox,
-  tool: 'nvcc' | 'ncu',
+  tool: 'nvcc' | 'ncu' | 'compute-sanitizer',
   label: string,
   version: RegExp,
 ): Promise<DoctorCheck> {
   const path = await toolbox.locate(tool)
-  if (!path) return check(tool, label, 'missing', `${tool} was not found.`, remedies[tool])
+  if (!path)
+    return check(
+      tool,
+      label,
+      tool === 'compute-sanitizer' ? 'warning' : 'missing',
+      `${tool} was not found.`,
+      remedyOf[tool],
+    )
   const answer = await toolbox.exec({
     tool,
     key: `${tool}/version`,
@@ -125,12 +139,13 @@ async function cublasCheck(): Promise<DoctorCheck> {
 }
 
 export async function diagnose(toolbox: Toolbox): Promise<DoctorReport> {
-  const [driver, nvcc, ncu, counters, cublas] = await Promise.all([
+  const [driver, nvcc, ncu, counters, cublas, sanitizer] = await Promise.all([
     driverChecks(toolbox),
     toolCheck(toolbox, 'nvcc', 'CUDA compiler', /\bV(\d[\d.]*)/),
     toolCheck(toolbox, 'ncu', 'Nsight Compute', /Version\s+([\d.]+)/),
     countersCheck(),
     cublasCheck(),
+    toolCheck(toolbox, 'compute-sanitizer', 'Compute Sanitizer', sanitizerVersionPattern),
   ])
   const canRun = driver.driver !== null && nvcc.status !== 'missing'
   return {
@@ -140,6 +155,7 @@ export async function diagnose(toolbox: Toolbox): Promise<DoctorReport> {
       ncu,
       counters,
       cublas,
+      sanitizer,
       check('node', 'Node.js', 'ok', process.versions.node),
     ],
     gpus: (driver.driver?.gpus ?? []).map(({ name, memoryTotalBytes }) => ({

@@ -3,7 +3,13 @@
  * itself, the runner is started again with the rest.
  */
 import type { ProcessResult } from '../adapters/process'
-import { measureArgs, runRunner, type BuiltRung, type RunnerEvent } from '../adapters/runner'
+import {
+  measureArgs,
+  runRunner,
+  type BuiltRung,
+  type RunnerEvent,
+  type RunnerStage,
+} from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import { inputError, KernelLadderError, missingError } from '../domain/errors'
 import { gflops, type Problem } from '../domain/problem'
@@ -29,7 +35,7 @@ export interface MeasureRequest {
   /** Milliseconds without news from the runner after which a rung counts as hung. */
   idleMs: number
   signal: AbortSignal
-  onStart: (rung: string, stage: 'load' | 'verify' | 'time' | 'profile') => void
+  onStart: (rung: string, stage: RunnerStage) => void
   /** The rung's result was checked and is right. */
   onVerified: (rung: string) => void
   onMeasured: (rung: string, measured: Measured) => void

@@ -150,8 +150,8 @@ export async function runLadder(
   }
 }
 
-async function compilerVersion(
-  { toolbox, cache, recorder }: RunEnvironment,
+export async function compilerVersion(
+  { toolbox, cache, recorder }: Pick<RunEnvironment, 'toolbox' | 'cache' | 'recorder'>,
   nvcc: string,
   signal: AbortSignal,
 ): Promise<string> {

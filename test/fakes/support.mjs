@@ -10,10 +10,12 @@ export const recorded = (key, stream = 'stdout') =>
 
 export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')
 
-export function logCall(tool) {
+export function logWords(...words) {
   const log = process.env.FAKE_LOG
-  if (log) appendFileSync(log, `${JSON.stringify([tool, ...process.argv.slice(2)])}\n`)
+  if (log) appendFileSync(log, `${JSON.stringify(words)}\n`)
 }
+
+export const logCall = (tool) => logWords(tool, ...process.argv.slice(2))
 
 /** Writes at once, also to a pipe whose reader is slow: a fake may die the moment after. */
 export const say = (text) => process.stdout.write(text)

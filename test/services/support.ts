@@ -56,7 +56,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
   await cp(join(root, 'cuda-kernels'), kernelsDir, { recursive: true })
   // The fakes find the recording by their own place, so they are named, not copied.
   await cp(join(fakesDir, 'bin'), bin, { recursive: true })
-  for (const tool of ['nvcc', 'ncu', 'nvidia-smi'])
+  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer'])
     if (without.includes(tool)) await rm(join(bin, tool))
     else
       await writeFile(

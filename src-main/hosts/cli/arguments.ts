@@ -4,13 +4,16 @@ import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics'
 import { maxExtent } from '../../domain/problem'
 
-export interface RunOptions {
-  ladder: string
-  rungs?: string
+export interface SizeOptions {
   size?: string
   m?: string
   n?: string
   k?: string
+}
+
+export interface RunOptions extends SizeOptions {
+  ladder: string
+  rungs?: string
   alpha?: string
   beta?: string
   param?: string[]
@@ -32,7 +35,14 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
   return value
 }
 
-function parseSize({ size, m, n, k }: RunOptions): RunRequest['size'] {
+/** Words separated by commas. */
+export const words = (list: string): string[] =>
+  list
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+
+export function parseSize({ size, m, n, k }: SizeOptions): RunRequest['size'] {
   const extents = { m, n, k }
   const given = Object.values(extents).filter((word) => word !== undefined)
   if (size !== undefined) {
@@ -59,9 +69,9 @@ function realNumber(word: string | undefined, name: string): number | undefined 
   return value
 }
 
-function parseParams(words: readonly string[]): Record<string, number> {
+export function parseParams(given: readonly string[]): Record<string, number> {
   return Object.fromEntries(
-    words.map((word) => {
+    given.map((word) => {
       const [, name, value] = /^([A-Za-z][A-Za-z0-9_]*)=(.+)$/.exec(word) ?? []
       if (name === undefined || value === undefined)
         throw inputError(
@@ -92,10 +102,7 @@ export function parseRunRequest(options: RunOptions): RunRequest {
       `There is no ladder named ${JSON.stringify(options.ladder)}.`,
       'See `kernel-ladder ladders`.',
     )
-  const rungs = options.rungs
-    ?.split(',')
-    .map((word) => word.trim())
-    .filter(Boolean)
+  const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   if (rungs?.length === 0)
     throw inputError('--rungs names no rung.', 'For example --rungs 01_naive,02_coalesced.')
   const size = parseSize(options)

@@ -8,7 +8,9 @@ import { compareRungs } from '../../domain/compare'
 import { exitCodes, inputError, KernelLadderError, toErrorShape } from '../../domain/errors'
 import { problemLabel } from '../../domain/problem'
 import { rungOf, sessionSchemaVersion } from '../../domain/session'
+import { sanitizerTools } from '../../domain/sanitizer'
 import { diagnose } from '../../services/doctor'
+import { defaultSecondsARung } from '../../services/sanitize'
 import { openNamed, type SessionPlaces } from '../../services/sessions'
 import { diffSources } from '../../services/source-diff'
 import { appVersion } from '../../services/version'
@@ -19,6 +21,7 @@ import { addLabCommands } from './lab-command'
 import { note, printError, printJson, printText, table } from './output'
 import { reportCommand, type ReportCommandOptions } from './report-command'
 import { runCommand, sessionDocument } from './run-command'
+import { sanitizeCommand, type SanitizeCommandOptions } from './sanitize-command'
 import { serveCommand, type ServeOptions } from './serve-command'
 
 const places = async (): Promise<SessionPlaces> => ({
@@ -199,6 +202,26 @@ function program(finish: (code: number) => void): Command {
     .action(async (file: string, options: ImportOptions) =>
       finish(await importCommand(file, options)),
     )
+  cli
+    .command('sanitize')
+    .description(
+      'compute-sanitizer over rungs: findings at file and line; exits 1 when there are any',
+    )
+    .requiredOption('--ladder <id>', 'which ladder')
+    .option('--rungs <ids>', 'only these rungs; all but the reference unless given')
+    .option('--tool <names>', `of ${sanitizerTools.join(', ')}; all unless given`)
+    .option('--size <n>', 'm = n = k; a small ragged shape unless given')
+    .option('--m <m>', 'rows of A and C')
+    .option('--n <n>', 'columns of B and C')
+    .option('--k <k>', 'columns of A, rows of B')
+    .option(
+      '--param <NAME=value>',
+      'a rung parameter; may be given again',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
+    .option(json, jsonText)
+    .action(async (options: SanitizeCommandOptions) => finish(await sanitizeCommand(options)))
   cli
     .command('serve')
     .description('the UI on loopback; prints a link that works once')

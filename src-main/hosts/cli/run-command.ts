@@ -10,7 +10,7 @@ import { parseRunRequest, wholeNumber, type RunOptions } from './arguments'
 import { describeSession } from './describe'
 import { note, printError, printJson, printText } from './output'
 import { progressPrinter } from './progress'
-import { onStop } from './signals'
+import { abortOnStop } from './signals'
 
 /** What `run --json` and `show --json` print. */
 export function sessionDocument(session: Session, folder: string | null): object {
@@ -31,21 +31,6 @@ export function sessionDocument(session: Session, folder: string | null): object
     warnings: rest.warnings,
     rungs: rest.rungs,
   }
-}
-
-/** Aborts at the first ^C or termination; a second one ends the program at once. */
-function abortOnStop(): AbortSignal {
-  const controller = new AbortController()
-  onStop(
-    (signal) => {
-      note(
-        `\n${signal === 'SIGINT' ? 'Interrupted' : 'Ended'}: stopping, and saving what is finished.`,
-      )
-      controller.abort()
-    },
-    () => process.exit(exitCodes.cancelled),
-  )
-  return controller.signal
 }
 
 /** 1 when a rung is wrong or failed or was not reached; an unsupported rung is no failure of the run. */
@@ -71,7 +56,7 @@ export async function runCommand(options: RunOptions): Promise<number> {
     appVersion,
     settings,
     emit: progressPrinter(),
-    signal: abortOnStop(),
+    signal: abortOnStop('stopping, and saving what is finished.'),
   })
   const { session, folder, missing, unsaved } = result
   if (options.json) printJson(sessionDocument(session, folder))

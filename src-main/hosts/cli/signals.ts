@@ -1,4 +1,7 @@
 /** Being told to stop. npm passes on a ^C that the terminal has sent already, so one ^C can come twice. */
+import { exitCodes } from '../../domain/errors'
+import { note } from './output'
+
 const sameKeystrokeMs = 1000
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -13,4 +16,17 @@ export function onStop(first: (signal: NodeJS.Signals) => void, again: () => voi
         first(signal)
       } else if (performance.now() - stoppedAt > sameKeystrokeMs) again()
     })
+}
+
+/** Aborts at the first ^C or termination, saying what happens now; a second one ends the program at once. */
+export function abortOnStop(now: string): AbortSignal {
+  const controller = new AbortController()
+  onStop(
+    (signal) => {
+      note(`\n${signal === 'SIGINT' ? 'Interrupted' : 'Ended'}: ${now}`)
+      controller.abort()
+    },
+    () => process.exit(exitCodes.cancelled),
+  )
+  return controller.signal
 }

@@ -1,0 +1,49 @@
+/** compute-sanitizer over rungs: one job at a time, asked after by polling. */
+import { z } from 'zod'
+import { ErrorShape } from '../domain/errors'
+import { Problem } from '../domain/problem'
+import { Identifier, Parameters } from '../domain/rung'
+import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/sanitizer'
+
+export const SanitizeRequest = z.object({
+  ladder: Identifier,
+  /** Rung ids; all but the reference when absent. */
+  rungs: z.array(Identifier).min(1).optional(),
+  tools: z
+    .array(SanitizerTool)
+    .min(1)
+    .default([...sanitizerTools]),
+  /** A small ragged shape when absent. */
+  size: Problem.pick({ m: true, n: true, k: true }).optional(),
+  params: Parameters.default({}),
+})
+export type SanitizeRequest = z.infer<typeof SanitizeRequest>
+
+export const SanitizeProgress = z.object({
+  stage: z.enum(['prepare', 'build', 'check']),
+  /** Of the stage's own steps; total 0 while it is unknown. */
+  done: z.number().int(),
+  total: z.number().int(),
+  tool: SanitizerTool.nullable(),
+  rung: Identifier.nullable(),
+})
+export type SanitizeProgress = z.infer<typeof SanitizeProgress>
+
+/** The job under way or the last one; `idle` before the first. */
+export const SanitizeState = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('idle') }),
+  z.object({
+    state: z.literal('running'),
+    request: SanitizeRequest,
+    progress: SanitizeProgress,
+  }),
+  z.object({ state: z.literal('done'), request: SanitizeRequest, report: SanitizeReport }),
+  z.object({ state: z.literal('failed'), request: SanitizeRequest, error: ErrorShape }),
+])
+export type SanitizeState = z.infer<typeof SanitizeState>
+
+export const sanitizeCalls = {
+  'sanitize.start': { input: SanitizeRequest, output: z.object({}) },
+  'sanitize.cancel': { input: z.object({}), output: z.object({}) },
+  'sanitize.current': { input: z.object({}), output: SanitizeState },
+} as const
