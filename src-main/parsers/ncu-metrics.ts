@@ -20,6 +20,8 @@ const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
   s: { ns: 1e-9 },
   MHz: { hz: 1e-6 },
+  // A sector of every cache is 32 bytes, on all GPUs that ncu knows.
+  bytes: { sector: 32 },
 }
 
 const numberOf = (launch: NcuLaunch, name: string): number | null => {

@@ -1,30 +1,76 @@
 /** The parts of ECharts that are used; a chart type is added here with the screen that needs it. */
-import { BarChart } from 'echarts/charts'
+import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import {
   AriaComponent,
+  GraphicComponent,
   GridComponent,
+  LegendComponent,
   MarkLineComponent,
   TooltipComponent,
 } from 'echarts/components'
 import { init, use, type ComposeOption, type EChartsType } from 'echarts/core'
-import { CanvasRenderer } from 'echarts/renderers'
-import type { BarSeriesOption } from 'echarts/charts'
+import { LabelLayout } from 'echarts/features'
+import { CanvasRenderer, SVGRenderer } from 'echarts/renderers'
+import type {
+  BarSeriesOption,
+  CustomSeriesOption,
+  LineSeriesOption,
+  ScatterSeriesOption,
+} from 'echarts/charts'
 import type {
   AriaComponentOption,
+  GraphicComponentOption,
   GridComponentOption,
+  LegendComponentOption,
   MarkLineComponentOption,
   TooltipComponentOption,
 } from 'echarts/components'
 
-use([BarChart, GridComponent, MarkLineComponent, TooltipComponent, AriaComponent, CanvasRenderer])
+use([
+  BarChart,
+  CustomChart,
+  LineChart,
+  ScatterChart,
+  GraphicComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  AriaComponent,
+  LabelLayout,
+  CanvasRenderer,
+  SVGRenderer,
+])
 
 export type ChartOption = ComposeOption<
   | BarSeriesOption
+  | CustomSeriesOption
+  | LineSeriesOption
+  | ScatterSeriesOption
+  | GraphicComponentOption
   | GridComponentOption
+  | LegendComponentOption
   | MarkLineComponentOption
   | TooltipComponentOption
   | AriaComponentOption
 >
 export type Chart = EChartsType
+
 export const createChart = (host: HTMLElement): Chart =>
   init(host, undefined, { renderer: 'canvas' })
+
+/** CSS pixels. */
+export interface ChartSize {
+  width: number
+  height: number
+}
+
+/** A chart of this size that nobody sees, to be saved. */
+export function createDetached(size: ChartSize, as: 'svg' | { pixelRatio: number }): Chart {
+  if (as === 'svg') return init(null, undefined, { renderer: 'svg', ssr: true, ...size })
+  return init(document.createElement('div'), undefined, {
+    renderer: 'canvas',
+    devicePixelRatio: as.pixelRatio,
+    ...size,
+  })
+}

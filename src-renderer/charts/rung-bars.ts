@@ -1,4 +1,5 @@
 import type { ScaleKind } from '../ui/scale'
+import { axisText, tooltip } from './chart'
 import type { ChartOption } from './echarts'
 import type { Palette } from './palette'
 
@@ -22,41 +23,20 @@ export interface RungBarsSpec {
   reference?: { value: number; name: string } | undefined
 }
 
-/** ECharts writes tooltips as HTML with inline styles, which the CSP forbids: built as elements. */
-function tooltipElement(bar: RungBar | undefined): HTMLElement {
-  const box = document.createElement('div')
-  if (!bar) return box
-  const title = document.createElement('strong')
-  title.textContent = `${bar.number} ${bar.title}`
-  const value = document.createElement('div')
-  value.textContent = bar.text
-  box.append(title, value)
-  return box
-}
-
 /** One bar a rung, in the ladder's order. */
 export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
   const { bars, reference } = spec
   const positive = bars.flatMap(({ value }) => (value !== null && value > 0 ? [value] : []))
   const floor = positive.length ? 10 ** Math.floor(Math.log10(Math.min(...positive))) : 1
-  const label = { color: palette.text2, fontFamily: palette.font, fontSize: 11 }
+  const label = axisText(palette)
   return {
     animation: false,
     aria: { enabled: false },
     grid: { left: 8, right: 12, top: 12, bottom: 4, outerBoundsMode: 'same' },
-    tooltip: {
-      trigger: 'axis',
-      axisPointer: { type: 'shadow' },
-      confine: true,
-      backgroundColor: palette.surface,
-      borderColor: palette.ruleStrong,
-      padding: [6, 8],
-      textStyle: { color: palette.text, fontFamily: palette.font, fontSize: 12 },
-      formatter: (params) => {
-        const first = Array.isArray(params) ? params[0] : params
-        return tooltipElement(first && bars[first.dataIndex])
-      },
-    },
+    tooltip: tooltip(palette, 'axis', ({ dataIndex }) => {
+      const bar = bars[dataIndex]
+      return bar && { title: `${bar.number} ${bar.title}`, lines: [bar.text] }
+    }),
     xAxis: {
       type: 'category',
       data: bars.map(({ number }) => number),

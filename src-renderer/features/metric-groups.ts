@@ -19,7 +19,7 @@ const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
     metrics: [
       'dramBytes',
       'l2Bytes',
-      'l1Sectors',
+      'l1Bytes',
       'l2HitRate',
       'l1HitRate',
       'globalLoadSectorsPerRequest',

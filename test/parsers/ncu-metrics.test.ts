@@ -149,3 +149,12 @@ describe('unavailable is not zero, and has its reason', () => {
     expect(metrics.sharedLoads?.reason).toMatch('no kernel')
   })
 })
+
+it('counts traffic in bytes where ncu counts sectors', () => {
+  const sectors = withFigure(onlyKernel, 'l1tex__t_sectors.sum', 1000, 'sector')
+  expect(toMetrics([sectors], 'standard')['l1Bytes']).toEqual({
+    value: 32_000,
+    unit: 'bytes',
+    evidence: 'measured',
+  })
+})

@@ -1,0 +1,179 @@
+/** A row a rung and a mark a kind on one axis: for figures that are compared along it, not added up. */
+import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
+
+export interface DotRow {
+  label: string
+  /** One figure a kind, in the order of `kinds`; null where there is none. */
+  values: readonly (number | null)[]
+  /** The kind whose mark is filled and named; the others are outlines. None: all are filled. */
+  strong?: number | undefined
+  /** Right of the last mark. */
+  note?: string | undefined
+}
+
+export interface DotRowsSpec {
+  rows: readonly DotRow[]
+  kinds: readonly string[]
+  axis: string
+  scale: 'linear' | 'log'
+  /** Least end of a logarithmic axis, and greatest end of either, where they are given. */
+  min?: number | undefined
+  max?: number | undefined
+  valueText: (value: number) => string
+  /** A line across all rows, with its name. */
+  line?: { value: number; name: string } | undefined
+}
+
+const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect'] as const
+const rowHeight = 34
+const labelWidth = 190
+
+export const dotRowsHeight = (rows: number): number => rows * rowHeight + 92
+
+export const dotRows =
+  (spec: DotRowsSpec): ChartBuilder =>
+  (palette) => {
+    const { rows, kinds, line } = spec
+    const text = axisText(palette)
+    const colour = (kind: number) => palette.series[kind] ?? palette.rest
+    const span = rows.map(({ values }) => {
+      const known = values.filter((value): value is number => value !== null)
+      return known.length ? { from: Math.min(...known), to: Math.max(...known) } : null
+    })
+    return {
+      animation: false,
+      aria: { enabled: false },
+      legend: {
+        top: 0,
+        left: labelWidth,
+        itemWidth: 11,
+        itemHeight: 11,
+        itemGap: 16,
+        selectedMode: false,
+        textStyle: text,
+        data: kinds.map((name) => ({ name })),
+      },
+      grid: { left: labelWidth, right: 130, top: 44, bottom: 44 },
+      tooltip: tooltip(palette, 'axis', ({ dataIndex }) => {
+        const row = rows[dataIndex]
+        return (
+          row && {
+            title: row.label,
+            lines: [
+              ...kinds.flatMap((name, kind) => {
+                const value = row.values[kind]
+                return value == null ? [] : [`${spec.valueText(value)}  ${name}`]
+              }),
+              ...(row.note ? [row.note] : []),
+            ],
+          }
+        )
+      }),
+      xAxis: {
+        type: spec.scale === 'log' ? 'log' : 'value',
+        ...(spec.scale === 'linear' ? { min: 0 } : {}),
+        ...(spec.min === undefined ? {} : { min: spec.min }),
+        ...(spec.max === undefined ? {} : { max: spec.max }),
+        ...axisName(palette, spec.axis, 'x'),
+        ...axisLines(palette),
+        axisLabel: { ...text, formatter: spec.valueText, hideOverlap: true },
+      },
+      yAxis: {
+        type: 'category',
+        inverse: true,
+        data: rows.map(({ label }) => label),
+        ...axisLines(palette),
+        axisLabel: { ...text, width: labelWidth - 16, overflow: 'truncate', color: palette.text },
+      },
+      series: [
+        {
+          // From the least to the greatest figure of a row: a thread to follow by eye.
+          type: 'custom',
+          silent: true,
+          name: '',
+          data: span.map((own, index) => [own?.from ?? 0, index, own?.to ?? 0]),
+          renderItem: (_params, api) => {
+            const index = Number(api.value(1))
+            if (!span[index]) return { type: 'group', children: [] }
+            const [x1 = 0, y = 0] = api.coord([api.value(0), index])
+            const [x2 = 0] = api.coord([api.value(2), index])
+            return {
+              type: 'line',
+              shape: { x1, y1: y, x2, y2: y },
+              style: { stroke: palette.ruleStrong, lineWidth: 1 },
+            }
+          },
+          ...(line
+            ? {
+                markLine: {
+                  silent: true,
+                  symbol: 'none',
+                  lineStyle: { color: palette.mark, type: 'dashed' as const, width: 1 },
+                  label: {
+                    ...text,
+                    color: palette.text,
+                    formatter: line.name,
+                    position: 'end' as const,
+                    distance: 4,
+                  },
+                  data: [{ xAxis: line.value }],
+                },
+              }
+            : {}),
+        },
+        ...kinds.map((name, kind) => ({
+          type: 'scatter' as const,
+          name,
+          symbol: symbols[kind % symbols.length] ?? 'circle',
+          symbolSize: 11,
+          itemStyle: { color: colour(kind) },
+          data: rows.flatMap((row, index) => {
+            const value = row.values[kind]
+            if (value == null || (spec.scale === 'log' && value <= 0)) return []
+            const filled = row.strong === undefined || row.strong === kind
+            return [
+              {
+                value: [value, index],
+                itemStyle: filled
+                  ? { color: colour(kind) }
+                  : { color: palette.surface, borderColor: colour(kind), borderWidth: 1.5 },
+                label: {
+                  show: row.strong === kind,
+                  position: 'top' as const,
+                  distance: 3,
+                  formatter: `${name} ${spec.valueText(value)}`,
+                  fontFamily: palette.font,
+                  fontSize: 11,
+                  color: palette.text,
+                },
+              },
+            ]
+          }),
+        })),
+        {
+          type: 'scatter',
+          name: '',
+          silent: true,
+          symbolSize: 0,
+          data: rows.flatMap((row, index) => {
+            const own = span[index]
+            if (!row.note || !own) return []
+            return [
+              {
+                value: [own.to, index],
+                label: {
+                  show: true,
+                  position: 'right' as const,
+                  distance: 12,
+                  formatter: row.note,
+                  fontFamily: palette.font,
+                  fontSize: 11,
+                  color: palette.text2,
+                },
+              },
+            ]
+          }),
+        },
+      ],
+    }
+  }

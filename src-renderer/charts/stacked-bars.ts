@@ -1,0 +1,133 @@
+/** One horizontal bar a row, divided into parts; a part that is wide enough bears its name. */
+import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
+
+export interface StackedRow {
+  label: string
+  /** One value a series, in the same order; 0 is drawn as nothing, as it should be. */
+  parts: readonly number[]
+}
+
+export interface StackedBarsSpec {
+  rows: readonly StackedRow[]
+  /** `rest` is what is left over after the named ones. */
+  series: readonly { name: string; rest?: boolean }[]
+  axis: string
+  valueText: (value: number) => string
+}
+
+const rowHeight = 34
+const labelWidth = 190
+/** Width of a letter of the 11 px labels, on average. */
+const letter = 6.2
+
+/** Height in CSS pixels at which no row is crowded. */
+export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
+
+export const stackedBars =
+  ({ rows, series, axis, valueText }: StackedBarsSpec): ChartBuilder =>
+  (palette, size) => {
+    const totals = rows.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0))
+    const longest = Math.max(...totals, 0)
+    const room = Math.max(0, size.width - labelWidth - 70)
+    const fits = (value: number, text: string) =>
+      longest > 0 && (value / longest) * room > text.length * letter + 8
+    const text = axisText(palette)
+    const colour = (index: number, rest: boolean | undefined) =>
+      rest ? palette.rest : (palette.series[index] ?? palette.rest)
+    return {
+      animation: false,
+      aria: { enabled: false },
+      legend: {
+        top: 0,
+        left: labelWidth,
+        itemWidth: 10,
+        itemHeight: 10,
+        itemGap: 14,
+        selectedMode: false,
+        textStyle: text,
+        data: series.map(({ name }) => name),
+      },
+      grid: { left: labelWidth, right: 56, top: 44, bottom: 44 },
+      tooltip: tooltip(palette, 'axis', ({ dataIndex }) => {
+        const row = rows[dataIndex]
+        if (!row) return undefined
+        const lines = series
+          .map(({ name }, index) => ({ name, value: row.parts[index] ?? 0 }))
+          .filter(({ value }) => value > 0)
+          .sort((a, b) => b.value - a.value)
+        return {
+          title: row.label,
+          lines: lines.map(({ name, value }) => `${valueText(value)}  ${name}`),
+        }
+      }),
+      xAxis: {
+        type: 'value',
+        min: 0,
+        ...axisName(palette, axis, 'x'),
+        ...axisLines(palette),
+        axisLabel: text,
+      },
+      yAxis: {
+        type: 'category',
+        inverse: true,
+        data: rows.map(({ label }) => label),
+        ...axisLines(palette),
+        splitLine: { show: false },
+        axisLabel: { ...text, width: labelWidth - 16, overflow: 'truncate', color: palette.text },
+      },
+      series: [
+        ...series.map(({ name, rest }, index) => ({
+          type: 'bar' as const,
+          stack: 'all',
+          name,
+          barMaxWidth: 22,
+          itemStyle: {
+            color: colour(index, rest),
+            borderColor: palette.surface,
+            borderWidth: 0.5,
+          },
+          data: rows.map(({ parts }) => {
+            const value = parts[index] ?? 0
+            return {
+              value,
+              label: {
+                show: fits(value, name),
+                formatter: name,
+                fontFamily: palette.font,
+                fontSize: 11,
+                color: inkOn(colour(index, rest)),
+              },
+            }
+          }),
+        })),
+        {
+          // Nothing but the sum, at the end of the bar.
+          type: 'bar' as const,
+          stack: 'all',
+          name: '',
+          silent: true,
+          data: rows.map((_, index) => ({
+            value: 0,
+            label: {
+              show: (totals[index] ?? 0) > 0,
+              position: 'right' as const,
+              formatter: valueText(totals[index] ?? 0),
+              fontFamily: palette.font,
+              fontSize: 11,
+              color: palette.text,
+            },
+          })),
+        },
+      ],
+    }
+  }
+
+/** Black or white, whichever can be read on a colour written `#rrggbb`. */
+export function inkOn(colour: string): string {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((start) => {
+    const part = parseInt(colour.slice(start, start + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b
+  return luminance > 0.18 ? '#000000' : '#ffffff'
+}

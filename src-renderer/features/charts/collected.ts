@@ -1,0 +1,46 @@
+/** Whether a session has what a chart draws, and if not, why: an empty chart would read as zeros. */
+import {
+  metricDefinition,
+  profileLevels,
+  type MetricDefinition,
+  type ProfileLevel,
+} from '../../../src-main/domain/metrics'
+import type { Session } from '../../../src-main/domain/session'
+
+export type Absence =
+  /** The session was profiled below the level that collects these counters. */
+  | { kind: 'level'; level: ProfileLevel; sessionLevel: ProfileLevel }
+  /** An imported file holds only what was asked of ncu when it was made. */
+  | { kind: 'imported'; ncu: string[] }
+  /** They were asked for and did not come; each reason once. */
+  | { kind: 'unavailable'; reasons: string[] }
+
+const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
+
+/** null as soon as one rung has one of the figures. */
+export function absence(session: Session, ids: readonly string[]): Absence | null {
+  const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))
+  if (values.some((value) => value?.value != null)) return null
+  const definitions = ids
+    .map(metricDefinition)
+    .filter((definition): definition is MetricDefinition => definition !== undefined)
+  if (session.target.kind === 'imported')
+    return { kind: 'imported', ncu: definitions.map(({ ncu }) => ncu[0]) }
+  const level = definitions.reduce<ProfileLevel>(
+    (highest, { level: own }) => (rank(own) > rank(highest) ? own : highest),
+    'card',
+  )
+  if (rank(session.settings.profile) < rank(level))
+    return { kind: 'level', level, sessionLevel: session.settings.profile }
+  return {
+    kind: 'unavailable',
+    reasons: [...new Set(values.flatMap((value) => value?.reason ?? []))],
+  }
+}
+
+/** The command line that would collect them, for this session's ladder and problem. */
+export function commandFor(session: Session, level: ProfileLevel): string {
+  const { m, n, k } = session.problem
+  const size = m === n && n === k ? `--size ${m}` : `--m ${m} --n ${n} --k ${k}`
+  return `kernel-ladder run --ladder ${session.ladder.id} ${size} --profile ${level}`
+}
