@@ -151,7 +151,7 @@ describe('unavailable is not zero, and has its reason', () => {
 })
 
 it('counts traffic in bytes where ncu counts sectors', () => {
-  const sectors = withFigure(onlyKernel, 'l1tex__t_sectors.sum', 1000, 'sector')
+  const sectors = withFigure(onlyKernel[0]!, 'l1tex__t_sectors.sum', 1000, 'sector')
   expect(toMetrics([sectors], 'standard')['l1Bytes']).toEqual({
     value: 32_000,
     unit: 'bytes',
