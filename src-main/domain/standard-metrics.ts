@@ -67,7 +67,8 @@ export const standardMetrics: readonly MetricDefinition[] = [
     id: 'l1Bytes',
     label: 'L1 traffic',
     unit: 'bytes',
-    meaning: 'Bytes that loads and stores asked of the L1 cache, in sectors of 32; shared memory is not among them.',
+    meaning:
+      'Bytes that loads and stores asked of the L1 cache, in sectors of 32; shared memory is not among them.',
     better: 'lower',
     ncu: ['l1tex__t_sectors.sum'],
   }),
