@@ -9,7 +9,7 @@ import { nodePath, toolEnv } from './node.mjs'
 import { PlainError, root, say } from './project.mjs'
 import { inputState, isFresh, removeStamp, writeStamp } from './stamp.mjs'
 
-/** @typedef {'renderer' | 'electron' | 'cli'} TargetName */
+/** @typedef {'renderer' | 'report' | 'electron' | 'cli'} TargetName */
 
 const vite = 'node_modules/vite/bin/vite.js'
 const always = ['package-lock.json', 'tsconfig.base.json', 'scripts/lib/build.mjs']
@@ -34,9 +34,25 @@ export const targets = {
     stamp: 'out/renderer.stamp.json',
     command: [vite, 'build', '--config', 'vite.renderer.config.ts'],
   },
+  report: {
+    what: 'the page of a report',
+    needs: [],
+    inputs: [
+      ...always,
+      'vite.report.config.ts',
+      'vite.renderer.config.ts',
+      'scripts/vite-report-template.ts',
+      'src-renderer',
+      'src-main/domain',
+      'src-main/contract',
+    ],
+    outputs: ['out/report/template.html'],
+    stamp: 'out/report.stamp.json',
+    command: [vite, 'build', '--config', 'vite.report.config.ts'],
+  },
   electron: {
     what: 'the desktop program',
-    needs: ['renderer'],
+    needs: ['renderer', 'report'],
     inputs: [...always, 'package.json', 'electron.vite.config.ts', 'src-main'],
     except: /^src-main\/hosts\/cli$/,
     outputs: ['out/main/index.js', 'out/preload/index.cjs'],
@@ -46,7 +62,7 @@ export const targets = {
   },
   cli: {
     what: 'the command line program',
-    needs: ['renderer'],
+    needs: ['renderer', 'report'],
     inputs: [
       ...always,
       'package.json',
@@ -56,6 +72,7 @@ export const targets = {
       'cuda-kernels',
       'resources/recordings',
       'out/renderer',
+      'out/report',
     ],
     except: /^src-main\/hosts\/electron$|\.ncu-rep$/,
     outputs: ['dist/cli/kernel-ladder.mjs'],

@@ -1,5 +1,5 @@
 /**
- * The files the program needs beside its code: kernels, recordings, the built UI. They lie in the
+ * The files the program needs beside its code: kernels, recordings, the built UI, the page of a report. They lie in the
  * checkout, in the packaged application's resources, or packed into the one-file program, which unpacks
  * them once into the cache.
  */
@@ -17,12 +17,15 @@ export interface Assets {
   kernelsDir: string
   recordingsDir: string
   rendererDir: string
+  /** The page that an HTML report is made of. */
+  reportTemplate: string
 }
 
 const below = (root: string): Assets => ({
   kernelsDir: join(root, 'cuda-kernels'),
   recordingsDir: join(root, 'resources', 'recordings'),
   rendererDir: join(root, 'out', 'renderer'),
+  reportTemplate: join(root, 'out', 'report', 'template.html'),
 })
 
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'ladders'))

@@ -110,7 +110,8 @@ export type RunMessage = z.infer<typeof RunMessage>
 
 export const AppInfo = z.object({
   version: z.string(),
-  host: z.enum(['electron', 'web']),
+  /** `report`: a file with frozen sessions, without a core. */
+  host: z.enum(['electron', 'web', 'report']),
   /** The session to open first. */
   defaultSession: SessionRef,
   /** A GPU was found, so that `local` is the default target. */

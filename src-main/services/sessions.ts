@@ -5,6 +5,7 @@ import { readDeep } from '../adapters/deep-store'
 import { pathExists } from '../adapters/disk'
 import { listSessions, readSession, readSources } from '../adapters/session-store'
 import { SessionRef, type SessionSummary } from '../contract'
+import { summaryOf } from '../contract/session-summary'
 import type { DeepProfile } from '../domain/deep'
 import { inputError } from '../domain/errors'
 import type { Session } from '../domain/session'
@@ -103,23 +104,6 @@ export async function defaultRecordingRef(places: SessionPlaces): Promise<string
   return recordedPrefix + chooseRecording(recordings, { ladder, target: 'recorded' }).name
 }
 
-const summary = (
-  ref: string,
-  kind: SessionSummary['kind'],
-  name: string,
-  session: Session,
-): SessionSummary => ({
-  ref,
-  kind,
-  name,
-  createdAt: session.createdAt,
-  ladder: { id: session.ladder.id, title: session.ladder.title },
-  problem: session.problem,
-  deviceName: session.device?.name ?? null,
-  profile: session.settings.profile,
-  rungCount: session.rungs.length,
-})
-
 /** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
 export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> {
   const own = await listSessions(places.store)
@@ -136,7 +120,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
     .filter(({ name }) => SessionRef.safeParse(name).success)
     .map(({ name, session, problem }): SessionSummary => {
       if (session)
-        return summary(
+        return summaryOf(
           name,
           session.target.kind === 'imported' ? 'imported' : 'live',
           name,
@@ -156,7 +140,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
       }
     })
   const recorded = (await listRecordings(places.assets.recordingsDir)).map(({ name, session }) =>
-    summary(recordedPrefix + name, 'recorded', name, session),
+    summaryOf(recordedPrefix + name, 'recorded', name, session),
   )
   return [...live, ...recorded]
 }

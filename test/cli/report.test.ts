@@ -38,6 +38,22 @@ describe('report', () => {
     },
   )
 
+  it('writes HTML that imports as the same session and prints as the same bytes', async () => {
+    const dir = await tempDir()
+    const [first, second] = [join(dir, '1.html'), join(dir, '2.html')]
+    const folder = join(dir, 'imported')
+    expect((await run(['report', recorded, '--format', 'html', '--out', first])).code).toBe(0)
+    const imported = await run(['import', first, '--out', folder, '--json'])
+    expect(imported.code).toBe(0)
+    const shown = await run(['show', recorded, '--json'])
+    const [a, b] = [imported, shown].map(({ stdout }) => JSON.parse(stdout) as Session)
+    expect({ ...a, session: '' }).toEqual({ ...b, session: '' })
+    expect((await run(['report', folder, '--format', 'html', '--out', second])).code).toBe(0)
+    expect((await readFile(second)).equals(await readFile(first))).toBe(true)
+    expect((await run(['import', first, '--order', 'x'])).code).toBe(2)
+    expect((await run(['import', first, '--which', 'second'])).code).toBe(2)
+  })
+
   it('sets two sessions side by side', async () => {
     const other = await session(await tempDir(), slower)
     const args = ['report', recorded, '--compare', other, '--format', 'md', '--out', '-']
@@ -48,9 +64,11 @@ describe('report', () => {
   })
 
   it.each([
-    [['--format', 'html', '--out', '-'], /"html" is not offered yet.*md, csv, json, tex/s],
-    [['--format', 'pdf', '--out', '-'], /"pdf" is not offered yet.*md, csv, json, tex/s],
-    [['--format', 'docx', '--out', '-'], /"docx" is not a format.*md, csv, json, tex/s],
+    [['--format', 'docx', '--out', '-'], /"docx" is not a format.*html, md, csv, json, tex/s],
+    [['--format', 'md', '--out', '-', '--rungs', '99_x'], /no rung named "99_x".*06_float4/s],
+    [['--format', 'md', '--out', '-', '--rungs', ','], /--rungs names nothing/],
+    [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
+    [['--format', 'csv', '--out', '-', '--sections', 'ladder'], /goes with --format html and md/],
     [['--out', '-'], /--format is missing/],
     [['--format', 'md'], /--out is missing/],
     [['--format', 'md', '--wide', '--out', '-'], /--wide goes with --format csv/],

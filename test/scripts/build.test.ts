@@ -10,8 +10,8 @@ import { collectAssets, packAssets } from '../../scripts/vite-asset-pack'
 
 describe('builds', () => {
   it('come after what they need, each once', () => {
-    expect(inOrder(['cli'])).toEqual(['renderer', 'cli'])
-    expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'electron', 'cli'])
+    expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
+    expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
   it('warn of a large program', () => {

@@ -65,7 +65,12 @@ describe('a report', () => {
   it('is listed and opened like a run, as an import', async () => {
     const { run, dir, store } = await setUp()
     const { folder } = await run(captured)
-    const assets = { kernelsDir: store, recordingsDir: join(dir, 'none'), rendererDir: null }
+    const assets = {
+      kernelsDir: store,
+      recordingsDir: join(dir, 'none'),
+      rendererDir: null,
+      reportTemplate: null,
+    }
     const places = { assets: assets as never, store }
     expect((await listAll(places)).map(({ kind }) => kind)).toEqual(['imported'])
     expect((await openNamed(places, folder)).sources).toEqual({})

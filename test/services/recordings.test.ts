@@ -153,7 +153,12 @@ describe('replaying', () => {
     const live = await machine.run()
     const dir = await tempDir()
     await cp(live.folder!, join(dir, 'mine'), { recursive: true })
-    const assets = { kernelsDir: machine.kernelsDir, recordingsDir: dir, rendererDir: '' }
+    const assets = {
+      kernelsDir: machine.kernelsDir,
+      recordingsDir: dir,
+      rendererDir: '',
+      reportTemplate: '',
+    }
     // Also after a second, cached build: what was reused was kept as well.
     const again = await machine.run()
     await cp(again.folder!, join(dir, 'again'), { recursive: true })

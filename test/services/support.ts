@@ -111,7 +111,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
           ...request,
         },
         {
-          assets: { kernelsDir, recordingsDir, rendererDir: '' },
+          assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
           store,
           appVersion: '0.0.0-test',
           emit: () => undefined,

@@ -1,8 +1,10 @@
-/** `kernel-ladder import`: a file of ncu becomes a session. */
+/** `kernel-ladder import`: a file of ncu, or an HTML report, becomes a session. */
 import { resolve } from 'node:path'
+import { isHtmlFile } from '../../adapters/frozen-file'
 import { sessionsDir } from '../../adapters/paths'
 import { inputError } from '../../domain/errors'
-import { importReport } from '../../services/import'
+import { importReport, type ImportResult } from '../../services/import'
+import { importHtml } from '../../services/import-html'
 import { appVersion } from '../../services/version'
 import { describeSession } from './describe'
 import { note, printJson, printText } from './output'
@@ -12,27 +14,49 @@ export interface ImportOptions {
   out?: string
   order?: string
   name?: string[]
+  which?: string
   json?: boolean
 }
 
 export async function importCommand(file: string, options: ImportOptions): Promise<number> {
+  const { session, folder } = (await isHtmlFile(file))
+    ? await importPage(file, options)
+    : await importProfile(file, options)
+  if (options.json) printJson(sessionDocument(session, folder))
+  else printText(describeSession(session))
+  note(`Saved in ${folder}`)
+  return 0
+}
+
+const place = ({ out }: ImportOptions) => ({
+  store: sessionsDir(),
+  ...(out === undefined ? {} : { out: resolve(out) }),
+})
+
+async function importPage(file: string, options: ImportOptions): Promise<ImportResult> {
+  const { order, name, which } = options
+  const given = order === undefined ? (name === undefined ? null : '--name') : '--order'
+  if (given) throw inputError(`${given} is for files of ncu; a report has its rungs in order.`)
+  if (which !== undefined && which !== 'first' && which !== 'second')
+    throw inputError(`--which ${JSON.stringify(which)} is not first or second.`)
+  return importHtml(file, { ...place(options), ...(which === undefined ? {} : { which }) })
+}
+
+async function importProfile(file: string, options: ImportOptions): Promise<ImportResult> {
+  if (options.which !== undefined)
+    throw inputError('--which is for reports in HTML that hold two sessions.')
   const order = options.order
     ?.split(',')
     .map((word) => word.trim())
     .filter(Boolean)
   if (order?.length === 0)
     throw inputError('--order names no rung.', 'For example --order 02_tile,00_naive.')
-  const { session, folder } = await importReport(file, {
-    store: sessionsDir(),
+  return importReport(file, {
+    ...place(options),
     appVersion,
-    ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     ...(order ? { order } : {}),
     names: parseNames(options.name ?? []),
   })
-  if (options.json) printJson(sessionDocument(session, folder))
-  else printText(describeSession(session))
-  note(`Saved in ${folder}`)
-  return 0
 }
 
 function parseNames(words: readonly string[]): Map<string, string> {

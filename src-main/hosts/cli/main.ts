@@ -7,10 +7,12 @@ import { sessionsDir } from '../../adapters/paths'
 import { compareRungs } from '../../domain/compare'
 import { exitCodes, inputError, KernelLadderError, toErrorShape } from '../../domain/errors'
 import { problemLabel } from '../../domain/problem'
+import { reportSections } from '../../domain/frozen-report'
 import { rungOf, sessionSchemaVersion } from '../../domain/session'
 import { sanitizerTools } from '../../domain/sanitizer'
 import { diagnose } from '../../services/doctor'
 import { defaultSecondsARung } from '../../services/sanitize'
+import { reportFormats } from '../../services/report'
 import { openNamed, type SessionPlaces } from '../../services/sessions'
 import { diffSources } from '../../services/source-diff'
 import { appVersion } from '../../services/version'
@@ -174,9 +176,11 @@ function program(finish: (code: number) => void): Command {
     .command('report')
     .description('a session, or two side by side, as a document; or a check against a baseline')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
-    .option('--format <format>', 'md, csv, json or tex')
+    .option('--format <format>', reportFormats.join(', '))
     .option('--out <file>', 'a file that does not exist yet, or - for stdout')
     .option('--compare <session>', 'a second session, set beside the first')
+    .option('--sections <names>', `only these parts: ${reportSections.join(', ')}`)
+    .option('--rungs <ids>', 'only these rungs, separated by commas')
     .option('--wide', 'CSV with a line a rung in place of a line a figure')
     .option('--date <day>', 'a day to print in it; without, the same session gives the same bytes')
     .option('--ci', 'a summary in Markdown on stdout; exits 1 when a rung got slower or broke')
@@ -188,9 +192,9 @@ function program(finish: (code: number) => void): Command {
   cli
     .command('import')
     .description(
-      'a file that ncu wrote becomes a session: .ncu-rep, or CSV of its raw or details page',
+      'a file becomes a session: a .ncu-rep, CSV of ncu’s raw or details page, an HTML report',
     )
-    .argument('<file>', 'a .ncu-rep file or a CSV')
+    .argument('<file>', 'a .ncu-rep file, a CSV, or a report in HTML')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
     .option('--order <ids>', 'only these of the imported rungs, in this order, separated by commas')
     .option(
@@ -198,6 +202,7 @@ function program(finish: (code: number) => void): Command {
       'a name for an imported rung; may be given again',
       (word: string, words: string[] = []) => [...words, word],
     )
+    .option('--which <one>', 'first or second, of a report that sets two sessions side by side')
     .option(json, jsonText)
     .action(async (file: string, options: ImportOptions) =>
       finish(await importCommand(file, options)),

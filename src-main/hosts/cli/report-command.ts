@@ -2,13 +2,9 @@
 import { assets } from '../../adapters/assets'
 import { sessionsDir } from '../../adapters/paths'
 import { exitCodes, inputError } from '../../domain/errors'
-import {
-  parseFormat,
-  report,
-  reportCi,
-  reportComparison,
-  reportFormats,
-} from '../../services/report'
+import { reportSections, type ReportSection } from '../../domain/frozen-report'
+import { parseFormat, reportCi, reportFormats, type ReportFormat } from '../../services/report'
+import { makeReport } from '../../services/report/make'
 import { checkPlace, saveReport } from '../../services/report/save'
 import { openNamed, type OpenedSession } from '../../services/sessions'
 import { note } from './output'
@@ -19,6 +15,8 @@ export interface ReportCommandOptions {
   compare?: string
   wide?: boolean
   date?: string
+  sections?: string
+  rungs?: string
   ci?: boolean
   baseline?: string
   threshold?: string
@@ -64,7 +62,11 @@ async function deliver(text: string, out: string): Promise<void> {
 }
 
 async function check(name: string, options: ReportCommandOptions): Promise<number> {
-  refuse(options, ['format', 'compare', 'wide', 'date'], 'does not go with --ci')
+  refuse(
+    options,
+    ['format', 'compare', 'wide', 'date', 'sections', 'rungs'],
+    'does not go with --ci',
+  )
   if (options.baseline === undefined)
     throw inputError('--ci needs a session to compare with.', 'Name it with --baseline.')
   const threshold = options.threshold === undefined ? defaultThreshold : percent(options.threshold)
@@ -76,10 +78,37 @@ async function check(name: string, options: ReportCommandOptions): Promise<numbe
   return passed ? 0 : exitCodes.failed
 }
 
+/** The words of a list with commas; an empty list would make an empty report. */
+function words(list: string, option: string): string[] {
+  const found = list
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+  if (found.length === 0) throw inputError(`--${option} names nothing.`)
+  return [...new Set(found)]
+}
+
+const isSection = (word: string): word is ReportSection =>
+  reportSections.some((section) => section === word)
+
+function parseSections(list: string, format: ReportFormat): ReportSection[] {
+  if (!['html', 'md'].includes(format))
+    throw inputError('--sections goes with --format html and md only.')
+  const found = words(list, 'sections')
+  const unknown = found.find((word) => !isSection(word))
+  if (unknown !== undefined)
+    throw inputError(
+      `--sections ${JSON.stringify(unknown)} is not a section.`,
+      `Sections: ${reportSections.join(', ')}. The summary and the provenance are in every report.`,
+    )
+  // In one order, so that the order of the words changes nothing.
+  return reportSections.filter((section) => found.includes(section))
+}
+
 export async function reportCommand(name: string, options: ReportCommandOptions): Promise<number> {
   if (options.ci) return check(name, options)
   refuse(options, ['baseline', 'threshold'], 'goes with --ci only')
-  const { format: word, out, compare, wide } = options
+  const { format: word, out, compare, wide, sections, rungs } = options
   if (word === undefined)
     throw inputError('--format is missing.', `Formats: ${reportFormats.join(', ')}.`)
   const format = parseFormat(word)
@@ -89,13 +118,17 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
   if (wide && compare !== undefined) throw inputError('--wide does not go with --compare.')
   if (options.date !== undefined && format === 'json' && compare === undefined)
     throw inputError('--date does not go with --format json, which is the session itself.')
-  const date = options.date === undefined ? {} : { date: day(options.date) }
+  const choice = {
+    format,
+    wide: wide ?? false,
+    ...(options.date === undefined ? {} : { date: day(options.date) }),
+    ...(sections === undefined ? {} : { sections: parseSections(sections, format) }),
+    ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
+  }
   if (out !== toStdout) await checkPlace(out)
   const opened = await open(name)
-  const text =
-    compare === undefined
-      ? report(opened, { format, wide: wide ?? false, ...date })
-      : reportComparison(opened, await open(compare), { format, ...date })
-  await deliver(text, out)
+  const sessions =
+    compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
+  await deliver(await makeReport(await assets(), sessions, choice), out)
   return 0
 }

@@ -9,9 +9,9 @@ import { rungOf, type RungResult, type Session } from '../../domain/session'
 import { formatMs } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
 import type { ReportInput } from './model'
-import { provenance } from './provenance'
+import { provenance } from '../../domain/provenance'
 import { scrubSession } from './scrub'
-import { code, say, type Sentence } from './text'
+import { code, say, type Sentence } from '../../domain/sentence'
 
 export interface ComparedRung {
   a: RungResult

@@ -1,6 +1,15 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { inputError } from '../../domain/errors'
+import {
+  frozenReportVersion,
+  reportSections,
+  withRungs,
+  type FrozenReport,
+  type FrozenSession,
+  type ReportSection,
+} from '../../domain/frozen-report'
+import { rungOf, Session } from '../../domain/session'
 import type { OpenedSession } from '../sessions'
 import { buildComparison, regressions } from './comparison'
 import {
@@ -11,24 +20,24 @@ import {
   comparisonTex,
 } from './comparison-print'
 import { printLongCsv, printWideCsv } from './csv'
+import { printHtml } from './html'
 import { printMarkdown } from './markdown'
-import { buildReport, type ReportInput } from './model'
+import { buildReport, type ReportInput, type ReportModel } from './model'
 import { scrubber, type Privates } from './scrub'
 import { printTex } from './tex'
 import { visibleJson } from './text'
 
-export const reportFormats = ['md', 'csv', 'json', 'tex'] as const
+/** Formats that are text, made without anything of this machine. */
+export const textFormats = ['md', 'csv', 'json', 'tex'] as const
+export type TextFormat = (typeof textFormats)[number]
+export const reportFormats = ['html', ...textFormats] as const
 export type ReportFormat = (typeof reportFormats)[number]
-
-/** Named in the plan and not made yet. */
-const laterFormats = ['html', 'pdf']
 
 export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)
   if (format) return format
-  const what = laterFormats.includes(word) ? 'is not offered yet' : 'is not a format'
   throw inputError(
-    `--format ${JSON.stringify(word)} ${what}.`,
+    `--format ${JSON.stringify(word)} is not a format.`,
     `Formats: ${reportFormats.join(', ')}.`,
   )
 }
@@ -46,33 +55,58 @@ export function machinePrivates(): Privates {
   return { folders: [homedir(), tmpdir()], words: [name, short, user] }
 }
 
-export interface ReportOptions {
-  format: ReportFormat
+/** What of a session a report tells. */
+export interface Choice {
+  /** All where absent. */
+  sections?: readonly ReportSection[]
+  /** Rung ids; all where absent. */
+  rungs?: readonly string[]
+}
+
+export interface ReportOptions extends Choice {
+  format: TextFormat
   /** CSV with a line a rung in place of a line a figure. */
   wide?: boolean
   /** A day to print; a report has none of itself, so that the same session gives the same bytes. */
   date?: string
 }
 
-const input = (
-  { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
-  privates: Privates,
-  date?: string,
-): ReportInput => ({ session, sources, scrub: scrubber(privates), date: date ?? null })
-
 type Opened = Pick<OpenedSession, 'session' | 'sources'>
+
+/** Throws for a rung that the session lacks: it would be left out in silence. */
+function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened {
+  if (rungs === undefined) return { session, sources }
+  const unknown = rungs.find((id) => !rungOf(session, id))
+  if (unknown !== undefined)
+    throw inputError(
+      `The session has no rung named ${JSON.stringify(unknown)}.`,
+      `Its rungs are: ${session.rungs.map(({ id }) => id).join(', ')}.`,
+    )
+  return { session: withRungs(session, rungs), sources }
+}
+
+const input = (
+  opened: Opened,
+  { rungs, sections, date }: Choice & { date?: string },
+  privates: Privates,
+): ReportInput => ({
+  ...chosen(opened, rungs),
+  scrub: scrubber(privates),
+  sections: sections ?? reportSections,
+  date: date ?? null,
+})
 
 export function report(
   opened: Opened,
-  { format, wide, date }: ReportOptions,
+  options: ReportOptions,
   privates = machinePrivates(),
 ): string {
-  const model = buildReport(input(opened, privates, date))
-  switch (format) {
+  const model = buildReport(input(opened, options, privates))
+  switch (options.format) {
     case 'md':
       return printMarkdown(model)
     case 'csv':
-      return wide ? printWideCsv(model) : printLongCsv(model)
+      return options.wide ? printWideCsv(model) : printLongCsv(model)
     case 'json':
       return visibleJson(model.session)
     case 'tex':
@@ -83,11 +117,11 @@ export function report(
 export function reportComparison(
   before: Opened,
   after: Opened,
-  { format, date }: Omit<ReportOptions, 'wide'>,
+  options: Omit<ReportOptions, 'wide'>,
   privates = machinePrivates(),
 ): string {
-  const model = buildComparison(input(before, privates, date), input(after, privates, date))
-  switch (format) {
+  const model = buildComparison(input(before, options, privates), input(after, options, privates))
+  switch (options.format) {
     case 'md':
       return comparisonMarkdown(model)
     case 'csv':
@@ -106,10 +140,40 @@ export function reportCi(
   thresholdPercent: number,
   privates = machinePrivates(),
 ): { text: string; passed: boolean } {
-  const model = buildComparison(input(baseline, privates), input(now, privates))
+  const model = buildComparison(input(baseline, {}, privates), input(now, {}, privates))
   const found = regressions(model, thresholdPercent)
   return {
     text: ciMarkdown(model, found, thresholdPercent),
     passed: found.slower.length + found.broken.length === 0,
   }
+}
+
+/** A session as an HTML report keeps it: scrubbed, and in the order of the schema, so that an import prints the same. */
+function freeze({ sources, scrub }: ReportInput, { session }: ReportModel): FrozenSession {
+  const texts = session.rungs.flatMap(({ id }) => {
+    const text = sources[id]
+    return text === undefined ? [] : [[id, scrub.source(text)] as const]
+  })
+  return { session: Session.parse(session), sources: Object.fromEntries(texts) }
+}
+
+/** One HTML file over one session or two; `template` is the page of the build. */
+export function reportHtml(
+  opened: readonly [Opened] | readonly [Opened, Opened],
+  options: Omit<ReportOptions, 'format' | 'wide'>,
+  template: string,
+  privates = machinePrivates(),
+): string {
+  const inputs = opened.map((one) => input(one, options, privates))
+  const [before, after] = inputs
+  // Refuses what may not be compared.
+  if (before && after) buildComparison(before, after)
+  const models = inputs.map(buildReport)
+  const frozen: FrozenReport = {
+    report: frozenReportVersion,
+    date: options.date ?? null,
+    sections: [...(options.sections ?? reportSections)],
+    sessions: inputs.map((one, index) => freeze(one, models[index]!)),
+  }
+  return printHtml(template, frozen, models)
 }

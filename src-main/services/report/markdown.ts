@@ -1,4 +1,5 @@
 /** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
+import type { ReportSection } from '../../domain/frozen-report'
 import type { MetricValue } from '../../domain/metrics'
 import { formatMs, formatRatio, formatValue } from '../../domain/units'
 import type { Verdict } from '../../domain/compare'
@@ -14,9 +15,9 @@ import {
   type ReportModel,
   type ReportStep,
 } from './model'
-import type { Fact } from './provenance'
-import { halfSpread } from './summary'
-import type { Sentence } from './text'
+import type { Fact } from '../../domain/provenance'
+import { halfSpread } from '../../domain/summary'
+import type { Sentence } from '../../domain/sentence'
 
 export const verdictWords: Record<Verdict, string> = {
   better: '▲ better',
@@ -195,8 +196,35 @@ const sourceTable = ({ session }: ReportModel): string =>
     ),
   )
 
+const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
+  sections.includes(section)
+
+/** The rungs with their times, and the matrix of their counters; what the marks mean is below either. */
+function ladderSection(model: ReportModel): string[] {
+  const { notes, absent } = model
+  const hasLadder = isTold(model, 'ladder')
+  const hasMatrix = isTold(model, 'matrix')
+  if (!hasLadder && !hasMatrix) return []
+  const numbered = hasMatrix && notes.length > 0
+  return [
+    hasLadder ? '## Ladder' : '## Counters',
+    ...(hasLadder ? [ladderTable(model)] : []),
+    ...(hasMatrix ? counterTables(model) : []),
+    md(numbered ? `${legend} A number behind – names the reason.` : legend),
+    ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
+    ...(hasMatrix && absent.length > 0
+      ? [
+          details(
+            `Counters without a value on any rung: ${absent.length}`,
+            absent.map(({ label, reason }) => `- ${md(label)}: ${md(reason)}`).join('\n'),
+          ),
+        ]
+      : []),
+  ]
+}
+
 export function printMarkdown(model: ReportModel): string {
-  const { session, summary, notes, absent, facts, steps, date } = model
+  const { session, summary, facts, steps, date } = model
   const parts = [
     `# ${md(model.title)}`,
     ...(date === null ? [] : [`Report of ${md(date)}.`]),
@@ -212,22 +240,10 @@ export function printMarkdown(model: ReportModel): string {
       ? ['Every step paid: each is faster than the one before beyond noise.']
       : []),
     ...(summary.troubles.length > 0 ? ['Without a result:', list(summary.troubles)] : []),
-    '## Ladder',
-    ladderTable(model),
-    ...counterTables(model),
-    md(notes.length > 0 ? `${legend} A number behind – names the reason.` : legend),
-    ...(notes.length > 0
-      ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')]
+    ...ladderSection(model),
+    ...(isTold(model, 'compare') && steps.length > 0
+      ? ['## Steps', ...steps.flatMap(stepSection)]
       : []),
-    ...(absent.length > 0
-      ? [
-          details(
-            `Counters without a value on any rung: ${absent.length}`,
-            absent.map(({ label, reason }) => `- ${md(label)}: ${md(reason)}`).join('\n'),
-          ),
-        ]
-      : []),
-    ...(steps.length > 0 ? ['## Steps', ...steps.flatMap(stepSection)] : []),
     ...troubleSection(model),
     '## Provenance',
     factTable(facts.filter(({ id }) => id !== 'reproduce')),

@@ -2,14 +2,15 @@
  * A report before a printer gives it a format: every text scrubbed, every figure in its unit with its
  * evidence, nothing that depends on when or where it is made. The same session gives the same model.
  */
+import type { ReportSection } from '../../domain/frozen-report'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
 import { rungBefore, type RungResult, type Session } from '../../domain/session'
 import { speedup } from '../../domain/compare'
 import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
-import { headline, provenance, type Fact } from './provenance'
+import { headline, provenance, type Fact } from '../../domain/provenance'
 import { scrubSession, type Scrubber } from './scrub'
-import { halfSpread, stepsOf, summarize, type Step, type Summary } from './summary'
+import { halfSpread, stepsOf, summarize, type Step, type Summary } from '../../domain/summary'
 
 /** A figure as it reads. `note` counts from 1 into the model's notes: why there is no value. */
 export interface Figure {
@@ -40,6 +41,8 @@ export interface ReportStep extends Step {
 export interface ReportModel {
   /** Scrubbed: what the JSON printer writes. */
   session: Session
+  /** What is told beside the summary and the provenance. */
+  sections: readonly ReportSection[]
   title: string
   /** The day it was made, only when the user gives one. */
   date: string | null
@@ -59,6 +62,7 @@ export interface ReportInput {
   /** Source text by rung id. */
   sources: Readonly<Record<string, string>>
   scrub: Scrubber
+  sections: readonly ReportSection[]
   date: string | null
 }
 
@@ -131,6 +135,7 @@ export function buildReport(input: ReportInput): ReportModel {
   const source = (id: string): string | undefined => input.sources[id]
   return {
     session,
+    sections: input.sections,
     title: `${headline(session)} on ${session.device?.name ?? 'no GPU'}`,
     date: input.date,
     summary: summarize(session, steps),

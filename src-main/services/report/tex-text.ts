@@ -1,5 +1,6 @@
 /** LaTeX from texts that may hold anything; what comes out needs only booktabs, and compiles. */
-import { codePoint, oneLine, type Sentence } from './text'
+import { type Sentence } from '../../domain/sentence'
+import { codePoint, oneLine } from './text'
 
 const replacements: Record<string, string> = {
   '\\': '\\textbackslash{}',

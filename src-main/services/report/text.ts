@@ -1,17 +1,4 @@
-/** Text of a report before a printer gives it a format: pieces of a sentence, and characters that hide. */
-
-/** A piece of a sentence: words, or a name that is set as code. */
-export type Piece = string | { code: string }
-export type Sentence = Piece[]
-
-/** A template of a sentence; what is inserted as an object stays one. */
-export const say = (words: TemplateStringsArray, ...pieces: Piece[]): Sentence =>
-  words.flatMap((text, index) => {
-    const piece = pieces[index]
-    return piece === undefined ? [text] : [text, piece]
-  })
-
-export const code = (text: string): Piece => ({ code: text })
+/** Characters of a text that hide, made visible before a printer gives the text a format. */
 
 /** Controls, text direction marks, joiners and lone surrogates: what changes a text unseen. */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
@@ -32,11 +19,14 @@ export const visible = (text: string): string =>
 export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
 
 /** JSON in which hidden characters are escapes: the same value, and nothing that hides. */
-export const visibleJson = (value: unknown): string =>
-  `${JSON.stringify(value, null, 2).replace(hidden, (character) =>
+export const escapeHidden = (json: string): string =>
+  json.replace(hidden, (character) =>
     character === '\n'
       ? character
       : [...Array(character.length).keys()]
           .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
           .join(''),
-  )}\n`
+  )
+
+export const visibleJson = (value: unknown): string =>
+  `${escapeHidden(JSON.stringify(value, null, 2))}\n`

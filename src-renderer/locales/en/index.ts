@@ -4,7 +4,17 @@ import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
 import ladder from './ladder.json'
+import report from './report.json'
 import run from './run.json'
 import shell from './shell.json'
 
-export default { ...shell, ...figures, ...ladder, ...compare, ...code, ...run, ...doctor }
+export default {
+  ...shell,
+  ...figures,
+  ...ladder,
+  ...compare,
+  ...code,
+  ...report,
+  ...run,
+  ...doctor,
+}

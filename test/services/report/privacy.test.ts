@@ -4,10 +4,11 @@ import {
   report,
   reportCi,
   reportComparison,
-  reportFormats,
+  reportHtml,
+  textFormats,
 } from '../../../src-main/services/report'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { noPrivates, recording, withTroubles, type Sample } from './samples'
+import { noPrivates, recording, template, withTroubles, type Sample } from './samples'
 
 const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
 
@@ -72,10 +73,12 @@ function marked(): Sample {
 }
 
 const texts = (sample: Sample): [string, string][] => [
-  ...reportFormats.flatMap((format): [string, string][] => [
+  ...textFormats.flatMap((format): [string, string][] => [
     [format, report(sample, { format }, privates)],
     [`${format} compared`, reportComparison(sample, sample, { format }, privates)],
   ]),
+  ['html', reportHtml([sample], {}, template, privates)],
+  ['html compared', reportHtml([sample, sample], {}, template, privates)],
   ['csv wide', report(sample, { format: 'csv', wide: true }, privates)],
   ['ci', reportCi(sample, sample, 3, privates).text],
 ]

@@ -9,6 +9,10 @@ const folder = join(recordingsDir, 'gemm-fp32-h200-4096')
 const session = await readSession(folder)
 const sources = await readSources(folder, session)
 
+/** A page with the places that the build's own has. */
+export const template =
+  '<!doctype html><html><title><!--report-title--></title><body>\n<!--report-data--><script></script>\n'
+
 export const noPrivates: Privates = { folders: [], words: [] }
 
 /** A copy that a test may change. */

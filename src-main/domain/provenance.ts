@@ -1,7 +1,7 @@
-/** Where a session's figures come from, as facts with a name, and the command that makes them again. */
-import { problemLabel } from '../../domain/problem'
-import { problemOf, type Session } from '../../domain/session'
-import { formatBytes } from '../../domain/units'
+/** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
+import { problemLabel } from './problem'
+import { problemOf, type Session } from './session'
+import { formatBytes } from './units'
 
 export interface Fact {
   /** A name for machines: the column of a wide CSV. */

@@ -1,9 +1,9 @@
-/** What a session shows, in sentences made from its figures alone. */
-import { compareRungs, type MetricDelta, type RungComparison } from '../../domain/compare'
-import { metricDefinition } from '../../domain/metrics'
-import { rungBefore, rungOf, type RungResult, type Session } from '../../domain/session'
-import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/units'
-import { code, say, type Sentence } from './text'
+/** What a session shows, in sentences made from its figures alone. Pure. */
+import { compareRungs, type MetricDelta, type RungComparison } from './compare'
+import { metricDefinition } from './metrics'
+import { rungBefore, rungOf, type RungResult, type Session } from './session'
+import { formatGflops, formatMs, formatRatio, formatValue } from './units'
+import { code, say, type Sentence } from './sentence'
 
 export interface Step {
   from: RungResult

@@ -1,0 +1,81 @@
+/**
+ * Puts a build's one script and one style sheet into one page, template.html. The script lies in it
+ * compressed, since a report is to be small; a few lines unpack it. The page's content security policy
+ * knows these lines, the script and the style sheet by their hashes, so that nothing else can run,
+ * whatever a session says; and the page loads nothing. `<!--report-title-->` and `<!--report-data-->`
+ * are left to be filled.
+ */
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Plugin } from 'vite'
+
+const sha256 = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** Inserted as an element, the script is subject to its hash; eval and blob: addresses would not be. */
+const loader = `(async () => {
+  const say = (text) => { document.getElementById('app').textContent = text }
+  if (!('DecompressionStream' in window)) return say('This report needs a browser of 2023 or later.')
+  const packed = atob(document.getElementById('kernel-ladder-ui').textContent)
+  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0))
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  const script = document.createElement('script')
+  script.textContent = await new Response(stream).text()
+  document.body.append(script)
+})().catch((error) => { document.getElementById('app').textContent = 'This report is damaged: ' + error })`
+
+export function templatePage(script: string, style: string): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${sha256(loader)} ${sha256(script)}`,
+    `style-src ${sha256(style)}`,
+    'img-src data: blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  const packed = gzipSync(script, { level: 9 }).toString('base64')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Kernel Ladder">
+<link rel="icon" href="data:,">
+<title><!--report-title--></title>
+<style>${style}</style>
+</head>
+<body>
+<div id="app"></div>
+<!--report-data-->
+<script type="text/plain" id="kernel-ladder-ui">${packed}</script>
+<script>${loader}</script>
+</body>
+</html>
+`
+}
+
+export function reportTemplate(): Plugin {
+  return {
+    name: 'kernel-ladder:report-template',
+    enforce: 'post',
+    generateBundle(_options, bundle) {
+      const text = (ending: string): string => {
+        const names = Object.keys(bundle).filter((name) => name.endsWith(ending))
+        const [name] = names
+        const part = name === undefined ? undefined : bundle[name]
+        if (name === undefined || part === undefined || names.length > 1)
+          throw new Error(`A report needs one ${ending} file, and the build made ${names.length}.`)
+        Reflect.deleteProperty(bundle, name)
+        return part.type === 'chunk' ? part.code : String(part.source)
+      }
+      const [script, style] = [text('.js'), text('.css')]
+      if (style.includes('</')) throw new Error('The style sheet would end its element.')
+      const left = Object.keys(bundle)
+      if (left.length > 0) throw new Error(`A report is one file, and there is ${left.join(', ')}.`)
+      const source = templatePage(script, style)
+      this.emitFile({ type: 'asset', fileName: 'template.html', source })
+    },
+  }
+}

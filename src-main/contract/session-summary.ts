@@ -1,0 +1,20 @@
+/** The line a session has in a list, the same from a folder and from a report. */
+import type { Session } from '../domain/session'
+import type { SessionSummary } from './index'
+
+export const summaryOf = (
+  ref: string,
+  kind: SessionSummary['kind'],
+  name: string,
+  session: Session,
+): SessionSummary => ({
+  ref,
+  kind,
+  name,
+  createdAt: session.createdAt,
+  ladder: { id: session.ladder.id, title: session.ladder.title },
+  problem: session.problem,
+  deviceName: session.device?.name ?? null,
+  profile: session.settings.profile,
+  rungCount: session.rungs.length,
+})

@@ -1,0 +1,62 @@
+/**
+ * What an HTML report holds: sessions frozen with all that its screens ask for. Written by the report
+ * service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
+ */
+import { z } from 'zod'
+import { Session } from './session'
+
+export const frozenReportVersion = 1
+
+/** Parts of a report that can be left out; the summary and where figures come from always stay. */
+export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const
+export const ReportSection = z.enum(reportSections)
+export type ReportSection = z.infer<typeof ReportSection>
+
+export const FrozenSession = z.object({
+  session: Session,
+  /** Source text by rung id; scrubbed as the session is. */
+  sources: z.record(z.string(), z.string()),
+})
+export type FrozenSession = z.infer<typeof FrozenSession>
+
+export const FrozenReport = z.object({
+  report: z.literal(frozenReportVersion),
+  /** The day it was made, where its maker gave one. */
+  date: z.string().nullable(),
+  sections: z.array(ReportSection),
+  /** One session, or two that are set side by side. */
+  sessions: z.array(FrozenSession).min(1).max(2),
+})
+export type FrozenReport = z.infer<typeof FrozenReport>
+
+/** The id of the element of the page that holds a FrozenReport as JSON. */
+export const frozenElementId = 'kernel-ladder-report'
+
+/** `<` only ever as an escape, so that no text can end the element or open another. */
+export const frozenText = (report: FrozenReport): string =>
+  JSON.stringify(report).replaceAll('<', '\\u003c')
+
+/** A session of which only these rungs are told; an id that it lacks is ignored. */
+export function withRungs(session: Session, ids: readonly string[]): Session {
+  const keep = new Set(ids)
+  const named = <T>(record: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(record).filter(([id]) => keep.has(id)))
+  const { published } = session.ladder
+  return {
+    ...session,
+    ladder: {
+      ...session.ladder,
+      rungs: session.ladder.rungs.filter(({ id }) => keep.has(id)),
+      ...(published
+        ? {
+            published: {
+              ...published,
+              gflops: named(published.gflops),
+              metrics: named(published.metrics),
+            },
+          }
+        : {}),
+    },
+    rungs: session.rungs.filter(({ id }) => keep.has(id)),
+  }
+}

@@ -1,0 +1,66 @@
+/** An HTML report → the session that it was made of, as it was scrubbed then. */
+import { resolve } from 'node:path'
+import { sweepStaged } from '../adapters/disk'
+import { readFrozenReport } from '../adapters/frozen-file'
+import { draftSession } from '../adapters/session-store'
+import { inputError } from '../domain/errors'
+import type { FrozenSession } from '../domain/frozen-report'
+import { freeFolder } from './climb'
+import type { ImportResult } from './import'
+
+export interface HtmlImportOptions {
+  /** Folder of saved sessions, for an import that is given no folder of its own. */
+  store: string
+  /** Where to save; must not exist. */
+  out?: string
+  /** Which of a comparison's two sessions. */
+  which?: 'first' | 'second'
+}
+
+/** A path below `sources/`, as a run writes it: a report may come from anyone. */
+const isSourcePath = (path: string): boolean =>
+  path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
+
+function pick(
+  sessions: readonly FrozenSession[],
+  path: string,
+  which?: 'first' | 'second',
+): FrozenSession {
+  const [first, second] = sessions
+  if (second && which === undefined)
+    throw inputError(
+      `${path} sets two sessions side by side.`,
+      'Say which one to import with --which first or --which second.',
+    )
+  const found = which === 'second' ? second : first
+  if (!found) throw inputError(`${path} holds one session only.`, 'Leave --which out.')
+  return found
+}
+
+/** Throws an input error that names the file where it holds no session that can be read. */
+export async function importHtml(path: string, options: HtmlImportOptions): Promise<ImportResult> {
+  const { sessions } = await readFrozenReport(resolve(path))
+  const { session, sources } = pick(sessions, path, options.which)
+  const texts = session.rungs.flatMap(({ id, file }) => {
+    const text = sources[id]
+    return text !== undefined && isSourcePath(file) ? [{ file, text }] : []
+  })
+  await sweepStaged(options.store)
+  const draft = await draftSession(
+    options.out ?? (await freeFolder(options.store, folderName(session.id))),
+  )
+  try {
+    for (const { file, text } of texts) await draft.addSource(file, text)
+    return { session, folder: await draft.commit(session) }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** The id is free text in a report that came from elsewhere; a folder's name is a SessionRef. */
+const folderName = (id: string): string =>
+  id
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100) || 'report'

@@ -1,0 +1,31 @@
+/** HTML from texts that may hold anything; nothing of a session can become more than text. */
+import type { Sentence } from '../../domain/sentence'
+import { oneLine, visible } from './text'
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => escapes[character]!)
+
+/** Text on one line, for an element or an attribute in quotes. */
+export const html = (text: string): string => escaped(oneLine(text))
+
+/** Text whose line ends stay, for `pre`. */
+export const htmlLines = (text: string): string => escaped(visible(text))
+
+export const htmlCode = (text: string): string => `<code>${html(text)}</code>`
+
+export const htmlSentence = (sentence: Sentence): string =>
+  sentence
+    .map((piece) => {
+      if (typeof piece !== 'string') return htmlCode(piece.code)
+      // The spaces that set a piece off from its neighbours stay.
+      return escaped(visible(piece).replace(/\s+/g, ' '))
+    })
+    .join('')

@@ -1,0 +1,60 @@
+/** A report as one HTML file: the UI over frozen sessions, filled into the template of the build. */
+import { readFile } from 'node:fs/promises'
+import type { Assets } from '../../adapters/assets'
+import { missingError } from '../../domain/errors'
+import { frozenElementId, frozenText, type FrozenReport } from '../../domain/frozen-report'
+import { html, htmlSentence } from './html-text'
+import type { ReportModel } from './model'
+import { escapeHidden } from './text'
+
+export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
+  try {
+    return await readFile(reportTemplate, 'utf8')
+  } catch (error) {
+    throw missingError(
+      `The page that an HTML report is made of cannot be read: ${reportTemplate} (${error instanceof Error ? error.message : String(error)}).`,
+      'Run `npm run build`.',
+    )
+  }
+}
+
+/** What a reader without scripts sees: the findings, and where they come from. */
+const withoutScripts = (models: readonly ReportModel[]): string =>
+  models
+    .map(({ title, summary, facts }) => {
+      const { best, jumps, unpaid, troubles } = summary
+      const items = [...best, ...jumps, ...unpaid, ...troubles]
+      return [
+        `<h1>${html(title)}</h1>`,
+        '<p>The tables, charts and sources of this report need JavaScript; nothing is loaded from anywhere.</p>',
+        `<ul>${items.map((sentence) => `<li>${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
+        `<dl>${facts.map(({ label, value }) => `<dt>${html(label)}</dt><dd>${html(value)}</dd>`).join('\n')}</dl>`,
+      ].join('\n')
+    })
+    .join('\n')
+
+/** Both parts of the template are filled by position: no text of a session is searched for them. */
+export function printHtml(
+  template: string,
+  frozen: FrozenReport,
+  models: readonly ReportModel[],
+): string {
+  const title = models.map((model) => model.title).join(' and ')
+  const data = `<script type="application/json" id="${frozenElementId}">${escapeHidden(frozenText(frozen))}</script>`
+  const [head, between, tail] = splitAt(template, ['<!--report-title-->', '<!--report-data-->'])
+  return `${head}${html(title)}${between}<noscript>\n${withoutScripts(models)}\n</noscript>\n${data}${tail}`
+}
+
+function splitAt(template: string, [first, second]: [string, string]): [string, string, string] {
+  const [a, b] = [template.indexOf(first), template.indexOf(second)]
+  if (a < 0 || b < a)
+    throw missingError(
+      'The page that an HTML report is made of is damaged.',
+      'Run `npm run build`.',
+    )
+  return [
+    template.slice(0, a),
+    template.slice(a + first.length, b),
+    template.slice(b + second.length),
+  ]
+}

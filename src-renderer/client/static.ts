@@ -1,0 +1,58 @@
+/** The third transport: a report's frozen sessions answer, and nothing can be run. */
+import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
+import { summaryOf } from '../../src-main/contract/session-summary'
+import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
+import type { FrozenReport, FrozenSession } from '../../src-main/domain/frozen-report'
+import type { Transport } from './transport'
+
+/** The names its sessions go by in addresses of the report. */
+export const frozenRefs = ({ sessions }: FrozenReport): string[] =>
+  sessions.length === 1 ? ['report'] : ['first', 'second']
+
+type Answers = { [N in CallName]?: (input: CallInput<N>) => CallOutput<N> }
+
+export function staticTransport(frozen: FrozenReport): Transport {
+  const refs = frozenRefs(frozen)
+  const sessions = new Map(frozen.sessions.map((one, index) => [refs[index]!, one]))
+  const at = (ref: string): FrozenSession => {
+    const found = sessions.get(ref)
+    if (!found) throw new KernelLadderError('input', `This report holds no session named ${ref}.`)
+    return found
+  }
+  const answers: Answers = {
+    'app.info': () => ({
+      version: frozen.sessions[0]!.session.appVersion,
+      host: 'report',
+      defaultSession: refs[0]!,
+      hasGpu: false,
+    }),
+    'sessions.list': () =>
+      [...sessions].map(([ref, { session }]) =>
+        summaryOf(ref, session.target.kind, session.ladder.title, session),
+      ),
+    'sessions.get': ({ ref }) => at(ref).session,
+    'sessions.sources': ({ ref }) => at(ref).sources,
+    'run.current': () => ({ messages: [], active: false }),
+  }
+  const answer = (name: CallName, input: unknown): unknown => {
+    const found = answers[name] as ((input: unknown) => unknown) | undefined
+    if (!found)
+      throw new KernelLadderError(
+        'missing',
+        'A report shows what was measured; it has no program behind it that could do this.',
+        'Import the report into Kernel Ladder to go on from it.',
+      )
+    return found(input)
+  }
+  return {
+    kind: 'static',
+    async call(name, input): Promise<Reply<unknown>> {
+      try {
+        return { ok: true, value: answer(name, input) }
+      } catch (error) {
+        return { ok: false, error: toErrorShape(error) }
+      }
+    },
+    subscribe: () => () => undefined,
+  }
+}

@@ -1,0 +1,31 @@
+/** The UI of an HTML report: the program's own screens over the sessions that the page holds. */
+import { createPinia } from 'pinia'
+import { createApp } from 'vue'
+import { z } from 'zod'
+import { createClient } from './client/client'
+import { provideClient } from './client/current'
+import { staticTransport } from './client/static'
+import { frozenKey, readFrozen } from './features/report/frozen'
+import { createReportRouter } from './features/report/report-router'
+import ReportApp from './features/report/ReportApp.vue'
+import { i18n } from './i18n'
+import './styles/tokens.css'
+import './styles/base.css'
+import { tip } from './ui/tip'
+
+z.config({ jitless: true })
+
+try {
+  const frozen = readFrozen(document)
+  provideClient(createClient(staticTransport(frozen)))
+  createApp(ReportApp)
+    .use(createPinia())
+    .use(i18n)
+    .use(createReportRouter(frozen))
+    .provide(frozenKey, frozen)
+    .directive('tip', tip)
+    .mount('#app')
+} catch (error) {
+  // Without its data there is nothing to draw; the page must not stay blank.
+  document.body.textContent = `This report cannot be read: ${error instanceof Error ? error.message : String(error)}`
+}

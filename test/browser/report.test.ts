@@ -1,0 +1,115 @@
+/** An HTML report as it is opened years later: from the disk, with the network off. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { assets } from '../../src-main/adapters/assets'
+import { reportHtml } from '../../src-main/services/report'
+import { readTemplate } from '../../src-main/services/report/html'
+import { noPrivates, recording, withHostileStrings, type Sample } from '../services/report/samples'
+import { tempDir } from '../services/support'
+
+let browser: Browser
+let template: string
+beforeAll(async () => {
+  template = await readTemplate(await assets())
+  browser = await chromium.launch({
+    executablePath: process.env['KERNEL_LADDER_CHROMIUM']!,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+})
+afterAll(() => browser.close())
+
+/** What went wrong, and every address that was asked for. */
+async function open(
+  samples: [Sample] | [Sample, Sample],
+  options: Parameters<typeof reportHtml>[1] = {},
+  { scripts = true } = {},
+): Promise<{ page: Page; faults: string[]; requests: string[] }> {
+  const file = join(await tempDir(), 'report.html')
+  await writeFile(file, reportHtml(samples, options, template, noPrivates))
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    javaScriptEnabled: scripts,
+    reducedMotion: 'reduce',
+  })
+  await context.setOffline(true)
+  const page = await context.newPage()
+  const faults: string[] = []
+  const requests: string[] = []
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+  })
+  page.on('request', (request) => requests.push(request.url()))
+  await page.goto(`file://${file}`)
+  return { page, faults, requests: requests.filter((url) => url !== `file://${file}`) }
+}
+
+describe('an HTML report from the disk, offline', () => {
+  it('opens with the summary, and leads through ladder and compare', async () => {
+    const { page, faults, requests } = await open([recording()])
+    await page.getByText('Best rung:').waitFor()
+    expect(await page.locator('nav a').allTextContents()).toEqual(['Summary', 'Ladder', 'Compare'])
+    expect(await page.locator('pre').textContent()).toContain(
+      'kernel-ladder run --ladder gemm-fp32',
+    )
+
+    await page.getByRole('link', { name: 'Ladder', exact: true }).click()
+    expect(await page.locator('tr[data-rung]').count()).toBe(7)
+    await page.locator('canvas').first().waitFor()
+    await page.locator('tr[data-rung]').nth(5).click()
+    await page.locator('tr[data-rung]').nth(6).click()
+    await page
+      .getByRole('button', { name: /^Compare .* with/ })
+      .last()
+      .click()
+    await page.locator('.cm-content').first().waitFor()
+    expect(await page.locator('.cm-content').allTextContents()).toEqual([
+      expect.stringContaining('05_thread_tile_2d'),
+      expect.stringContaining('06_float4'),
+    ])
+    expect(await page.locator('main').textContent()).toContain('Shared-memory loads')
+    expect([faults, requests]).toEqual([[], []])
+  })
+
+  it('runs nothing that a session says, and draws it as text', async () => {
+    const { page, faults } = await open([withHostileStrings()])
+    await page.getByText('Without a result').waitFor()
+    for (const name of ['Ladder', 'Compare']) {
+      await page.getByRole('link', { name, exact: true }).click()
+      await page.locator('main *').first().waitFor()
+    }
+    expect(await page.locator('img, script[src], a[href^="http"]').count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  it('has a policy that runs no script but its own', async () => {
+    const { page, faults } = await open([recording()])
+    await page.getByText('Best rung:').waitFor()
+    const ran = await page.evaluate(() => {
+      const script = document.createElement('script')
+      script.textContent = 'window.intruder = true'
+      document.body.append(script)
+      return 'intruder' in window
+    })
+    expect(ran).toBe(false)
+    expect(faults.join()).toContain('Content Security Policy')
+  })
+
+  it('shows the chosen sections only', async () => {
+    const { page } = await open([recording()], { sections: ['compare'] })
+    await page.getByText('Best rung:').waitFor()
+    expect(await page.locator('nav a').allTextContents()).toEqual(['Summary', 'Compare'])
+  })
+
+  it('says its findings where scripts are off', async () => {
+    const { page } = await open([recording()], {}, { scripts: false })
+    expect(await page.locator('noscript').textContent()).toContain('Best rung:')
+  })
+
+  it('stays small', () => {
+    const size = Buffer.byteLength(reportHtml([recording()], {}, template, noPrivates))
+    expect(size).toBeLessThan(2_000_000)
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { createClient } from '../../src-renderer/client/client'
+import { frozenRefs, staticTransport } from '../../src-renderer/client/static'
+import type { FrozenReport } from '../../src-main/domain/frozen-report'
+import { recording } from '../services/report/samples'
+
+const frozen = (count: 1 | 2): FrozenReport => ({
+  report: 1,
+  date: null,
+  sections: ['ladder'],
+  sessions: [recording(), recording()].slice(0, count),
+})
+
+describe('the static transport', () => {
+  const client = createClient(staticTransport(frozen(1)))
+
+  it('answers by the same contract as a program', async () => {
+    const { session, sources } = recording()
+    const info = await client.call('app.info', {})
+    expect(info).toMatchObject({ host: 'report', defaultSession: 'report', hasGpu: false })
+    expect(await client.call('sessions.get', { ref: 'report' })).toEqual(session)
+    expect(await client.call('sessions.sources', { ref: 'report' })).toEqual(sources)
+    expect(await client.call('sessions.list', {})).toMatchObject([{ ref: 'report', rungCount: 7 }])
+    expect(await client.call('run.current', {})).toEqual({ messages: [], active: false })
+  })
+
+  it('refuses what needs a program, and a session that it lacks, in words', async () => {
+    await expect(client.call('doctor.check', {})).rejects.toMatchObject({ kind: 'missing' })
+    await expect(client.call('sessions.get', { ref: 'other' })).rejects.toMatchObject({
+      kind: 'input',
+    })
+  })
+
+  it('names two sessions', async () => {
+    expect(frozenRefs(frozen(2))).toEqual(['first', 'second'])
+    const two = createClient(staticTransport(frozen(2)))
+    expect((await two.call('sessions.list', {})).map(({ ref }) => ref)).toEqual(['first', 'second'])
+  })
+})

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { FrozenReport, frozenElementId } from '../../../src-main/domain/frozen-report'
+import { parseReportHtml } from '../../../src-main/parsers/report-html'
+import { reportHtml } from '../../../src-main/services/report'
+import {
+  noPrivates,
+  recording,
+  slowed,
+  template,
+  withHostileStrings,
+  withoutMetrics,
+  withTroubles,
+  type Sample,
+} from './samples'
+
+const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>
+  reportHtml([sample], options, template, noPrivates)
+const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html')
+
+describe('an HTML report', () => {
+  it('holds the session, its sources and all sections', () => {
+    const { session, sources } = recording()
+    const frozen = frozenIn(page({ session, sources }))
+    expect(frozen).toEqual({
+      report: 1,
+      date: null,
+      sections: ['ladder', 'charts', 'matrix', 'compare'],
+      sessions: [{ session, sources }],
+    })
+  })
+
+  it('of what was read back is the same bytes, whatever the session says', () => {
+    const empty = recording()
+    empty.session.rungs = []
+    empty.session.device = null
+    for (const sample of [
+      recording(),
+      withTroubles(),
+      withoutMetrics(),
+      withHostileStrings(),
+      empty,
+    ]) {
+      const first = page(sample, { date: '2026-11-21' })
+      const [again] = frozenIn(first).sessions
+      expect(page(again!, { date: '2026-11-21' })).toBe(first)
+    }
+  })
+
+  it('tells the chosen rungs and sections only', () => {
+    const sample = recording()
+    const html = page(sample, { rungs: ['06_float4', '02_coalesced'], sections: ['ladder'] })
+    const frozen = frozenIn(html)
+    const [{ session, sources }] = frozen.sessions as [FrozenReport['sessions'][0]]
+    expect(frozen.sections).toEqual(['ladder'])
+    // In the ladder's order.
+    expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
+    expect(session.ladder.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
+    expect(Object.keys(sources)).toEqual(['02_coalesced', '06_float4'])
+    expect(html).not.toContain('05_thread_tile_2d is')
+    expect(() => page(sample, { rungs: ['99_nope'] })).toThrow(
+      'The session has no rung named "99_nope".',
+    )
+  })
+
+  it('lets no hostile text become a part of the page, also where scripts are off', () => {
+    const html = page(withHostileStrings())
+    const inert = new RegExp(
+      `<script type="application/json" id="${frozenElementId}">[^<]*</script>`,
+    )
+    const rest = html.replace(inert, '')
+    expect(rest.length).toBeLessThan(html.length)
+    const tags = [...rest.matchAll(/<\/?([a-z!][a-z0-9-]*)/gi)].map(([, name]) => name)
+    expect(new Set(tags)).toEqual(
+      new Set('!doctype html title body noscript h1 p ul li dl dt dd code script'.split(' ')),
+    )
+    expect(tags.filter((name) => name === 'script')).toHaveLength(2)
+    expect(rest).not.toMatch(/<[a-z]+ [^>]*\bon\w+=/i)
+    expect(html.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+  })
+
+  it('says its findings and its origin also without scripts', () => {
+    const html = page(recording())
+    const [, plain = ''] = /<noscript>(.*)<\/noscript>/s.exec(html) ?? []
+    expect(plain).toContain('Best rung: <code>06_float4</code> (128-bit access), 3.41 ms')
+    expect(plain).toContain('<dt>Driver</dt><dd>580.159.04</dd>')
+    expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32 on NVIDIA H200')
+  })
+
+  it('sets two sessions side by side, and refuses two that cannot be compared', () => {
+    const before = recording()
+    const after = slowed(recording(), '06_float4', 1.5)
+    const html = reportHtml([before, after], {}, template, noPrivates)
+    expect(frozenIn(html).sessions.map(({ session }) => session)).toEqual([
+      before.session,
+      after.session,
+    ])
+    after.session.problem.m = 1024
+    expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problem differs/)
+  })
+})
+
+describe('reading a report', () => {
+  const html = page(recording())
+  it.each([
+    ['another page', '<!doctype html><p>hello', 'is no report of Kernel Ladder'],
+    ['one that was cut off', html.slice(0, html.length / 2), 'the file was cut off'],
+    ['one that is damaged', html.replace('"report":1,', '"report":1,,'), 'it is not JSON'],
+    ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
+    ['a newer one', html.replace('"report":1,', '"report":7,'), 'a newer Kernel Ladder wrote it'],
+  ])('refuses %s with the reason', (_what, text, reason) => {
+    expect(() => frozenIn(text)).toThrow(reason)
+    expect(() => frozenIn(text)).toThrow('report.html')
+  })
+})
