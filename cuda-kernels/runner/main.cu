@@ -6,6 +6,7 @@
 #include "problem.hpp"
 #include "rung.hpp"
 #include "timing.hpp"
+#include <chrono>
 
 #include <cuda_profiler_api.h>
 #include <list>
@@ -100,6 +101,7 @@ void profile(const Arguments& args, const Device& device, std::list<Rung>& rungs
 
   for (Rung& rung : rungs) {
     if (!stage(rung, "load", [&] { rung.load(problem, device); })) continue;
+    std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
       problem.resetC(stream);
       rung.launchAndWait("profile", stream);  // unmarked: makes library handles, loads lazily loaded code
@@ -108,11 +110,13 @@ void profile(const Arguments& args, const Device& device, std::list<Rung>& rungs
 
       check(cudaProfilerStart(), "cudaProfilerStart");
       nvtxRangePushA(rung.id.c_str());
+      const auto start = std::chrono::steady_clock::now();
       rung.launchAndWait("profile", stream);
+      taken = std::chrono::steady_clock::now() - start;
       nvtxRangePop();
       check(cudaProfilerStop(), "cudaProfilerStop");
     });
-    if (profiled) Json("profiled").string("rung", rung.id).print();
+    if (profiled) Json("profiled").string("rung", rung.id).number("seconds", taken.count()).print();
     rung.releaseWorkspace();
   }
 }

@@ -100,6 +100,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
   const reportPath =
     call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
   try {
+    const seconds = new Map<string, number>()
     const result = await toolbox.exec({
       tool: 'ncu',
       key: 'ncu/profile',
@@ -108,16 +109,23 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       env,
       idleMs: call.idleMs,
       signal: call.signal,
-      onStdoutLine: eventLines(call.onEvent),
+      onStdoutLine: eventLines((event) => {
+        if (event.event === 'profiled' && event.seconds != null)
+          seconds.set(event.rung, event.seconds)
+        call.onEvent(event)
+      }),
     })
     const { launches } = parseNcuRawCsv(result.stdout)
     const { byRung: deep, troubles }: DeepAnswer =
-      call.level === 'deep' && launches.length > 0 && reportPath !== null
+      call.level === 'deep' &&
+      launches.length > 0 &&
+      reportPath !== null &&
+      result.outcome === 'exited'
         ? await readDeepPages(toolbox, { ...call, env, reportPath }, launches)
         : { byRung: new Map(), troubles: [] }
     return {
       result,
-      byRung: groupByRung(launches, call.level),
+      byRung: groupByRung(launches, call.level, seconds),
       deep,
       deepTroubles: troubles,
       failure: recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode),
@@ -130,6 +138,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
 function groupByRung(
   launches: readonly NcuLaunch[],
   level: CollectingLevel,
+  seconds: ReadonlyMap<string, number>,
 ): Map<string, RungProfile> {
   const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
   return new Map(
@@ -141,7 +150,14 @@ function groupByRung(
         return { name: kernelName, grid, block, passes, ...(resources ? { resources } : {}) }
       })
       const passes = Math.max(...own.map((launch) => launch.passes ?? 0))
-      return [rung, { profile: { passes, kernels }, metrics: toMetrics(own, level) }]
+      const took = seconds.get(rung)
+      return [
+        rung,
+        {
+          profile: { passes, ...(took === undefined ? {} : { seconds: took }), kernels },
+          metrics: toMetrics(own, level),
+        },
+      ]
     }),
   )
 }

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder'
 import { ProfileLevel } from '../domain/metrics'
+import { ProfileCost, ProfilePlan } from '../domain/pass-plan'
 import { Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
 import { RungResult, Session } from '../domain/session'
@@ -63,6 +64,10 @@ export const RunRequest = z.object({
   /** `local`, `recorded`, or `recorded:<name>`. */
   target: z.string().regex(/^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?)$/),
   profile: ProfileLevel.default('card'),
+  /** Rungs that are measured and not profiled. */
+  profileSkip: z.array(Identifier).optional(),
+  /** A rung whose profile is expected to take longer is left out of profiling; seconds. */
+  profileLimitSeconds: z.number().positive().optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
@@ -94,6 +99,10 @@ export const RunEvent = z.discriminatedUnion('type', [
   }),
   /** What is known of a rung so far; replaces the one before. */
   z.object({ type: z.literal('result'), result: RungResult }),
+  /** What profiling will take, by estimate; comes before it. */
+  z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
+  /** What it did take. */
+  z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: z.string() }),
   z.object({
     type: z.literal('finished'),

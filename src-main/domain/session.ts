@@ -136,6 +136,8 @@ export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 export const Profile = z.object({
   /** The most replay passes any kernel of the rung took. */
   passes: z.number().int(),
+  /** Wall time of its launch under ncu, all passes; absent in sessions made before it was kept. */
+  seconds: z.number().optional(),
   kernels: z.array(ProfiledKernel),
 })
 export type Profile = z.infer<typeof Profile>
@@ -175,6 +177,8 @@ export const Settings = z.object({
   seed: z.number().int(),
   flushL2: z.boolean(),
   profile: ProfileLevel,
+  /** Rungs that were left out of profiling, on request or for their length. */
+  profileSkipped: z.array(Identifier).optional(),
   /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
   clockControl: z.string().nullable(),
   cacheControl: z.string().nullable(),

@@ -73,7 +73,12 @@ const TimingEvent = z.object({
   smClockAfterMHz: figure,
 })
 
-const ProfiledEvent = z.object({ event: z.literal('profiled'), rung: z.string() })
+const ProfiledEvent = z.object({
+  event: z.literal('profiled'),
+  rung: z.string(),
+  /** Wall time of the marked launch, with all that a profiler did to it; runners before 2026-11 say none. */
+  seconds: z.number().nonnegative().nullish(),
+})
 
 const LaunchedEvent = z.object({ event: z.literal('launched'), rung: z.string() })
 

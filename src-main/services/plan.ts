@@ -20,6 +20,9 @@ export interface RunPlan {
   /** Measured beside each rung; also one of `rungs` when it was asked for. */
   reference: PlannedRung | null
   profile: ProfileLevel
+  /** Rungs not to profile, beside those that would take longer than `profileLimitSeconds`. */
+  profileSkip: readonly string[]
+  profileLimitSeconds?: number
 }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -157,5 +160,15 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
         resolveRung(library, file.id, referenceEntry))
       : null,
     profile: request.profile,
+    profileSkip: request.profileSkip
+      ? selectRungs(
+          rungs.map(({ rung }) => rung),
+          request.profileSkip,
+          file.id,
+        ).map(({ id }) => id)
+      : [],
+    ...(request.profileLimitSeconds === undefined
+      ? {}
+      : { profileLimitSeconds: request.profileLimitSeconds }),
   }
 }

@@ -30,6 +30,8 @@ export interface ProfileOutcome {
   deep: Map<string, DeepProfile>
   /** What is missing of it, as sentences. */
   deepTroubles: string[]
+  /** Wall time of ncu; null when it did not run to its end. */
+  seconds: number | null
   /** Why counters are missing, when they are: a sentence and what to do. */
   trouble: { message: string; remedy?: string; missing: boolean } | null
 }
@@ -44,6 +46,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     profiles: new Map(),
     deep: new Map(),
     deepTroubles: [],
+    seconds: null,
     trouble,
   })
   if (rungs.length === 0) return none(null)
@@ -71,6 +74,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     profiles: byRung,
     deep,
     deepTroubles,
+    seconds: result.seconds,
     trouble: failure && {
       message: failure.message,
       ...(failure.remedy ? { remedy: failure.remedy } : {}),

@@ -133,6 +133,7 @@ export async function replay(
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
+    profileSkip: session.settings.profileSkipped ?? [],
   }
   const keep = new Set(wanted.map(({ rung }) => rung.id))
   const emitWanted = (event: RunEvent): void => {

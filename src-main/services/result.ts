@@ -12,6 +12,8 @@ export interface RungState {
   build: BuildOutcome | null
   unsupported: string | null
   measured: Measured | null
+  /** It was left out of profiling. */
+  profileSkipped?: boolean
 }
 
 /** `profiled` is null while no counters have been collected. */
@@ -42,7 +44,7 @@ export function toResult(
     profile: own?.profile ?? null,
     metrics:
       own?.metrics ??
-      allUnavailable(level === 'none' ? 'card' : level, noCounters(status, level, profiled)),
+      allUnavailable(level === 'none' ? 'card' : level, noCounters(state, status, level, profiled)),
   }
 }
 
@@ -62,12 +64,14 @@ function statusOf({
 }
 
 function noCounters(
+  { profileSkipped }: RungState,
   status: RungResult['status'],
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
 ): string {
   if (status !== 'ok') return 'The rung has no time, so it was not profiled.'
   if (level === 'none') return 'Profiling was turned off (--profile none).'
+  if (profileSkipped) return 'It was left out of profiling, on request or for its length.'
   if (!profiled) return 'The run ended before it was profiled.'
   return profiled.trouble?.message ?? 'ncu reported no launch of this rung.'
 }

@@ -8,14 +8,15 @@ import { nvccRelease, rungFlags } from '../adapters/nvcc'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
 import type { DeepProfile } from '../domain/deep'
-import { toErrorShape, type ErrorShape } from '../domain/errors'
+import type { ErrorShape } from '../domain/errors'
 import type { Device, RungResult, Session, Target, Tools } from '../domain/session'
 import { sessionSchemaVersion } from '../domain/session'
 import { buildRung, buildRunner, inParallel } from './build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
 import { measure } from './measure'
 import type { RunPlan } from './plan'
-import { profile, type ProfileOutcome } from './profile'
+import type { ProfileOutcome } from './profile'
+import { profileAll } from './profile-stage'
 import { toResult, type RungState } from './result'
 
 export interface RunEnvironment {
@@ -117,7 +118,18 @@ export async function runLadder(
 
   await buildAll(compiler, [...states.values()], device, emit, publish)
   await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
-  const profiled = await profileAll(environment, runner, plan, settings, states, emit, signal)
+  const profiled = await profileAll({
+    toolbox,
+    runner,
+    plan,
+    device,
+    seed: settings.seed,
+    idleSeconds: settings.idleSeconds,
+    reportPath: environment.reportPath,
+    states,
+    emit,
+    signal,
+  })
 
   session.rungs = plan.rungs.map(({ rung }) => publish(states.get(rung.id)!, profiled))
   session.elapsedSeconds = (performance.now() - started) / 1000
@@ -126,6 +138,9 @@ export async function runLadder(
     session.tools.ncu = profiled.ncuVersion
     session.settings.clockControl = clockControl
     session.settings.cacheControl = cacheControl
+    const skipped = [...states.values()].filter(({ profileSkipped }) => profileSkipped)
+    if (skipped.length > 0)
+      session.settings.profileSkipped = skipped.map(({ planned }) => planned.rung.id)
   }
   const trouble = profiled?.trouble ?? null
   if (trouble)
@@ -271,57 +286,4 @@ async function measureAll(
       step()
     },
   })
-}
-
-async function profileAll(
-  environment: RunEnvironment,
-  runner: string,
-  plan: RunPlan,
-  settings: RunSettings,
-  states: ReadonlyMap<string, RungState>,
-  emit: (event: RunEvent) => void,
-  signal: AbortSignal,
-): Promise<ProfileOutcome | null> {
-  if (plan.profile === 'none' || signal.aborted) return null
-  const rungs = plan.rungs.flatMap(({ rung }) => {
-    const state = states.get(rung.id)
-    return state?.measured?.timing && state.build?.artefact
-      ? [{ id: rung.id, artefact: state.build.artefact }]
-      : []
-  })
-  let done = 0
-  const step = (): void => emit({ type: 'stage', stage: 'profile', done, total: rungs.length })
-  step()
-  try {
-    const outcome = await profile({
-      toolbox: environment.toolbox,
-      runner,
-      problem: plan.problem,
-      seed: settings.seed,
-      level: plan.profile,
-      rungs,
-      reportPath: environment.reportPath,
-      idleMs: settings.idleSeconds * 2000,
-      signal,
-      onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
-      onProfiled: (rung) => {
-        done += 1
-        emit({ type: 'rung', rung, stage: 'profile', state: 'done' })
-        step()
-      },
-    })
-    if (outcome.trouble) emit({ type: 'log', level: 'warning', message: outcome.trouble.message })
-    return outcome
-  } catch (error) {
-    // What was measured stands, whatever became of the counters.
-    const { message } = toErrorShape(error)
-    emit({ type: 'log', level: 'warning', message })
-    return {
-      ncuVersion: null,
-      profiles: new Map(),
-      deep: new Map(),
-      deepTroubles: [],
-      trouble: { message, missing: false },
-    }
-  }
 }

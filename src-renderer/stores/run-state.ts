@@ -1,5 +1,6 @@
 /** A run as its messages tell it: a pure fold, so that a reload replays to the same picture. */
 import type { RunEvent, RunMessage } from '../../src-main/contract'
+import type { ProfileCost, ProfilePlan } from '../../src-main/domain/pass-plan'
 import type { Problem } from '../../src-main/domain/problem'
 import type { RungResult } from '../../src-main/domain/session'
 
@@ -28,6 +29,9 @@ export interface RunState {
   problem: Problem | null
   stage: Omit<EventOf<'stage'>, 'type'> | null
   rungs: RungProgress[]
+  /** What collecting counters will take by estimate, and what it took. */
+  profilePlan: ProfilePlan | null
+  profileCost: ProfileCost | null
   log: { level: 'info' | 'warning'; message: string }[]
   finished: Omit<EventOf<'finished'>, 'type'> | null
 }
@@ -47,6 +51,8 @@ export const newRun = (runId: string): RunState => ({
   problem: null,
   stage: null,
   rungs: [],
+  profilePlan: null,
+  profileCost: null,
   log: [],
   finished: null,
 })
@@ -118,6 +124,10 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
           result: event.result,
         })),
       }
+    case 'profile-plan':
+      return { ...state, profilePlan: event.plan }
+    case 'profile-cost':
+      return { ...state, profileCost: event.cost }
     case 'log':
       return { ...state, log: [...state.log, { level: event.level, message: event.message }] }
     case 'finished':

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cardMetricIds } from '../../src-main/domain/metrics'
-import { fakeMachine, rung, setEnv } from './support'
+import { eventLog, fakeMachine, rung, setEnv } from './support'
 
 describe('profiling', () => {
   it('starts ncu once for the whole ladder, over marked launches, without clock control', async () => {
@@ -72,5 +72,51 @@ describe('profiling', () => {
       expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
     }
     expect(session.warnings.join()).toMatch(message)
+  })
+
+  it('says what it will cost before it begins, and what it did cost at its end', async () => {
+    const machine = await fakeMachine()
+    const { events, emit } = eventLog()
+    await machine.run({}, { emit })
+    const plan = events.findIndex(({ type }) => type === 'profile-plan')
+    const first = events.findIndex((event) => event.type === 'rung' && event.stage === 'profile')
+    const cost = events.findIndex(({ type }) => type === 'profile-cost')
+    expect(plan).toBeGreaterThan(0)
+    expect(plan).toBeLessThan(first)
+    expect(events[plan]).toMatchObject({
+      plan: { level: 'card', passes: 1, otherGpu: false, rungs: { length: 7 } },
+    })
+    expect(cost).toBeGreaterThan(first)
+    expect(events[cost]).toMatchObject({ cost: { rungs: { length: 7 } } })
+  })
+
+  it('leaves a rung out on request: it has its time, and its counters say why they are missing', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ profileSkip: ['01_naive'] })
+    const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
+    expect(profiling.filter((word) => word.startsWith('01_naive='))).toEqual([])
+    expect(session.settings.profileSkipped).toEqual(['01_naive'])
+    expect(rung(session, '01_naive')).toMatchObject({ status: 'ok', profile: null })
+    expect(rung(session, '01_naive').metrics.fmaUtilization).toMatchObject({
+      value: null,
+      evidence: 'unavailable',
+      reason: expect.stringContaining('left out of profiling') as string,
+    })
+    expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
+  })
+
+  it('leaves out what would take longer than a limit, and starts no ncu when that is all', async () => {
+    const machine = await fakeMachine()
+    const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
+    expect(session.settings.profileSkipped).toHaveLength(7)
+    expect(machine.calls('ncu')).toHaveLength(0)
+    expect(missing).toBeNull()
+  })
+
+  it('names a rung to leave out that is not there', async () => {
+    const machine = await fakeMachine()
+    await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
+      /no rung named "99_none"/,
+    )
   })
 })

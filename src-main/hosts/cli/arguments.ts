@@ -19,6 +19,8 @@ export interface RunOptions extends SizeOptions {
   param?: string[]
   target: string
   profile: string
+  profileSkip?: string
+  profileLimit?: string
   out?: string
   timeout?: string
   flushL2?: boolean
@@ -105,6 +107,13 @@ export function parseRunRequest(options: RunOptions): RunRequest {
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   if (rungs?.length === 0)
     throw inputError('--rungs names no rung.', 'For example --rungs 01_naive,02_coalesced.')
+  const profileSkip = options.profileSkip
+    ?.split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+  const limit = realNumber(options.profileLimit, '--profile-limit')
+  if (limit !== undefined && limit <= 0)
+    throw inputError('--profile-limit is not above 0.', 'Give it in seconds, for example 30.')
   const size = parseSize(options)
   const alpha = realNumber(options.alpha, '--alpha')
   const beta = realNumber(options.beta, '--beta')
@@ -117,5 +126,7 @@ export function parseRunRequest(options: RunOptions): RunRequest {
     params: parseParams(options.param ?? []),
     target: options.target,
     profile: options.profile,
+    ...(profileSkip ? { profileSkip } : {}),
+    ...(limit === undefined ? {} : { profileLimitSeconds: limit }),
   }
 }

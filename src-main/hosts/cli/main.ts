@@ -149,6 +149,11 @@ function program(finish: (code: number) => void): Command {
     )
     .option('--target <target>', 'local, recorded or recorded:<name>', 'local')
     .option('--profile <level>', 'none, card, standard or deep', 'card')
+    .option('--profile-skip <ids>', 'rungs to time and not to profile, separated by commas')
+    .option(
+      '--profile-limit <seconds>',
+      'leave out of profiling what is expected to take longer; the estimate is printed',
+    )
     .option('--flush-l2', 'empty the L2 cache before each timed launch')
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
     .option('--out <dir>', 'save the session in this folder, which must not exist')

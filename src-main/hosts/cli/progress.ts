@@ -1,5 +1,6 @@
 /** A run's events as lines on stderr: what, which rung, how far. */
 import type { RunEvent } from '../../contract'
+import type { ProfileCost, ProfilePlan } from '../../domain/pass-plan'
 import { formatGflops, formatMs } from '../../domain/units'
 import { note } from './output'
 
@@ -10,6 +11,35 @@ const stageNames = {
   profile: 'Collecting counters',
   save: 'Saving',
 } as const
+
+const seconds = (value: number | null): string =>
+  value === null ? 'unknown' : formatMs(value * 1000)
+const passesOf = (count: number): string => `${count} ${count === 1 ? 'pass' : 'passes'} a kernel`
+
+/** What profiling will take, before it begins. */
+export function describePlan(plan: ProfilePlan): string {
+  const profiled = plan.rungs.filter(({ skipped }) => !skipped)
+  const skipped = plan.rungs.filter((rung) => rung.skipped)
+  const list = (rungs: ProfilePlan['rungs']): string =>
+    rungs.map((rung) => `${rung.id} ${seconds(rung.seconds)}`).join(', ')
+  return [
+    `Profiling at the ${plan.level} level: about ${passesOf(plan.passes)}, ${seconds(plan.seconds)} in all. An estimate, from the times just measured and what was seen on ${plan.knownWith}${plan.otherGpu ? '; this is another kind of GPU' : ''}.`,
+    ...(profiled.length > 0 ? [`  by rung: ${list(profiled)}`] : []),
+    ...(skipped.length > 0 ? [`  left out: ${list(skipped)}`] : []),
+  ].join('\n')
+}
+
+/** What it took. */
+export function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
+  const passes = Math.max(0, ...rungs.map((rung) => rung.passes))
+  const known = rungs.filter((rung) => rung.seconds !== null)
+  return [
+    `Profiling at the ${level} level took ${passesOf(passes)} and ${seconds(total)}.`,
+    ...(known.length > 0
+      ? [`  by rung: ${known.map((rung) => `${rung.id} ${seconds(rung.seconds)}`).join(', ')}`]
+      : []),
+  ].join('\n')
+}
 
 export function progressPrinter(): (event: RunEvent) => void {
   let stage: string | null = null
@@ -40,6 +70,12 @@ export function progressPrinter(): (event: RunEvent) => void {
         )
         break
       }
+      case 'profile-plan':
+        note(describePlan(event.plan))
+        break
+      case 'profile-cost':
+        note(describeCost(event.cost))
+        break
       case 'log':
         note(`${event.level === 'warning' ? 'warning: ' : ''}${event.message}`)
         break
