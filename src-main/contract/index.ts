@@ -10,6 +10,7 @@ import { ProfileCost, ProfilePlan } from '../domain/pass-plan'
 import { Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
 import { RungResult, Session } from '../domain/session'
+import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './keeping'
 import { DeepAnswer, DeepRequest } from './deep'
 import { sanitizeCalls } from './sanitize'
 import { SessionRef } from './session-ref'
@@ -21,6 +22,8 @@ export const SessionSummary = z.object({
   ref: SessionRef,
   kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
+  /** The reader's own name for it; null where it was given none. */
+  title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
   problem: Problem,
@@ -146,6 +149,11 @@ export const calls = {
   /** Source text by rung id, as it was compiled. */
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
   'sessions.deep': call(DeepRequest, DeepAnswer),
+  'sessions.rename': call(RenameRequest, z.object({})),
+  /** Into the store's trash, from which it can be restored for thirty days. */
+  'sessions.delete': call(RefRequest, z.object({})),
+  'sessions.restore': call(RefRequest, z.object({})),
+  'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
   /** The run under way or the last one, with all its messages so far, for a UI that was reloaded. */
@@ -171,6 +179,11 @@ export interface Core {
   call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
   /** Returns the function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
+  /**
+   * Imports a file of this machine. No call of the contract: a host takes the file from the reader's own
+   * hands, so that a page cannot name a path.
+   */
+  importFile(path: string): Promise<ImportAnswer>
   /** Cancels what runs and waits for its process tree to end. */
   close(): Promise<void>
 }

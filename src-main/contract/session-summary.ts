@@ -7,10 +7,12 @@ export const summaryOf = (
   kind: SessionSummary['kind'],
   name: string,
   session: Session,
+  title: string | null = null,
 ): SessionSummary => ({
   ref,
   kind,
   name,
+  title,
   createdAt: session.createdAt,
   ladder: { id: session.ladder.id, title: session.ladder.title },
   problem: session.problem,

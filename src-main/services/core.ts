@@ -4,6 +4,7 @@ import { assets as locateAssets } from '../adapters/assets'
 import { readKernelLibrary } from '../adapters/kernel-library'
 import { findTool, liveToolbox } from '../adapters/live-toolbox'
 import { sessionsDir } from '../adapters/paths'
+import { sweepTrash } from '../adapters/session-keeping'
 import type {
   CallInput,
   CallName,
@@ -19,6 +20,13 @@ import { climb } from './climb'
 import { diagnose } from './doctor'
 import { resolveLadder } from './plan'
 import { createSanitizeJob } from './sanitize-job'
+import {
+  deletedSessions,
+  deleteSession,
+  importFile,
+  renameSession,
+  restoreSession,
+} from './session-keeping'
 import {
   defaultRecordingRef,
   listAll,
@@ -53,6 +61,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     store: sessionsDir(),
     ...(options.session === undefined ? {} : { mounted: options.session }),
   }
+  // Housekeeping must not keep anyone from starting.
+  void sweepTrash(places.store).catch(() => undefined)
   const listeners = new Set<(message: RunMessage) => void>()
   const opened = new Map<string, Promise<OpenedSession>>()
   let active: ActiveRun | null = null
@@ -162,6 +172,21 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     'sessions.sources': async ({ ref }: CallInput<'sessions.sources'>) => (await open(ref)).sources,
     'sessions.deep': async ({ ref, rung }: CallInput<'sessions.deep'>) =>
       (await open(ref)).deep(rung),
+    'sessions.rename': async ({ ref, title }: CallInput<'sessions.rename'>) => {
+      await renameSession(places, ref, title)
+      return {}
+    },
+    'sessions.delete': async ({ ref }: CallInput<'sessions.delete'>) => {
+      await deleteSession(places, ref)
+      opened.delete(ref)
+      return {}
+    },
+    'sessions.restore': async ({ ref }: CallInput<'sessions.restore'>) => {
+      await restoreSession(places, ref)
+      opened.delete(ref)
+      return {}
+    },
+    'sessions.deleted': () => deletedSessions(places),
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
       if (active?.id !== runId) throw inputError('That run is not under way any more.')
@@ -187,6 +212,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    importFile: (path) => importFile(path, { store: places.store, appVersion }),
     async close() {
       active?.abort.abort()
       await active?.finished

@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import type { Assets } from '../adapters/assets'
 import { readDeep } from '../adapters/deep-store'
 import { pathExists } from '../adapters/disk'
+import { readTitle } from '../adapters/session-keeping'
 import { listSessions, readSession, readSources } from '../adapters/session-store'
 import { SessionRef, type SessionSummary } from '../contract'
 import { summaryOf } from '../contract/session-summary'
@@ -116,6 +117,11 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         })),
       ]
     : []
+  const titles = new Map(
+    await Promise.all(
+      own.map(async ({ name, folder }) => [name, await readTitle(folder)] as const),
+    ),
+  )
   const live = [...mounted, ...own.filter(({ name }) => name !== mounted[0]?.name)]
     .filter(({ name }) => SessionRef.safeParse(name).success)
     .map(({ name, session, problem }): SessionSummary => {
@@ -125,11 +131,13 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
           session.target.kind === 'imported' ? 'imported' : 'live',
           name,
           session,
+          titles.get(name) ?? null,
         )
       return {
         ref: name,
         kind: 'live',
         name,
+        title: titles.get(name) ?? null,
         createdAt: '',
         ladder: { id: '', title: '' },
         problem: { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' },

@@ -1,10 +1,13 @@
+import type { z } from 'zod'
 import {
   calls,
   RunMessage,
   type CallInput,
   type CallName,
   type CallOutput,
+  type Reply,
 } from '../../src-main/contract'
+import { ImportAnswer } from '../../src-main/contract/keeping'
 import { CoreError, LineError } from './errors'
 import type { Transport } from './transport'
 
@@ -17,6 +20,8 @@ export interface Subscriber {
 export interface Client {
   readonly kind: Transport['kind']
   call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
+  /** Null where this UI cannot take a file: a report has no program behind it. */
+  readonly importFile: ((file: File) => Promise<ImportAnswer>) | null
   subscribe(subscriber: Subscriber): () => void
 }
 
@@ -28,7 +33,9 @@ const limits: Partial<Record<CallName, number>> = {
 }
 const defaultLimit = 15_000
 
-function withLimit<T>(name: CallName, limit: number, work: (signal: AbortSignal) => Promise<T>) {
+const importLimit = 30 * 60_000
+
+function withLimit<T>(name: string, limit: number, work: (signal: AbortSignal) => Promise<T>) {
   const abort = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<never>((_, reject) => {
@@ -42,17 +49,31 @@ function withLimit<T>(name: CallName, limit: number, work: (signal: AbortSignal)
 
 /** The contract over a transport: a limit for each call, every answer validated, errors typed. */
 export function createClient(transport: Transport, timeLimits = limits): Client {
+  const answer = <S extends z.ZodType>(
+    name: string,
+    reply: Reply<unknown>,
+    shape: S,
+  ): z.output<S> => {
+    if (!reply.ok) throw new CoreError(reply.error)
+    const parsed = shape.safeParse(reply.value)
+    if (!parsed.success) throw new LineError('malformed', name, { cause: parsed.error })
+    return parsed.data
+  }
+  const { importFile } = transport
   return {
     kind: transport.kind,
     async call(name, input) {
       const reply = await withLimit(name, timeLimits[name] ?? defaultLimit, (signal) =>
         transport.call(name, input, signal),
       )
-      if (!reply.ok) throw new CoreError(reply.error)
-      const parsed = calls[name].output.safeParse(reply.value)
-      if (!parsed.success) throw new LineError('malformed', name, { cause: parsed.error })
-      return parsed.data as CallOutput<typeof name>
+      return answer(name, reply, calls[name].output) as CallOutput<typeof name>
     },
+    importFile: importFile
+      ? async (file) => {
+          const reply = await withLimit('import', importLimit, (signal) => importFile(file, signal))
+          return answer('import', reply, ImportAnswer)
+        }
+      : null,
     subscribe: (subscriber) =>
       transport.subscribe({
         message(raw) {

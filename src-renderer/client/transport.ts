@@ -4,6 +4,8 @@ import type { CallName, Reply } from '../../src-main/contract'
 export interface Transport {
   readonly kind: 'electron' | 'web' | 'static'
   call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
+  /** Hands a file of the reader's over; absent where nothing can be imported. */
+  importFile?(file: File, signal: AbortSignal): Promise<Reply<unknown>>
   subscribe(listener: Listener): () => void
 }
 

@@ -9,14 +9,29 @@ const ReplyShape = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), error: ErrorShape }),
 ])
 
-async function post(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> {
+const post = (name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> =>
+  ask(name, `/rpc/${name}`, 'application/json', JSON.stringify(input), signal)
+
+/** The browser reads the file from the disk as it sends it, whatever its size. */
+function upload(file: File, signal: AbortSignal): Promise<Reply<unknown>> {
+  const query = new URLSearchParams({ name: file.name, modified: String(file.lastModified) })
+  return ask('import', `/import?${query}`, 'application/octet-stream', file, signal)
+}
+
+async function ask(
+  name: string,
+  address: string,
+  type: string,
+  body: string | File,
+  signal: AbortSignal,
+): Promise<Reply<unknown>> {
   let response: Response
   try {
-    response = await fetch(`/rpc/${name}`, {
+    response = await fetch(address, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': type },
       credentials: 'same-origin',
-      body: JSON.stringify(input),
+      body,
       signal,
     })
   } catch (cause) {
@@ -62,4 +77,9 @@ function listen(listener: Listener): () => void {
   }
 }
 
-export const webTransport = (): Transport => ({ kind: 'web', call: post, subscribe: listen })
+export const webTransport = (): Transport => ({
+  kind: 'web',
+  call: post,
+  importFile: upload,
+  subscribe: listen,
+})

@@ -1,12 +1,13 @@
-/** The bridge's end in the main process: one channel for calls, one for events. */
+/** The bridge's end in the main process: a channel for calls, for events, and for files. */
 import { type BrowserWindow, ipcMain, type IpcMainInvokeEvent } from 'electron'
 import { type Core, dispatch, type Reply } from '../../contract'
-import { inputError } from '../../domain/errors'
+import { inputError, toErrorShape } from '../../domain/errors'
 import { isAppUrl } from './app-protocol'
 
-/** The preload holds the same two names, for it may import nothing; a test connects both ends. */
+/** The preload holds the same names, for it may import nothing; a test connects both ends. */
 export const callChannel = 'kernel-ladder:call'
 export const eventChannel = 'kernel-ladder:event'
+export const importChannel = 'kernel-ladder:import'
 
 /** Returns the function that takes the bridge down. */
 export function connectIpc(core: Core, window: BrowserWindow): () => void {
@@ -17,12 +18,24 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
     if (!isCall(message)) return refused('A call must be a name and an input.')
     return dispatch(core, message.name, message.input)
   })
+  ipcMain.handle(importChannel, async (event, path: unknown): Promise<Reply<unknown>> => {
+    if (!isFromOurPage(event, window))
+      return refused('This file did not come from the window of Kernel Ladder.')
+    if (typeof path !== 'string' || path === '')
+      return refused('The file has no place on the disk.')
+    try {
+      return { ok: true, value: await core.importFile(path) }
+    } catch (error) {
+      return { ok: false, error: toErrorShape(error) }
+    }
+  })
   const unsubscribe = core.subscribe((message) => {
     if (!webContents.isDestroyed()) webContents.send(eventChannel, message)
   })
   return () => {
     unsubscribe()
     ipcMain.removeHandler(callChannel)
+    ipcMain.removeHandler(importChannel)
   }
 }
 

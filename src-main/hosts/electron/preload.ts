@@ -2,12 +2,16 @@
  * All that the page can reach of the desktop program. Nothing is checked here: the main process
  * trusts this side no more than any other.
  */
-import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron'
+import { contextBridge, ipcRenderer, type IpcRendererEvent, webUtils } from 'electron'
 import type { Reply, RunMessage } from '../../contract'
 
 const bridge = {
   call: (name: string, input: unknown): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
+
+  /** A file that the reader dropped or chose; the page never gets to name a path of its own. */
+  importFile: (file: File): Promise<Reply<unknown>> =>
+    ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 
   /** Returns the function that ends the subscription. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {

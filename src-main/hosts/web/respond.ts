@@ -64,7 +64,7 @@ export function sendFault(
 ): void {
   // The rest of a refused message is not worth reading, and must not be taken for the next one.
   const headers = request.complete ? fault.headers : { ...fault.headers, Connection: 'close' }
-  if (/^\/(rpc|events)\b/.test(request.url ?? '')) {
+  if (/^\/(rpc|events|import)\b/.test(request.url ?? '')) {
     const { message, remedy } = fault
     const error = { kind: 'input' as const, message, ...(remedy === undefined ? {} : { remedy }) }
     sendReply(response, fault.status, { ok: false, error }, headers)

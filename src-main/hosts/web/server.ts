@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
+import { maxUploadBytes } from '../../contract/keeping'
 import { inputError } from '../../domain/errors'
 import { securityHeaders } from '../shared/headers'
 import { pathSegments, RendererFiles } from '../shared/renderer-files'
@@ -18,12 +19,15 @@ import {
 import { sendEntry, sendEntryRefused, sendFault } from './respond'
 import { answerCall } from './rpc'
 import { createStaticFiles, type StaticFiles } from './static-files'
+import { answerUpload, type UploadLimits } from './upload'
 
-export interface WebHostLimits {
+export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number
   headersTimeoutMs: number
-  /** For a whole request to arrive; how long the answer takes is not limited. */
+  /** For a whole call to arrive; how long the answer takes is not limited. */
   requestTimeoutMs: number
+  /** For a whole file to arrive, over a slow tunnel too. */
+  uploadTimeoutMs: number
   heartbeatMs: number
   maxBacklogBytes: number
   /** For calls under way when the server closes. */
@@ -34,6 +38,9 @@ const defaultLimits: WebHostLimits = {
   maxBodyBytes: 1024 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
+  uploadTimeoutMs: 30 * 60_000,
+  uploadIdleMs: 30_000,
+  maxUploadBytes,
   heartbeatMs: 15_000,
   maxBacklogBytes: 16 * 1024 * 1024,
   closeGraceMs: 500,
@@ -76,7 +83,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
 
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
+    requestTimeout: limits.uploadTimeoutMs,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 5_000),
   })
   server.maxConnections = 256
@@ -134,7 +141,11 @@ async function handle(
   if (segments[0] === 'rpc') {
     if (method !== 'POST') throw wrongMethod('POST')
     const name = segments.slice(1).join('/')
-    return answerCall(parts.core, name, request, response, parts.limits.maxBodyBytes)
+    return answerCall(parts.core, name, request, response, parts.limits)
+  }
+  if (segments[0] === 'import' && segments.length === 1) {
+    if (method !== 'POST') throw wrongMethod('POST')
+    return answerUpload(parts.core, new URLSearchParams(query), request, response, parts.limits)
   }
   if (method === 'POST') throw wrongMethod('GET, HEAD')
   if (segments[0] === 'events' && segments.length === 1) return parts.events.open(request, response)
@@ -156,7 +167,7 @@ function enter(
 }
 
 function refuseEntry(segments: string[], response: ServerResponse): void {
-  if (segments[0] === 'rpc' || segments[0] === 'events')
+  if (['rpc', 'events', 'import'].includes(segments[0] ?? ''))
     throw new HttpFault(401, 'This browser is not signed in to this server.', {
       remedy: 'Run `kernel-ladder serve` again and open the link that it prints.',
     })

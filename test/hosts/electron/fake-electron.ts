@@ -118,6 +118,10 @@ export function createFakeElectron() {
       BrowserWindow: FakeBrowserWindow,
       ipcMain,
       ipcRenderer,
+      webUtils: {
+        // As Electron does: a path for a file of the system, none for one made in the page.
+        getPathForFile: (file: unknown) => (file instanceof File ? '/dropped/file' : ''),
+      },
       nativeTheme: { themeSource: 'light', shouldUseDarkColors: false },
       contextBridge: {
         exposeInMainWorld: (name: string, value: unknown) => exposed.set(name, value),

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { RunMessage } from '../../../src-main/contract'
-import { callChannel, eventChannel } from '../../../src-main/hosts/electron/ipc'
+import { callChannel, eventChannel, importChannel } from '../../../src-main/hosts/electron/ipc'
 import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
 import { appInfo, logMessage } from '../support/fake-core'
 import { type FakeFrame, FakeWebContents } from './fake-parts'
@@ -72,9 +72,9 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has one channel, and it goes with the window', async () => {
+  it('has a channel, as files have, and both go with the window', async () => {
     const window = await desktop.open()
-    expect([...desktop.electron.handlers.keys()]).toEqual(['kernel-ladder:call'])
+    expect([...desktop.electron.handlers.keys()]).toEqual([callChannel, importChannel])
     window.close()
     expect(desktop.electron.handlers.size).toBe(0)
   })
@@ -98,6 +98,42 @@ describe('events of the core', () => {
   })
 })
 
+describe('a file over IPC', () => {
+  const hand = (event: unknown, path: unknown): unknown =>
+    desktop.electron.handlers.get(importChannel)!(event, path)
+
+  it('from our page reaches the core', async () => {
+    const { webContents } = await desktop.open()
+    const event = { sender: webContents, senderFrame: webContents.mainFrame }
+    expect(await hand(event, '/data/run.ncu-rep')).toEqual({
+      ok: true,
+      value: { ref: 'imported-it' },
+    })
+    expect(desktop.core.imported).toEqual(['/data/run.ncu-rep'])
+  })
+
+  it('from anywhere else does not', async () => {
+    const { webContents } = await desktop.open()
+    const other = new FakeWebContents()
+    for (const event of [
+      { sender: other, senderFrame: other.mainFrame },
+      { sender: webContents, senderFrame: null },
+    ])
+      expect(await hand(event, '/data/run.ncu-rep')).toMatchObject({ ok: false })
+    expect(desktop.core.imported).toEqual([])
+  })
+
+  it.each([undefined, '', { path: '/x' }])(
+    'that has no place on the disk (%j) is refused',
+    async (path) => {
+      const { webContents } = await desktop.open()
+      const event = { sender: webContents, senderFrame: webContents.mainFrame }
+      expect(await hand(event, path)).toMatchObject({ ok: false, error: { kind: 'input' } })
+      expect(desktop.core.imported).toEqual([])
+    },
+  )
+})
+
 describe('the preload', () => {
   const load = async (): Promise<KernelLadderBridge> => {
     vi.resetModules()
@@ -105,10 +141,10 @@ describe('the preload', () => {
     return desktop.electron.exposed.get('kernelLadder') as KernelLadderBridge
   }
 
-  it('shows the page two functions and nothing else', async () => {
+  it('shows the page three functions and nothing else', async () => {
     const bridge = await load()
     expect([...desktop.electron.exposed.keys()]).toEqual(['kernelLadder'])
-    expect(Object.keys(bridge).sort()).toEqual(['call', 'subscribe'])
+    expect(Object.keys(bridge).sort()).toEqual(['call', 'importFile', 'subscribe'])
   })
 
   it('carries a call to the core and its Reply back', async () => {
@@ -126,6 +162,14 @@ describe('the preload', () => {
     const bridge = await load()
     const name = { toString: () => 'app.info' } as unknown as string
     expect(await bridge.call(name, {})).toMatchObject({ ok: true })
+  })
+
+  it('hands a file over by the place that the system knows, not by one the page names', async () => {
+    await desktop.open()
+    const bridge = await load()
+    const file = new File(['x'], '../../etc/passwd')
+    expect(await bridge.importFile(file)).toMatchObject({ ok: true })
+    expect(desktop.core.imported).toEqual(['/dropped/file'])
   })
 
   it('carries events from the core to each listener, without the event object, until it ends', async () => {

@@ -20,6 +20,8 @@ export interface FakeCore extends Core {
   emit(message: RunMessage): void
   /** `sessions.list` waits for this, to stand for a slow call. */
   release(): void
+  /** Paths that were handed over. */
+  imported: string[]
   closed: number
 }
 
@@ -30,6 +32,7 @@ export function createFakeCore(): FakeCore {
   const core: FakeCore = {
     calls: [],
     listeners: new Set(),
+    imported: [],
     closed: 0,
     release: () => release(),
     emit: (message) => core.listeners.forEach((listener) => listener(message)),
@@ -45,6 +48,10 @@ export function createFakeCore(): FakeCore {
     subscribe: (listener) => {
       core.listeners.add(listener)
       return () => core.listeners.delete(listener)
+    },
+    importFile: async (path) => {
+      core.imported.push(path)
+      return { ref: 'imported-it' }
     },
     close: async () => {
       core.closed += 1
