@@ -22,6 +22,7 @@ struct Arguments {
   float alpha = 1, beta = 0;
   KlDtype dtype = KL_F32;
   bool flushL2 = false;
+  bool ceilings = false;      // measure what the GPU reaches at best, first
   std::string reference;      // id of a rung, or empty
   double maxSeconds = 2;      // of sampling, a rung
   long long maxSamples = 100, minSamples = 5;
@@ -97,6 +98,7 @@ inline Arguments parseArguments(int count, char** values) {
       else badArgument("--dtype must be f32, f16 or bf16, not '" + name + "'");
     }
     else if (option == "--flush-l2") { only(measuring); args.flushL2 = true; }
+    else if (option == "--ceilings") { only(measuring); args.ceilings = true; }
     else if (option == "--reference") { only(measuring); args.reference = next(); }
     else if (option == "--max-seconds") { only(measuring); args.maxSeconds = parseReal(option, next(), 0, 3600); }
     else if (option == "--max-samples") { only(measuring); args.maxSamples = parseInteger(option, next(), 1, 10000); }

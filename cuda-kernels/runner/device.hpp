@@ -69,6 +69,8 @@ struct Device {
         .string("computeCapability", std::to_string(properties.major) + "." + std::to_string(properties.minor))
         .number("smCount", properties.multiProcessorCount)
         .numberOrNull("smClockMaxMHz", maxClock(nvml))
+        .numberOrNull("memoryClockMHz", attribute(cudaDevAttrMemoryClockRate) / 1000.0)
+        .numberOrNull("memoryBusBits", attribute(cudaDevAttrGlobalMemoryBusWidth))
         .number("memoryTotalBytes", totalBytes)
         .number("memoryFreeBytes", freeBytes)
         .number("l2Bytes", properties.l2CacheSize)
@@ -88,9 +90,14 @@ struct Device {
     return std::to_string(value / 1000) + "." + std::to_string(value % 1000 / 10);
   }
 
+  // -1 when not known; some drivers answer 0 for that.
+  static double attribute(cudaDeviceAttr name) {
+    int value = 0;
+    const bool known = cudaDeviceGetAttribute(&value, name, 0) == cudaSuccess && value > 0;
+    return known ? value : -1;
+  }
+
   static double maxClock(const Nvml& nvml) {
-    int kHz = 0;
-    if (nvml.smClockMax() > 0) return nvml.smClockMax();
-    return cudaDeviceGetAttribute(&kHz, cudaDevAttrClockRate, 0) == cudaSuccess ? kHz / 1000.0 : -1;
+    return nvml.smClockMax() > 0 ? nvml.smClockMax() : attribute(cudaDevAttrClockRate) / 1000.0;
   }
 };

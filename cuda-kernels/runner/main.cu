@@ -1,7 +1,9 @@
 // kl-runner: loads rungs, checks and times them, or launches each once for a profiler or a sanitizer.
 // ../README.md describes its protocol.
 #include "arguments.hpp"
+#include "ceilings.hpp"
 #include "device.hpp"
+#include "launches.hpp"
 #include "owner.hpp"
 #include "problem.hpp"
 #include "rung.hpp"
@@ -69,9 +71,11 @@ bool prepare(Rung& rung, Problem& problem, const Device& device, cudaStream_t st
 
 void measure(const Arguments& args, const Device& device, const Nvml& nvml, std::list<Rung>& rungs) {
   Problem::requireMemory(args, device, true, args.flushL2 ? Stopwatch::flushBytes(device) : 0);
+  if (args.ceilings) CeilingBench(device).print();
   Problem problem(args, device, true);
   Stopwatch stopwatch(args, device, problem);
 
+  const LaunchReader launches;
   Rung* reference = nullptr;
   for (Rung& rung : rungs)
     if (rung.id == args.reference && prepare(rung, problem, device, stopwatch.stream())) reference = &rung;
@@ -88,6 +92,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml, std:
           reference = nullptr;
           timeRung(rung, nullptr, args, stopwatch, nvml);
         }
+        launches.print(rung, stopwatch.stream());
       });
     if (&rung != reference) rung.releaseWorkspace();
   }

@@ -31,6 +31,8 @@ export interface MeasureCall {
   problem: Problem
   seed: number
   flushL2: boolean
+  /** Measure what the GPU reaches at best, first. */
+  ceilings: boolean
   /** One of `rungs`, or null. */
   reference: string | null
   rungs: readonly BuiltRung[]
@@ -40,6 +42,7 @@ export const measureArgs = (call: MeasureCall): string[] => [
   'measure',
   ...problemArgs(call.problem, call.seed),
   ...(call.flushL2 ? ['--flush-l2'] : []),
+  ...(call.ceilings ? ['--ceilings'] : []),
   ...(call.reference === null ? [] : ['--reference', call.reference]),
   ...rungArgs(call.rungs),
 ]

@@ -121,6 +121,16 @@ export const LaunchResources = z.object({
 })
 export type LaunchResources = z.infer<typeof LaunchResources>
 
+/** A kernel of a rung as the runner saw it launched, without a profiler. */
+export const Launch = z.object({
+  /** Empty where the driver does not tell it. */
+  name: z.string(),
+  grid: z.tuple([z.number(), z.number(), z.number()]),
+  block: z.tuple([z.number(), z.number(), z.number()]),
+  resources: LaunchResources,
+})
+export type Launch = z.infer<typeof Launch>
+
 export const ProfiledKernel = z.object({
   name: z.string(),
   grid: z.tuple([z.number(), z.number(), z.number()]),
@@ -159,6 +169,8 @@ export const RungResult = z.object({
   build: Build.nullable(),
   verify: Verify.nullable(),
   timing: Timing.nullable(),
+  /** Absent where the runner did not see them, and in sessions made before it looked. */
+  launches: z.array(Launch).optional(),
   profile: Profile.nullable(),
   metrics: z.record(z.string(), MetricValue),
   /** In an import, where the rung is one launch: every metric of it beside the registry's. */

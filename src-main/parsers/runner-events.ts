@@ -6,6 +6,7 @@
  * greeting say, is not an error. A known event of a wrong shape is: runner and program do not match.
  */
 import { z } from 'zod'
+import { Ceilings } from '../domain/ceilings'
 import { KernelLadderError } from '../domain/errors'
 import { Mismatch } from '../domain/session'
 
@@ -23,6 +24,9 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
+  /** A runner of an older recording does not tell these two. */
+  memoryClockMHz: figure.optional(),
+  memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),
   memoryFreeBytes: z.number(),
   l2Bytes: z.number(),
@@ -73,6 +77,30 @@ const TimingEvent = z.object({
   smClockAfterMHz: figure,
 })
 
+const extent = z.tuple([count, count, count])
+
+/** The kernels of one launch of a rung, in their order, without a profiler; none with a reason. */
+const LaunchesEvent = z.object({
+  event: z.literal('launches'),
+  rung: z.string(),
+  kernels: z.array(
+    z.object({
+      /** Empty where the driver does not tell names. */
+      name: z.string(),
+      grid: extent,
+      block: extent,
+      registersPerThread: count,
+      staticSharedBytes: count,
+      dynamicSharedBytes: count,
+      /** 0 without clusters. */
+      clusterBlocks: count.nullable(),
+    }),
+  ),
+  reason: z.string().nullable(),
+})
+
+const CeilingsEvent = Ceilings.extend({ event: z.literal('ceilings') })
+
 const ProfiledEvent = z.object({
   event: z.literal('profiled'),
   rung: z.string(),
@@ -112,6 +140,8 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   ProgressEvent,
   VerifyEvent,
   TimingEvent,
+  LaunchesEvent,
+  CeilingsEvent,
   ProfiledEvent,
   LaunchedEvent,
   UnsupportedEvent,

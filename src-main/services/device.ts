@@ -71,6 +71,8 @@ function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {
     driver: driver?.driver ?? null,
     cudaDriver: event.cudaDriver,
     smClockMaxMHz: event.smClockMaxMHz,
+    ...(event.memoryClockMHz === undefined ? {} : { memoryClockMHz: event.memoryClockMHz }),
+    ...(event.memoryBusBits === undefined ? {} : { memoryBusBits: event.memoryBusBits }),
     memoryTotalBytes: event.memoryTotalBytes,
     l2Bytes: event.l2Bytes,
     sharedPerSmBytes: event.sharedPerSmBytes,

@@ -210,6 +210,8 @@ function deviceOf(launch: ReportLaunch | undefined): Device | null {
   }
   const name = attribute('display_name')
   const kHz = attribute('clock_rate')
+  const memoryKHz = attribute('memory_clock_rate')
+  const busBits = attribute('global_memory_bus_width')
   if (!allNumbers(figures) || typeof name !== 'string' || !launch?.computeCapability) return null
   return {
     name,
@@ -217,6 +219,8 @@ function deviceOf(launch: ReportLaunch | undefined): Device | null {
     driver: null,
     cudaDriver: null,
     smClockMaxMHz: typeof kHz === 'number' ? kHz / 1000 : null,
+    memoryClockMHz: typeof memoryKHz === 'number' ? memoryKHz / 1000 : null,
+    memoryBusBits: typeof busBits === 'number' ? busBits : null,
     ...figures,
   }
 }

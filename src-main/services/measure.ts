@@ -13,11 +13,14 @@ import {
 import type { Toolbox } from '../adapters/toolbox'
 import { inputError, KernelLadderError, missingError } from '../domain/errors'
 import { gflops, type Problem } from '../domain/problem'
-import type { Timing, Verify } from '../domain/session'
+import type { Ceilings } from '../domain/ceilings'
+import type { Launch, Timing, Verify } from '../domain/session'
 
 export interface Measured {
   verify: Verify | null
   timing: Timing | null
+  /** What it launches; absent where the runner could not see it. */
+  launches?: Launch[]
   /** Set when it did not come to a timing. */
   trouble?: { status: 'failed' | 'unsupported'; reason: string }
 }
@@ -39,6 +42,8 @@ export interface MeasureRequest {
   /** The rung's result was checked and is right. */
   onVerified: (rung: string) => void
   onMeasured: (rung: string, measured: Measured) => void
+  /** What the GPU reaches at best, measured once, before the first rung. */
+  onCeilings: (ceilings: Ceilings) => void
 }
 
 interface Attempt {
@@ -78,6 +83,7 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
           problem,
           seed: request.seed,
           flushL2: request.flushL2,
+          ceilings: attemptNumber === 1,
           reference: referenceUsable ? reference.id : null,
           rungs: loaded,
         }),
@@ -102,6 +108,18 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
               timing: toTiming(event, problem, event.rung === request.reference),
             })
             break
+          // It comes behind the rung's timing, so that a mishap in looking never costs the time.
+          case 'launches': {
+            const measured = done.get(event.rung)
+            if (measured && event.kernels.length > 0)
+              measured.launches = event.kernels.map(toLaunch)
+            break
+          }
+          case 'ceilings': {
+            const { event: _event, ...ceilings } = event
+            request.onCeilings(ceilings)
+            break
+          }
           case 'unsupported':
             settle(event.rung, {
               verify: null,
@@ -192,6 +210,15 @@ function causeOf(result: ProcessResult, stage: string, idleMs: number): string {
 
 const tail = (result: ProcessResult): string =>
   result.stderr.trim().split('\n').slice(-3).join(' ') || `exit code ${result.exitCode}`
+
+type LaunchedKernel = Extract<RunnerEvent, { event: 'launches' }>['kernels'][number]
+
+const toLaunch = ({ name, grid, block, ...resources }: LaunchedKernel): Launch => ({
+  name,
+  grid,
+  block,
+  resources: { ...resources, barriers: null, carveOutBytes: null },
+})
 
 type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
 

@@ -1,7 +1,8 @@
 /** From what is known of a rung at some point of a run to its result. */
 import { sha256 } from '../adapters/build-cache'
-import type { ProfileLevel } from '../domain/metrics'
-import type { RungResult } from '../domain/session'
+import { derivedMetrics } from '../domain/derived-metrics'
+import type { MetricValue, ProfileLevel } from '../domain/metrics'
+import type { Device, RungResult } from '../domain/session'
 import type { BuildOutcome } from './build'
 import type { Measured } from './measure'
 import type { PlannedRung } from './plan'
@@ -21,6 +22,7 @@ export function toResult(
   state: RungState,
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
+  device: Device,
 ): RungResult {
   const { build, measured } = state
   const { rung, source } = state.planned
@@ -41,11 +43,29 @@ export function toResult(
     build: build?.build ?? null,
     verify: measured?.verify ?? null,
     timing: measured?.timing ?? null,
+    ...(measured?.launches ? { launches: measured.launches } : {}),
     profile: own?.profile ?? null,
     metrics:
       own?.metrics ??
-      allUnavailable(level === 'none' ? 'card' : level, noCounters(state, status, level, profiled)),
+      withoutCounters(
+        allUnavailable(
+          level === 'none' ? 'card' : level,
+          noCounters(state, status, level, profiled),
+        ),
+        measured,
+        device,
+      ),
   }
+}
+
+/** What follows from the launch alone stands in place of the counters that are missing. */
+function withoutCounters(
+  metrics: Record<string, MetricValue>,
+  measured: Measured | null,
+  device: Device,
+): Record<string, MetricValue> {
+  if (!measured?.launches) return metrics
+  return { ...metrics, ...derivedMetrics(measured.launches, device) }
 }
 
 function statusOf({

@@ -8,6 +8,7 @@ import { nvccRelease, rungFlags } from '../adapters/nvcc'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
 import type { DeepProfile } from '../domain/deep'
+import type { Ceilings } from '../domain/ceilings'
 import type { ErrorShape } from '../domain/errors'
 import type { Device, RungResult, Session, Target, Tools } from '../domain/session'
 import { sessionSchemaVersion } from '../domain/session'
@@ -111,13 +112,14 @@ export async function runLadder(
     rungs: [],
   }
   const publish = (state: RungState, profiled: ProfileOutcome | null = null): RungResult => {
-    const result = toResult(state, plan.profile, profiled)
+    const result = toResult(state, plan.profile, profiled, device)
     if (plan.rungs.includes(state.planned)) emit({ type: 'result', result })
     return result
   }
 
   await buildAll(compiler, [...states.values()], device, emit, publish)
-  await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
+  const ceilings = await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
+  if (ceilings) session.ceilings = ceilings
   const profiled = await profileAll({
     toolbox,
     runner,
@@ -243,7 +245,8 @@ async function measureAll(
   emit: (event: RunEvent) => void,
   publish: Publish,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Ceilings | null> {
+  let ceilings: Ceilings | null = null
   const ready = [...states.values()].flatMap(({ planned, build }) =>
     build?.artefact ? [{ id: planned.rung.id, artefact: build.artefact }] : [],
   )
@@ -260,6 +263,9 @@ async function measureAll(
     flushL2: settings.flushL2,
     idleMs: settings.idleSeconds * 1000,
     signal,
+    onCeilings: (reached) => {
+      ceilings = reached
+    },
     onStart: (rung, stage) => {
       if (stage === 'verify' || stage === 'time')
         emit({ type: 'rung', rung, stage, state: 'running' })
@@ -286,4 +292,5 @@ async function measureAll(
       step()
     },
   })
+  return ceilings
 }

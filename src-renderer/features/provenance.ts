@@ -27,6 +27,7 @@ export function useProvenance() {
     if (!value) return t('provenance.absent', { level: session.settings.profile })
     if (value.value === null)
       return t('provenance.unavailable', { reason: value.reason ?? t('provenance.noReason') })
+    if (value.evidence === 'derived' && value.reason) return value.reason
     const key = value.evidence === 'derived' ? 'derived' : 'measured'
     const passes = rung.profile?.passes ?? 0
     const ncu = session.tools.ncu ?? ''

@@ -82,7 +82,7 @@ describe('the roofline', () => {
   it('places a rung by its operations a byte, under the lower roof', () => {
     const { paths } = roofline(climbed([withTraffic('01_a', 2)]))
     const [dram] = paths.dram
-    expect(dram!.throughput).toEqual({ value: 1000, unit: 'GFLOP/s', evidence: 'measured' })
+    expect(dram!.throughput).toEqual({ value: 1000, unit: 'GFLOP/s', evidence: 'derived' })
     expect(dram!.intensity.evidence).toBe('derived')
     expect(dram!.intensity.value).toBeCloseTo(2e9 / 1.2e7, 9)
     expect(dram!.bound).toBe('compute')
@@ -90,6 +90,12 @@ describe('the roofline', () => {
       .paths.dram[0]!
     expect(slow.bound).toBe('memory')
     expect(slow.roofGflops).toBeCloseTo(0.5 * 4814, -1)
+  })
+
+  it('counts a sector of L1 as 32 bytes', () => {
+    const l1Sectors = { value: 1e6, unit: 'sectors' as const, evidence: 'measured' as const }
+    const { paths } = roofline(climbed([withTraffic('01_a', 2, { metrics: { l1Sectors } })]))
+    expect(paths.l1[0]!.intensity.value).toBeCloseTo(2e9 / 32e6, 9)
   })
 
   it("goes from rung to rung in the ladder's order", () => {

@@ -17,6 +17,27 @@ export function logWords(...words) {
 
 export const logCall = (tool) => logWords(tool, ...process.argv.slice(2))
 
+/** What the runner tells of a rung's launches, from what ncu told of them in the same recording. */
+export function recordedLaunches(rung) {
+  const [header, , ...rows] = recorded('ncu/profile')
+    .split('\n')
+    .filter((line) => line.startsWith('"'))
+    .map((line) => line.slice(1, -1).split('","'))
+  const extent = (cell) => cell.match(/\d+/g).map(Number)
+  return rows
+    .map((row) => Object.fromEntries(header.map((name, at) => [name, row[at]])))
+    .filter((row) => Object.values(row).some((cell) => cell.includes(`<default domain>:${rung}:`)))
+    .map((row) => ({
+      name: row['Kernel Name'],
+      grid: extent(row['Grid Size']),
+      block: extent(row['Block Size']),
+      registersPerThread: Number(row.launch__registers_per_thread),
+      staticSharedBytes: Number(row.launch__shared_mem_per_block_static),
+      dynamicSharedBytes: Number(row.launch__shared_mem_per_block_dynamic),
+      clusterBlocks: Number(row.launch__cluster_size),
+    }))
+}
+
 /** Writes at once, also to a pipe whose reader is slow: a fake may die the moment after. */
 export const say = (text) => process.stdout.write(text)
 

@@ -81,3 +81,46 @@ describe('a known event of a wrong shape is thrown, with the field that is wrong
     ['a nested field', { ...verify, firstMismatch: { row: 1, col: 2 } }, /firstMismatch\.expected/],
   ])('%s', (_, event, message) => expect(() => parse(event)).toThrow(message))
 })
+
+describe('what a rung launches', () => {
+  const event = {
+    event: 'launches',
+    rung: '16_split_k',
+    kernels: [
+      {
+        name: 'void gemmSplitK<true>(int, int)',
+        grid: [4, 8, 4],
+        block: [256, 1, 1],
+        registersPerThread: 209,
+        staticSharedBytes: 0,
+        dynamicSharedBytes: 74496,
+        clusterBlocks: 0,
+      },
+    ],
+    reason: null,
+  }
+
+  it('is read with its kernels, or with the reason why it is not known', () => {
+    expect(parseRunnerLine(JSON.stringify(event))).toEqual(event)
+    const unknown = { event: 'launches', rung: 'a', kernels: [], reason: 'no' }
+    expect(parseRunnerLine(JSON.stringify(unknown))).toEqual(unknown)
+  })
+
+  it('is refused with a grid of two extents', () => {
+    const wrong = { ...event, kernels: [{ ...event.kernels[0], grid: [1, 2] }] }
+    expect(() => parseRunnerLine(JSON.stringify(wrong))).toThrow(/launches event/)
+  })
+})
+
+describe('what the GPU reaches', () => {
+  it('is read, null where it could not be measured', () => {
+    const event = {
+      event: 'ceilings',
+      fp32Gflops: 60123.4,
+      l1GBs: 31000,
+      l2GBs: 6100,
+      dramGBs: null,
+    }
+    expect(parseRunnerLine(JSON.stringify(event))).toEqual(event)
+  })
+})

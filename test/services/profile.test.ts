@@ -47,7 +47,7 @@ describe('profiling', () => {
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
     expect(missing).toBeNull()
-    expect(rung(session, '01_naive').metrics.wavesPerSm).toMatchObject({
+    expect(rung(session, '01_naive').metrics.achievedOccupancy).toMatchObject({
       evidence: 'unavailable',
       reason: expect.stringContaining('--profile none') as string,
     })

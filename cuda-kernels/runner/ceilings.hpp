@@ -1,0 +1,158 @@
+// What this GPU reaches at best: FP32 arithmetic, and reads from L1, L2 and device memory. The roofs of a
+// roofline; each the best of a few launches, after the clocks have risen.
+#pragma once
+
+#include "device.hpp"
+#include "errors.hpp"
+#include "problem.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <chrono>
+
+constexpr int kCeilingThreads = 256;
+constexpr int kChains = 8;     // independent sums of a thread, so that latency hides behind the others
+constexpr int kFmaSteps = 16;  // of each chain in one turn of the loop
+constexpr int kReads = 8;      // of 16 bytes, in flight at once
+
+__global__ void __launch_bounds__(kCeilingThreads) fmaChains(int turns, float factor, float* sink) {
+  float sum[kChains];
+  for (int c = 0; c < kChains; ++c) sum[c] = float(threadIdx.x + c);
+  for (int turn = 0; turn < turns; ++turn)
+#pragma unroll
+    for (int step = 0; step < kFmaSteps; ++step)
+#pragma unroll
+      for (int c = 0; c < kChains; ++c) sum[c] = fmaf(sum[c], factor, factor);
+  float total = 0;
+  for (int c = 0; c < kChains; ++c) total += sum[c];
+  if (total == -1.0f) *sink = total;  // never: keeps the work from being optimised away
+}
+
+// volatile: a read that was made before is made again.
+template <bool kThroughL1>
+__device__ inline uint4 readSixteen(const uint4* from) {
+  uint4 v;
+  if (kThroughL1)
+    asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  else
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  return v;
+}
+
+// All threads walk over the buffer together, over and over; its length is a power of two.
+template <bool kThroughL1>
+__global__ void __launch_bounds__(kCeilingThreads) readMany(const uint4* data, unsigned mask, int turns, unsigned* sink) {
+  const unsigned stride = gridDim.x * blockDim.x;
+  unsigned at = blockIdx.x * blockDim.x + threadIdx.x, all = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    uint4 values[kReads];
+#pragma unroll
+    for (int r = 0; r < kReads; ++r) values[r] = readSixteen<kThroughL1>(data + ((at + r * stride) & mask));
+#pragma unroll
+    for (int r = 0; r < kReads; ++r) all ^= values[r].x ^ values[r].y ^ values[r].z ^ values[r].w;
+    at += kReads * stride;
+  }
+  if (all == 0x9e3779b9u) *sink = all;  // the buffer is zero, so never
+}
+
+class CeilingBench {
+ public:
+  explicit CeilingBench(const Device& device) : device_(device) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaEventCreate(&start_), "cudaEventCreate");
+    check(cudaEventCreate(&stop_), "cudaEventCreate");
+  }
+  ~CeilingBench() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+    cudaStreamDestroy(stream_);
+  }
+
+  void print() {
+    warmUp();
+    Json("ceilings")
+        .numberOrNull("fp32Gflops", fp32())
+        .numberOrNull("l1GBs", read<true>(16 << 10))
+        .numberOrNull("l2GBs", read<false>(l2Bytes() / 4))
+        .numberOrNull("dramGBs", dram())
+        .print();
+  }
+
+ private:
+  static constexpr double kUnknown = -1;
+
+  size_t l2Bytes() const { return size_t(device_.properties.l2CacheSize); }
+  int blocks() const {
+    return device_.properties.multiProcessorCount * (device_.properties.maxThreadsPerMultiProcessor / kCeilingThreads);
+  }
+
+  static size_t powerOfTwoBelow(size_t bytes) {
+    size_t power = 1;
+    while (power * 2 <= bytes) power *= 2;
+    return power;
+  }
+
+  void warmUp() {
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(100)) {
+      fmaChains<<<blocks(), kCeilingThreads, 0, stream_>>>(256, 0.5f, nullptr);
+      check(cudaStreamSynchronize(stream_), "warming up");
+    }
+  }
+
+  // The shortest of a few launches, in milliseconds.
+  template <typename Launch>
+  double best(Launch launch) {
+    float least = FLT_MAX;
+    for (int i = 0; i < 8; ++i) {
+      float ms = 0;
+      cudaEventRecord(start_, stream_);
+      launch();
+      cudaEventRecord(stop_, stream_);
+      if (cudaEventSynchronize(stop_) != cudaSuccess || cudaEventElapsedTime(&ms, start_, stop_) != cudaSuccess) {
+        cudaGetLastError();
+        return kUnknown;
+      }
+      if (i > 0) least = std::min(least, ms);  // the first one fills the caches
+    }
+    return least;
+  }
+
+  double fp32() {
+    const int turns = 512;
+    const double ms = best([&] { fmaChains<<<blocks(), kCeilingThreads, 0, stream_>>>(turns, 0.5f, nullptr); });
+    return ms <= 0 ? kUnknown : 2.0 * kChains * kFmaSteps * turns * kCeilingThreads * blocks() / (ms * 1e6);
+  }
+
+  template <bool kThroughL1>
+  double read(size_t atMost) {
+    const size_t bytes = powerOfTwoBelow(atMost);
+    const double perTurn = double(blocks()) * kCeilingThreads * kReads * 16;
+    // Enough turns for about half a millisecond at 10 TB/s, and the whole buffer at least once.
+    const int turns = int(std::max(5e9 / perTurn, bytes / perTurn)) + 1;
+    void* data = nullptr;
+    if (cudaMalloc(&data, bytes) != cudaSuccess) {
+      cudaGetLastError();
+      return kUnknown;
+    }
+    cudaMemsetAsync(data, 0, bytes, stream_);
+    const double ms = best([&] {
+      readMany<kThroughL1><<<blocks(), kCeilingThreads, 0, stream_>>>(static_cast<const uint4*>(data),
+                                                                     unsigned(bytes / 16 - 1), turns, nullptr);
+    });
+    cudaFree(data);
+    return ms <= 0 ? kUnknown : perTurn * turns / (ms * 1e6);
+  }
+
+  // A buffer that L2 holds little of, or no figure: what L2 answers would pass for memory.
+  double dram() {
+    size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) return kUnknown;
+    const size_t bytes = std::min(size_t(2) << 30, powerOfTwoBelow(free / 4));
+    return bytes < 8 * l2Bytes() ? kUnknown : read<false>(bytes);
+  }
+
+  const Device& device_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
