@@ -35,11 +35,11 @@ export interface Roofline {
   missing: { rung: string; level: MemoryLevel; reason: string }[]
 }
 
-/** The registry's metric that tells the traffic of a level, and how many bytes one of it is. */
-export const trafficMetrics: Record<MemoryLevel, { id: string; bytes: number }> = {
-  l1: { id: 'l1Sectors', bytes: 32 },
-  l2: { id: 'l2Bytes', bytes: 1 },
-  dram: { id: 'dramBytes', bytes: 1 },
+/** Registry ids of the traffic of each level, in bytes. */
+export const trafficMetric: Record<MemoryLevel, string> = {
+  l1: 'l1Bytes',
+  l2: 'l2Bytes',
+  dram: 'dramBytes',
 }
 
 interface Work {
@@ -80,14 +80,14 @@ function workOf(session: Session, rung: RungResult): Work | string {
 
 /** Operations a byte; derived, because it is a count over a counter. */
 function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): MetricValue {
-  const { id, bytes } = trafficMetrics[level]
+  const id = trafficMetric[level]
   const traffic = rung.metrics[id]
   if (!traffic) return unavailable('FLOP/byte', `${id} was not collected.`)
   if (traffic.value === null)
     return unavailable('FLOP/byte', traffic.reason ?? `${id} is not available.`)
   if (traffic.value === 0)
     return unavailable('FLOP/byte', 'It moved no byte at this level, so the ratio has no value.')
-  return { value: operations / (traffic.value * bytes), unit: 'FLOP/byte', evidence: 'derived' }
+  return { value: operations / traffic.value, unit: 'FLOP/byte', evidence: 'derived' }
 }
 
 export function roofline(session: Session): Roofline {

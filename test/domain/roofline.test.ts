@@ -92,12 +92,6 @@ describe('the roofline', () => {
     expect(slow.roofGflops).toBeCloseTo(0.5 * 4814, -1)
   })
 
-  it('counts a sector of L1 as 32 bytes', () => {
-    const l1Sectors = { value: 1e6, unit: 'sectors' as const, evidence: 'measured' as const }
-    const { paths } = roofline(climbed([withTraffic('01_a', 2, { metrics: { l1Sectors } })]))
-    expect(paths.l1[0]!.intensity.value).toBeCloseTo(2e9 / 32e6, 9)
-  })
-
   it("goes from rung to rung in the ladder's order", () => {
     const { paths } = roofline(climbed(['02_b', '01_a', '03_c'].map((id) => withTraffic(id, 2))))
     expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
