@@ -1,5 +1,7 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
 
+const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
 // Hash history, because app:// and a static report have no server that could answer a deep path.
 export const router = createRouter({
   history: createWebHashHistory(),
@@ -18,6 +20,13 @@ export const router = createRouter({
       component: () => import('./features/compare/CompareScreen.vue'),
     },
     { path: '/run', name: 'run', component: () => import('./features/run/RunScreen.vue') },
+    {
+      path: '/run/checks',
+      name: 'sanitize',
+      meta: { under: 'run' },
+      props: ({ query }) => ({ ladder: word(query['ladder']), rung: word(query['rung']) }),
+      component: () => import('./features/sanitize/SanitizeScreen.vue'),
+    },
     {
       path: '/doctor',
       name: 'doctor',

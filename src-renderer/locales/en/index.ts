@@ -6,6 +6,7 @@ import figures from './figures.json'
 import ladder from './ladder.json'
 import report from './report.json'
 import run from './run.json'
+import sanitize from './sanitize.json'
 import shell from './shell.json'
 
 export default {
@@ -16,5 +17,6 @@ export default {
   ...code,
   ...report,
   ...run,
+  ...sanitize,
   ...doctor,
 }

@@ -6,6 +6,17 @@ import figures from './figures.json'
 import ladder from './ladder.json'
 import metrics from './metrics.json'
 import run from './run.json'
+import sanitize from './sanitize.json'
 import shell from './shell.json'
 
-export default { ...shell, ...figures, ...ladder, ...compare, ...code, ...run, ...doctor, metrics }
+export default {
+  ...shell,
+  ...figures,
+  ...ladder,
+  ...compare,
+  ...code,
+  ...run,
+  ...sanitize,
+  ...doctor,
+  metrics,
+}
