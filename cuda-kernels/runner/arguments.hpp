@@ -8,19 +8,22 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct RungPath {
   std::string id, path;
+  KlDtype dtype = KL_F32;  // of its inputs
 };
 
 struct Arguments {
   enum Command { kDevice, kMeasure, kProfile, kSanitize } command;
   long long m = 0, n = 0, k = 0, seed = 1;
   float alpha = 1, beta = 0;
-  KlDtype dtype = KL_F32;
+  KlDtype dtype = KL_F32;     // of the rungs that --rung-dtype does not name
   bool flushL2 = false;
   bool ceilings = false;      // measure what the GPU reaches at best, first
   std::string reference;      // id of a rung, or empty
@@ -53,10 +56,18 @@ inline double parseReal(const std::string& option, const char* text, double low,
   return value;
 }
 
-inline RungPath parseRung(const std::string& text) {
+inline KlDtype parseDtype(const std::string& option, const std::string& name) {
+  if (name == "f32") return KL_F32;
+  if (name == "f16") return KL_F16;
+  if (name == "bf16") return KL_BF16;
+  badArgument(option + " must be f32, f16 or bf16, not '" + name + "'");
+}
+
+// ID=VALUE
+inline std::pair<std::string, std::string> parsePair(const std::string& option, const std::string& text, const char* value) {
   const size_t split = text.find('=');
   if (split == std::string::npos || split == 0 || split + 1 == text.size())
-    badArgument("--rung must be ID=/path/to/library.so, not '" + text + "'");
+    badArgument(option + " must be ID=" + value + ", not '" + text + "'");
   return {text.substr(0, split), text.substr(split + 1)};
 }
 
@@ -71,9 +82,10 @@ inline Arguments parseArguments(int count, char** values) {
 
   const bool measuring = args.command == Arguments::kMeasure;
   std::set<std::string> seen;
+  std::map<std::string, KlDtype> rungDtypes;
   for (int i = 2; i < count; ++i) {
     const std::string option = values[i];
-    if (option != "--rung" && !seen.insert(option).second) badArgument(option + " was given twice");
+    if (option != "--rung" && option != "--rung-dtype" && !seen.insert(option).second) badArgument(option + " was given twice");
     const auto next = [&]() -> const char* {
       if (++i == count) badArgument(option + " needs a value");
       return values[i];
@@ -89,14 +101,15 @@ inline Arguments parseArguments(int count, char** values) {
     else if (option == "--seed") args.seed = parseInteger(option, next(), 0, 1LL << 53);
     else if (option == "--alpha") args.alpha = float(parseReal(option, next(), -1e30, 1e30));
     else if (option == "--beta") args.beta = float(parseReal(option, next(), -1e30, 1e30));
-    else if (option == "--rung") args.rungs.push_back(parseRung(next()));
-    else if (option == "--dtype") {
-      const std::string name = next();
-      if (name == "f32") args.dtype = KL_F32;
-      else if (name == "f16") args.dtype = KL_F16;
-      else if (name == "bf16") args.dtype = KL_BF16;
-      else badArgument("--dtype must be f32, f16 or bf16, not '" + name + "'");
+    else if (option == "--rung") {
+      const auto [id, path] = parsePair(option, next(), "/path/to/library.so");
+      args.rungs.push_back({id, path});
     }
+    else if (option == "--rung-dtype") {
+      const auto [id, name] = parsePair(option, next(), "f16");
+      if (!rungDtypes.emplace(id, parseDtype(option, name)).second) badArgument("--rung-dtype " + id + " was given twice");
+    }
+    else if (option == "--dtype") args.dtype = parseDtype(option, next());
     else if (option == "--flush-l2") { only(measuring); args.flushL2 = true; }
     else if (option == "--ceilings") { only(measuring); args.ceilings = true; }
     else if (option == "--reference") { only(measuring); args.reference = next(); }
@@ -110,8 +123,13 @@ inline Arguments parseArguments(int count, char** values) {
   if (!args.m || !args.n || !args.k) badArgument("--m, --n and --k are required");
   if (args.rungs.empty()) badArgument("at least one --rung is required");
   std::set<std::string> ids;
-  for (const RungPath& rung : args.rungs)
+  for (RungPath& rung : args.rungs) {
     if (!ids.insert(rung.id).second) badArgument("--rung " + rung.id + " was given twice");
+    const auto own = rungDtypes.find(rung.id);
+    rung.dtype = own == rungDtypes.end() ? args.dtype : own->second;
+  }
+  for (const auto& [id, dtype] : rungDtypes)
+    if (!ids.count(id)) badArgument("--rung-dtype " + id + " is not one of the rungs");
   if (!args.reference.empty() && !ids.count(args.reference))
     badArgument("--reference " + args.reference + " is not one of the rungs");
   if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");

@@ -52,37 +52,48 @@ bool stage(Rung& rung, const char* name, Work work) {
 }
 
 // Loads and verifies, once. A rung whose result is wrong is not timed: its time would mean nothing.
-bool prepare(Rung& rung, Problem& problem, const Device& device, cudaStream_t stream) {
+bool prepare(Rung& rung, const Device& device, cudaStream_t stream) {
   if (rung.state != Rung::kNew) return rung.state == Rung::kReady;
   rung.state = Rung::kOut;
-  if (!stage(rung, "load", [&] { rung.load(problem, device); })) return false;
-  problem.computeReference();
+  if (!stage(rung, "load", [&] { rung.load(device); })) return false;
+  rung.problem.computeReference();
   stage(rung, "verify", [&] {
-    problem.armGuards();
-    problem.resetC(stream);
+    rung.problem.armGuards();
+    rung.problem.resetC(stream);
     check(cudaDeviceSynchronize(), "preparing C");
     rung.launchAndWait("verify", stream);
-    const Verification result = problem.verify();
+    const Verification result = rung.problem.verify();
     result.print(rung.id);
     if (result.passed) rung.state = Rung::kReady;
   });
   return rung.state == Rung::kReady;
 }
 
-void measure(const Arguments& args, const Device& device, const Nvml& nvml, std::list<Rung>& rungs) {
-  Problem::requireMemory(args, device, true, args.flushL2 ? Stopwatch::flushBytes(device) : 0);
-  if (args.ceilings) CeilingBench(device).print();
-  Problem problem(args, device, true);
-  Stopwatch stopwatch(args, device, problem);
+// A list: rungs stay where they are.
+std::list<Rung> rungsOf(const Arguments& args, Problems& problems) {
+  std::list<Rung> rungs;
+  for (const RungPath& path : args.rungs) rungs.emplace_back(path, problems[path.dtype]);
+  return rungs;
+}
+
+void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
+  const size_t flushBytes = args.flushL2 ? Stopwatch::flushBytes(device) : 0;
+  if (args.ceilings) {
+    Problems::requireMemory(args, device, true, flushBytes);
+    CeilingBench(device).print();
+  }
+  Problems problems(args, device, true, flushBytes);
+  std::list<Rung> rungs = rungsOf(args, problems);
+  Stopwatch stopwatch(args, device);
 
   const LaunchReader launches;
   Rung* reference = nullptr;
   for (Rung& rung : rungs)
-    if (rung.id == args.reference && prepare(rung, problem, device, stopwatch.stream())) reference = &rung;
+    if (rung.id == args.reference && prepare(rung, device, stopwatch.stream())) reference = &rung;
 
   for (Rung& rung : rungs) {
     if (reference && reference->state == Rung::kOut) reference = nullptr;  // it failed while timed
-    if (prepare(rung, problem, device, stopwatch.stream()))
+    if (prepare(rung, device, stopwatch.stream()))
       stage(rung, "time", [&] {
         try {
           timeRung(rung, reference, args, stopwatch, nvml);
@@ -98,19 +109,18 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml, std:
   }
 }
 
-void profile(const Arguments& args, const Device& device, std::list<Rung>& rungs) {
-  Problem::requireMemory(args, device, false, 0);
-  Problem problem(args, device, false);
+void profile(const Arguments& args, const Device& device) {
+  Problems problems(args, device, false, 0);
+  std::list<Rung> rungs = rungsOf(args, problems);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
 
   for (Rung& rung : rungs) {
-    if (!stage(rung, "load", [&] { rung.load(problem, device); })) continue;
-    std::chrono::duration<double> taken{};
+    if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     const bool profiled = stage(rung, "profile", [&] {
-      problem.resetC(stream);
+      rung.problem.resetC(stream);
       rung.launchAndWait("profile", stream);  // unmarked: makes library handles, loads lazily loaded code
-      problem.resetC(stream);
+      rung.problem.resetC(stream);
       check(cudaDeviceSynchronize(), "preparing C");
 
       check(cudaProfilerStart(), "cudaProfilerStart");
@@ -128,18 +138,18 @@ void profile(const Arguments& args, const Device& device, std::list<Rung>& rungs
 
 // One launch of each rung over matrices without guard bands. C is left as it was allocated when beta is
 // 0, so that a checker of uninitialised memory sees who reads it.
-void sanitize(const Arguments& args, const Device& device, std::list<Rung>& rungs) {
-  Problem::requireMemory(args, device, false, 0);
-  for (Rung& rung : rungs) {
-    Problem problem(args, device, false, false);
-    if (!stage(rung, "load", [&] { rung.load(problem, device); })) continue;
+void sanitize(const Arguments& args, const Device& device) {
+  Problems::requireMemory(args, device, false, 0);
+  for (const RungPath& path : args.rungs) {
+    Problem problem(args, path.dtype, device, false, false);
+    Rung rung(path, problem);
+    if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     const bool launched = stage(rung, "sanitize", [&] {
       if (args.beta != 0) problem.resetC(nullptr);
       check(cudaDeviceSynchronize(), "preparing C");
       rung.launchAndWait("sanitize", nullptr);
     });
     if (launched) Json("launched").string("rung", rung.id).print();
-    rung.releaseWorkspace();
   }
 }
 
@@ -155,11 +165,9 @@ int main(int argumentCount, char** arguments) {
     const Nvml nvml(device.pciBusId);
     device.print(nvml);
 
-    std::list<Rung> rungs;  // a list: rungs stay where they are
-    for (const RungPath& path : args.rungs) rungs.emplace_back(path);
-    if (args.command == Arguments::kMeasure) measure(args, device, nvml, rungs);
-    if (args.command == Arguments::kProfile) profile(args, device, rungs);
-    if (args.command == Arguments::kSanitize) sanitize(args, device, rungs);
+    if (args.command == Arguments::kMeasure) measure(args, device, nvml);
+    if (args.command == Arguments::kProfile) profile(args, device);
+    if (args.command == Arguments::kSanitize) sanitize(args, device);
     Json("done").print();
     return kDone;
   } catch (const RunnerError& error) {

@@ -240,35 +240,29 @@ struct Verification {
 
 class Problem {
  public:
-  // Throws out-of-memory before anything is allocated. extraBytes is what the caller will allocate.
-  static void requireMemory(const Arguments& args, const Device& device, bool reference, size_t extraBytes) {
-    const size_t input = inputBytes(args.dtype), m = args.m, n = args.n, k = args.k;
-    const size_t needed = GuardedBuffer::totalBytes(m * k * input) + GuardedBuffer::totalBytes(k * n * input) +
-                          GuardedBuffer::totalBytes(m * n * sizeof(float)) +
-                          (reference ? m * n * (sizeof(double) + sizeof(float)) : 0) + extraBytes;
-    if (needed > device.freeBytes)
-      throw RunnerError{kBadInput, "out-of-memory",
-                        "this problem needs " + std::to_string(needed >> 20) + " MiB of GPU memory and " +
-                            std::to_string(device.freeBytes >> 20) + " MiB are free",
-                        needed, device.freeBytes};
+  // Of GPU memory; with what it takes to check a result.
+  static size_t bytes(const Arguments& args, KlDtype dtype, bool reference) {
+    const size_t input = inputBytes(dtype), m = args.m, n = args.n, k = args.k;
+    return GuardedBuffer::totalBytes(m * k * input) + GuardedBuffer::totalBytes(k * n * input) +
+           GuardedBuffer::totalBytes(m * n * sizeof(float)) + (reference ? m * n * (sizeof(double) + sizeof(float)) : 0);
   }
 
-  Problem(const Arguments& args, const Device& device, bool reference, bool guarded = true)
-      : args_(args), smCount_(device.properties.multiProcessorCount),
-        a_(args.m * args.k * inputBytes(args.dtype), guarded), b_(args.k * args.n * inputBytes(args.dtype), guarded),
+  Problem(const Arguments& args, KlDtype dtype, const Device& device, bool reference, bool guarded = true)
+      : args_(args), dtype_(dtype), smCount_(device.properties.multiProcessorCount),
+        a_(args.m * args.k * inputBytes(dtype), guarded), b_(args.k * args.n * inputBytes(dtype), guarded),
         c_(args.m * args.n * sizeof(float), guarded) {
     if (reference) {
       product_ = std::make_unique<DeviceBuffer>(count() * sizeof(double));
       scale_ = std::make_unique<DeviceBuffer>(count() * sizeof(float));
     }
-    fill(a_.data(), args.dtype, args.m * args.k, kMatrixA, nullptr);
-    fill(b_.data(), args.dtype, args.k * args.n, kMatrixB, nullptr);
+    fill(a_.data(), dtype, args.m * args.k, kMatrixA, nullptr);
+    fill(b_.data(), dtype, args.k * args.n, kMatrixB, nullptr);
     check(cudaDeviceSynchronize(), "filling the inputs");
   }
 
   KlGemm gemm() const {
     return {args_.m, args_.n, args_.k, args_.alpha, args_.beta, a_.data(), b_.data(),
-            reinterpret_cast<float*>(c_.data()), args_.dtype, nullptr, 0};
+            reinterpret_cast<float*>(c_.data()), dtype_, nullptr, 0};
   }
 
   // What C holds before a launch: NaN when it must not be read, else the seeded C0.
@@ -292,7 +286,7 @@ class Problem {
     for (long long first = 0; first < tiles; first += chunk) {
       const unsigned blocks = unsigned(std::min(chunk, tiles - first));
       referenceTiles<<<blocks, dim3(kRefThreads, kRefThreads)>>>(
-          a_.data(), b_.data(), args_.dtype, int(args_.m), int(args_.n), int(args_.k), first,
+          a_.data(), b_.data(), dtype_, int(args_.m), int(args_.n), int(args_.k), first,
           product_->as<double>(), scale_->as<float>());
       check(cudaGetLastError(), "computing the FP64 reference");
       check(cudaDeviceSynchronize(), "computing the FP64 reference");
@@ -305,7 +299,7 @@ class Problem {
 
   Verification verify() {
     const CheckInput in{reinterpret_cast<float*>(c_.data()), product_->as<double>(), scale_->as<float>(), count(),
-                        args_.seed, args_.alpha, args_.beta, 4 * std::sqrt(double(args_.k)) * unitRoundoff(args_.dtype)};
+                        args_.seed, args_.alpha, args_.beta, 4 * std::sqrt(double(args_.k)) * unitRoundoff(dtype_)};
     Tally tally;
     const DeviceBuffer tallyOnDevice(sizeof tally);
     check(cudaMemcpy(tallyOnDevice.get(), &tally, sizeof tally, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -347,8 +341,37 @@ class Problem {
   }
 
   const Arguments& args_;
+  KlDtype dtype_;
   int smCount_;
   GuardedBuffer a_, b_, c_;
   std::unique_ptr<DeviceBuffer> product_, scale_;  // the reference
   bool referenceDone_ = false;
+};
+
+// The problem once for each input type that a rung asks for: the same seeded values, rounded to it.
+class Problems {
+ public:
+  // Throws out-of-memory before anything is allocated. extraBytes is what the caller will allocate.
+  static std::set<KlDtype> requireMemory(const Arguments& args, const Device& device, bool reference, size_t extraBytes) {
+    std::set<KlDtype> dtypes;
+    for (const RungPath& rung : args.rungs) dtypes.insert(rung.dtype);
+    size_t needed = extraBytes;
+    for (const KlDtype dtype : dtypes) needed += Problem::bytes(args, dtype, reference);
+    if (needed > device.freeBytes)
+      throw RunnerError{kBadInput, "out-of-memory",
+                        "this problem needs " + std::to_string(needed >> 20) + " MiB of GPU memory and " +
+                            std::to_string(device.freeBytes >> 20) + " MiB are free",
+                        needed, device.freeBytes};
+    return dtypes;
+  }
+
+  Problems(const Arguments& args, const Device& device, bool reference, size_t extraBytes) {
+    for (const KlDtype dtype : requireMemory(args, device, reference, extraBytes))
+      problems_.try_emplace(dtype, args, dtype, device, reference);
+  }
+
+  Problem& operator[](KlDtype dtype) { return problems_.at(dtype); }
+
+ private:
+  std::map<KlDtype, Problem> problems_;
 };

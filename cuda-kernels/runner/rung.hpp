@@ -13,13 +13,14 @@ struct Unsupported {
 
 class Rung {
  public:
-  explicit Rung(const RungPath& path) : id(path.id), path_(path.path) {}
+  Rung(const RungPath& path, Problem& problem) : id(path.id), problem(problem), path_(path.path) {}
 
   const std::string id;
+  Problem& problem;
   enum State { kNew, kReady, kOut } state = kNew;
 
   // A library is never closed: kernels of it may be registered, and handles cached in it.
-  void load(const Problem& problem, const Device& device) {
+  void load(const Device& device) {
     void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw RungError{"load", dlerror()};
     launch_ = find<decltype(launch_)>(library, "kl_launch");

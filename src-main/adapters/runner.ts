@@ -1,5 +1,5 @@
 /** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
-import type { Problem } from '../domain/problem'
+import type { Dtype, Problem } from '../domain/problem'
 import { parseRunnerLine, type RunnerEvent, type RunnerStage } from '../parsers/runner-events'
 import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
@@ -10,6 +10,8 @@ export type { RunnerEvent, RunnerStage }
 export interface BuiltRung {
   id: string
   artefact: string
+  /** Type of its inputs, where it is not the problem's. */
+  dtype?: Dtype | undefined
 }
 
 const problemArgs = (problem: Problem, seed: number): string[] => [
@@ -25,7 +27,11 @@ const problemArgs = (problem: Problem, seed: number): string[] => [
 ]
 
 const rungArgs = (rungs: readonly BuiltRung[]): string[] =>
-  rungs.flatMap(({ id, artefact }) => ['--rung', `${id}=${artefact}`])
+  rungs.flatMap(({ id, artefact, dtype }) => [
+    '--rung',
+    `${id}=${artefact}`,
+    ...(dtype ? ['--rung-dtype', `${id}=${dtype}`] : []),
+  ])
 
 export interface MeasureCall {
   problem: Problem

@@ -7,7 +7,7 @@ import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder'
 import { ProfileLevel } from '../domain/metrics'
 import { ProfileCost, ProfilePlan } from '../domain/pass-plan'
-import { Problem } from '../domain/problem'
+import { Dtype, Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
 import { RungResult, Session } from '../domain/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './keeping'
@@ -63,6 +63,8 @@ export const RunRequest = z.object({
   /** The ladder's own where absent. */
   alpha: z.number().optional(),
   beta: z.number().optional(),
+  /** Type of the inputs; the ladder's own where absent. */
+  dtype: Dtype.optional(),
   params: Parameters.default({}),
   /** `local`, `recorded`, or `recorded:<name>`. */
   target: z.string().regex(/^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?)$/),

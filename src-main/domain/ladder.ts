@@ -13,6 +13,8 @@ export const LadderEntry = z.object({
   as: Identifier.optional(),
   title: z.string().optional(),
   params: Parameters.optional(),
+  /** Type of its inputs, where it is not the ladder's. */
+  dtype: Dtype.optional(),
   /** A rung that is slower than the one before on purpose: what it teaches is in the note. */
   negative: z.boolean().optional(),
   /** A sentence on this rung in this ladder. */
@@ -63,6 +65,8 @@ export const LadderRung = z.object({
   title: z.string(),
   header: RungHeader,
   params: Parameters,
+  /** Type of its inputs, where it is not the ladder's. */
+  dtype: Dtype.optional(),
   /** Path of the source below cuda-kernels, with `/`. */
   file: z.string(),
   negative: z.boolean().optional(),

@@ -53,6 +53,10 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
 /** A rung of the ladder with its default parameters and those of its entry. */
 function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry): PlannedRung {
   const { header, file, text } = sourceOf(library, entry, ladder)
+  if (entry.dtype && !header.dtypes.includes(entry.dtype))
+    throw inputError(
+      `The ladder ${ladder} gives ${entryId(entry)} inputs of type ${entry.dtype}, and ${file} takes ${list(header.dtypes)}.`,
+    )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
     id: entryId(entry),
@@ -60,6 +64,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
     header,
     params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
     file,
+    ...(entry.dtype === undefined ? {} : { dtype: entry.dtype }),
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
@@ -152,7 +157,7 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
       ...size,
       alpha: request.alpha ?? file.alpha,
       beta: request.beta ?? file.beta,
-      dtype: file.dtype,
+      dtype: request.dtype ?? file.dtype,
     },
     rungs,
     reference: referenceEntry

@@ -31,7 +31,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
     const state = states.get(rung.id)
     const medianMs = state?.measured?.timing?.medianMs
     return medianMs !== undefined && state?.build?.artefact
-      ? [{ id: rung.id, artefact: state.build.artefact, medianMs, state }]
+      ? [{ id: rung.id, artefact: state.build.artefact, dtype: rung.dtype, medianMs, state }]
       : []
   })
   const cost = planProfile({

@@ -83,9 +83,9 @@ export function chooseRecording(
 
 function checkScalars(
   { name, session }: Recording,
-  request: Pick<RunRequest, 'alpha' | 'beta'>,
+  request: Pick<RunRequest, 'alpha' | 'beta' | 'dtype'>,
 ): void {
-  for (const scalar of ['alpha', 'beta'] as const)
+  for (const scalar of ['alpha', 'beta', 'dtype'] as const)
     if (request[scalar] !== undefined && request[scalar] !== session.problem[scalar])
       throw inputError(
         `recorded:${name} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
@@ -112,7 +112,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
 export async function replay(
   recording: Recording,
-  request: Pick<RunRequest, 'rungs' | 'params' | 'alpha' | 'beta' | 'profile'>,
+  request: Pick<RunRequest, 'rungs' | 'params' | 'alpha' | 'beta' | 'dtype' | 'profile'>,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<RunOutcome> {

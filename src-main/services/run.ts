@@ -248,7 +248,9 @@ async function measureAll(
 ): Promise<Ceilings | null> {
   let ceilings: Ceilings | null = null
   const ready = [...states.values()].flatMap(({ planned, build }) =>
-    build?.artefact ? [{ id: planned.rung.id, artefact: build.artefact }] : [],
+    build?.artefact
+      ? [{ id: planned.rung.id, artefact: build.artefact, dtype: planned.rung.dtype }]
+      : [],
   )
   let done = 0
   const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.length })

@@ -99,7 +99,7 @@ export async function sanitize(
   const ready = rungs.flatMap(({ rung }): BuiltRung[] => {
     const outcome = built.get(rung.id)
     return outcome && 'artefact' in outcome && outcome.artefact
-      ? [{ id: rung.id, artefact: outcome.artefact }]
+      ? [{ id: rung.id, artefact: outcome.artefact, dtype: rung.dtype }]
       : []
   })
 

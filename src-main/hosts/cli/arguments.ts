@@ -2,7 +2,7 @@
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics'
-import { maxExtent } from '../../domain/problem'
+import { dtypes, maxExtent, type Dtype } from '../../domain/problem'
 
 export interface SizeOptions {
   size?: string
@@ -16,6 +16,7 @@ export interface RunOptions extends SizeOptions {
   rungs?: string
   alpha?: string
   beta?: string
+  dtype?: string
   param?: string[]
   target: string
   profile: string
@@ -35,6 +36,15 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
       `For example ${name} ${Math.min(4096, max)}.`,
     )
   return value
+}
+
+function parseDtype(word: string): Dtype {
+  const known = dtypes.find((dtype) => dtype === word)
+  if (known) return known
+  throw inputError(
+    `--dtype ${JSON.stringify(word)} is no type of inputs.`,
+    `The types are ${dtypes.join(', ')}.`,
+  )
 }
 
 /** Words separated by commas. */
@@ -123,6 +133,7 @@ export function parseRunRequest(options: RunOptions): RunRequest {
     ...(size ? { size } : {}),
     ...(alpha === undefined ? {} : { alpha }),
     ...(beta === undefined ? {} : { beta }),
+    ...(options.dtype === undefined ? {} : { dtype: parseDtype(options.dtype) }),
     params: parseParams(options.param ?? []),
     target: options.target,
     profile: options.profile,

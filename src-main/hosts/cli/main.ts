@@ -142,6 +142,7 @@ function program(finish: (code: number) => void): Command {
     .option('--k <k>', 'columns of A, rows of B')
     .option('--alpha <x>', 'C = alpha·A·B + beta·C; the ladder’s own unless given')
     .option('--beta <x>', 'as above')
+    .option('--dtype <type>', 'type of the inputs: f32, f16 or bf16; the ladder’s own unless given')
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',
