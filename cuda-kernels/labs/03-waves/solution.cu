@@ -3,7 +3,6 @@
 // @after   03_shared_tile
 // @idea    the launch works out how many rounds of blocks each strip would take on this GPU and takes the strip with the least work in a row: rounds times tiles a block
 // @expect  wavesPerSm up, achievedOccupancy up
-// @param   STRIP 0 {0,1,2,3,4,8,16}
 // @dtype   f32
 
 #include "gemm_common.cuh"
@@ -71,7 +70,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
 
-  const int strip = STRIP ? STRIP : chooseStrip(ceilDiv(m, kTile), ceilDiv(n, kTile));
+  const int strip = chooseStrip(ceilDiv(m, kTile), ceilDiv(n, kTile));
   const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile * strip));
   gemmLab<<<grid, dim3(kTile, kTile), 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,

@@ -1,13 +1,13 @@
 // @rung    03-waves
 // @title   Lab 3: waves and tail
 // @after   03_shared_tile
-// @idea    a block computes a strip of STRIP tiles of C, one after the other, so that fewer blocks have to be started
-// @param   STRIP 16 {1,2,3,4,8,16}
+// @idea    a block computes a strip of sixteen tiles of C, one after the other, so that fewer blocks have to be started
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
 constexpr int kTile = 32;
+constexpr int kStrip = 16;  // tiles of C that a block computes, side by side
 
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -50,7 +50,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   // TODO 1: how many blocks is that at 1088 x 1088? How many can be resident on your GPU at once?
   // TODO 2: choose the strip here, from the problem and from the GPU, in place of the constant.
   //         cudaDeviceGetAttribute() and cudaOccupancyMaxActiveBlocksPerMultiprocessor() know the GPU.
-  const int strip = STRIP;
+  const int strip = kStrip;
 
   const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile * strip));
   gemmLab<<<grid, dim3(kTile, kTile), 0, stream>>>(

@@ -1,15 +1,15 @@
 // @rung    04-coarsening
 // @title   Lab 4: coarsening
 // @after   coarsen_stride_1
-// @idea    a thread computes STRIDE elements of one column, 16 / STRIDE rows apart: an element of B read from shared memory feeds STRIDE FMAs, while the block shrinks to 256 / STRIDE threads
+// @idea    a thread computes eight elements of one column, two rows apart: an element of B read from shared memory feeds eight FMAs, while the block shrinks to 32 threads
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, theoreticalOccupancy down, achievedOccupancy down
-// @param   STRIDE 8 {1,2,4,8,16}
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
 constexpr int kTile = 16;
-constexpr int kRows = kTile / STRIDE;  // rows of threads, and rows between two elements of a thread
+constexpr int kStride = 8;              // elements of a thread: 1, 2, 4, 8 or 16
+constexpr int kRows = kTile / kStride;  // rows of threads, and rows between two elements of a thread
 
 __global__ void __launch_bounds__(kTile * kRows)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -26,10 +26,10 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 
-  float sum[STRIDE] = {};
+  float sum[kStride] = {};
   for (int t = 0; t < k; t += kTile) {
 #pragma unroll
-    for (int s = 0; s < STRIDE; ++s) {
+    for (int s = 0; s < kStride; ++s) {
       const int r = ty + s * kRows;
       aTile[r][tx] = row + s * kRows < m && t + tx < k ? aNext[(long long)(s * kRows) * k] : 0.0f;
       bTile[r][tx] = t + r < k ? bNext[(long long)(s * kRows) * n] : 0.0f;
@@ -40,16 +40,16 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 #pragma unroll
     for (int d = 0; d < kTile; ++d) {
-      const float bValue = bTile[d][tx];  // read once, used STRIDE times
+      const float bValue = bTile[d][tx];  // read once, used kStride times
 #pragma unroll
-      for (int s = 0; s < STRIDE; ++s) sum[s] += aTile[ty + s * kRows][d] * bValue;
+      for (int s = 0; s < kStride; ++s) sum[s] += aTile[ty + s * kRows][d] * bValue;
     }
     __syncthreads();
   }
 
   if (col >= n) return;
 #pragma unroll
-  for (int s = 0; s < STRIDE; ++s) {
+  for (int s = 0; s < kStride; ++s) {
     const int r = row + s * kRows;
     if (r < m) klStore(&c[(long long)r * n + col], sum[s], alpha, beta);
   }

@@ -3,7 +3,6 @@
 // @after   18_transposed_conflicts
 // @idea    the transposed tile is laid out so that the 32 elements a warp stores in one go fall into 32 banks: by padding each row, or by an XOR that costs no memory
 // @expect  sharedStoreBankConflicts down, sharedStoreWavefronts down, sharedLoads same
-// @param   LAYOUT 2 {0,1,2}
 // @dtype   f32
 
 #include "gemm_common.cuh"
@@ -19,14 +18,15 @@ constexpr int kCopiesA = BM / kRowsA;
 constexpr int kGroupStride = BN / (TN / 4);   // columns from one group of four of a thread to its next
 
 // Where the element of row r and column d of the tile of A lies in shared memory, in floats. The tile is
-// transposed: a column of A is contiguous, so that four rows of it are read at once. LAYOUT is
+// transposed: a column of A is contiguous, so that four rows of it are read at once. kLayout is
 //   0  as it comes: index = 128 d + r, bank = r % 32, the same for all eight d
 //   1  padded: 132 d + r, so the eight d lie 4 banks apart and the four r fill the gaps
 //   2  swizzled: the bits 2 to 4 of r are XORed with d. For a fixed r that is a different group of four
 //      banks for each d, and a group of four rows stays together, in order and aligned.
-constexpr int kStrideA = LAYOUT == 1 ? BM + 4 : BM;
+constexpr int kLayout = 2;
+constexpr int kStrideA = kLayout == 1 ? BM + 4 : BM;
 constexpr int kFloatsA = BK * kStrideA;
-__device__ inline int aIndex(int d, int r) { return d * kStrideA + (LAYOUT == 2 ? r ^ d * 4 : r); }
+__device__ inline int aIndex(int d, int r) { return d * kStrideA + (kLayout == 2 ? r ^ d * 4 : r); }
 
 // Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
 // kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
