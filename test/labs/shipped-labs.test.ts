@@ -1,0 +1,116 @@
+/** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../src-main/adapters/kernel-library'
+import {
+  labReferences,
+  labsDir,
+  readLabs,
+  type LabFolder,
+} from '../../src-main/adapters/lab-library'
+import { findTool } from '../../src-main/adapters/live-toolbox'
+import { readBuildOutput, rungFlags } from '../../src-main/adapters/nvcc'
+import { runProcess } from '../../src-main/adapters/process'
+import { namesIn, parseExpression } from '../../src-main/domain/expression'
+import { answerOf, deviceNames } from '../../src-main/domain/lab-question'
+import { Session } from '../../src-main/domain/session'
+import { parseRungHeader } from '../../src-main/parsers/rung-header'
+import { inParallel } from '../../src-main/services/build'
+import { recordingsDir, tempDir } from '../services/support'
+
+const kernels = join(import.meta.dirname, '../../cuda-kernels')
+const library = await readKernelLibrary(kernels)
+const { labs, faults } = await readLabs(labsDir(kernels), labReferences(library), [])
+
+const sourceOf = (lab: LabFolder, which: 'starter' | 'solution'): string =>
+  join(lab.folder, lab.lab[which])
+const both = labs.flatMap((lab) =>
+  (['starter', 'solution'] as const).map((which) => ({ lab, which, what: `${lab.id}/${which}` })),
+)
+
+describe('the shipped labs', () => {
+  it('are twelve, in the order of their numbers, without a fault', () => {
+    expect(faults).toEqual([])
+    const inOrder = [...labs].sort((a, b) => a.lab.order - b.lab.order)
+    expect(inOrder.map(({ lab }) => lab.order)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+    for (const { id, lab } of labs) expect(Number(id.slice(0, 2)), id).toBe(lab.order)
+  })
+
+  it.each(labs.map((lab) => [lab.id, lab] as const))(
+    '%s checks shapes that are no multiple of a tile, a counter and the time, asks for a prediction, and helps in steps',
+    (_, { lab, pictures }) => {
+      const kinds = new Set(lab.checks.map(({ kind }) => kind))
+      expect([...kinds]).toEqual(
+        expect.arrayContaining(['correctness', 'sanitizer', 'metric', 'time']),
+      )
+      const sizes = lab.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : []))
+      expect(
+        sizes.filter(({ m, n, k }) => [m, n, k].some((d) => d % 8 !== 0)).length,
+      ).toBeGreaterThan(1)
+      expect(lab.predictions.some(({ metric }) => metric === 'time')).toBe(true)
+      expect(lab.predictions.some(({ metric }) => metric !== 'time')).toBe(true)
+      expect(lab.hints.length).toBeGreaterThanOrEqual(3)
+      expect(lab.surprise).toBeDefined()
+      expect(lab.source).toBeDefined()
+      expect(pictures.size).toBeGreaterThanOrEqual(1)
+      expect(pictures.size).toBeLessThanOrEqual(3)
+    },
+  )
+
+  it('each ask for a number that depends on the GPU or on the student’s own kernel', () => {
+    const depends = (name: string): boolean =>
+      name.startsWith('your.') || deviceNames.some((known) => known === name)
+    for (const { id, lab } of labs) {
+      const names = lab.questions.flatMap(({ answer }) => namesIn(parseExpression(answer)))
+      expect(names.some(depends), id).toBe(true)
+    }
+  })
+
+  it('have an answer to every question that needs no measurement, on the recorded H200', async () => {
+    const file = join(recordingsDir, 'gemm-fp32-h200-1024', 'session.json')
+    const { device } = Session.parse(JSON.parse(await readFile(file, 'utf8')))
+    for (const { id, lab } of labs)
+      for (const { id: question, answer } of lab.questions) {
+        if (/\b(your|before)\./.test(answer)) continue
+        const value = answerOf(answer, { device, problem: lab.size, your: null, before: null })
+        expect(value, `${id} ${question}`).toBeGreaterThan(0)
+      }
+  })
+
+  it.each(both.map((entry) => [entry.what, entry] as const))(
+    '%s says in its header what it does, and only a starter leaves something to do',
+    async (what, { lab, which }) => {
+      const text = await readFile(sourceOf(lab, which), 'utf8')
+      expect(parseRungHeader(text, what).id).toBe(lab.id)
+      expect(text.includes('TODO')).toBe(which === 'starter')
+    },
+  )
+})
+
+const nvcc = await findTool('nvcc')
+
+describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
+  it('every starter and every solution compiles without a warning, and a solution keeps its static bounds', async () => {
+    const out = await tempDir()
+    await inParallel(both, async ({ lab, which, what }) => {
+      const to = join(out, what.replace('/', '-'))
+      const { stdout, stderr, exitCode } = await runProcess({
+        file: nvcc!,
+        args: [...rungFlags('90'), sourceOf(lab, which), '-o', to],
+        cwd: kernels,
+        timeoutMs: 120_000,
+      })
+      expect(exitCode, `${what}: ${stderr}`).toBe(0)
+      const { resources, diagnostics } = readBuildOutput({ stdout, stderr })
+      expect(diagnostics, what).toEqual([])
+      expect(resources.spillStoreBytes, what).toBe(0)
+      if (which === 'starter') return
+      for (const check of lab.lab.checks) {
+        if (check.kind !== 'static') continue
+        expect(resources.registersPerThread, what).toBeLessThanOrEqual(check.maxRegisters ?? 255)
+        expect(resources.staticSharedBytes, what).toBeLessThanOrEqual(check.maxSharedBytes ?? 49152)
+      }
+    })
+  }, 300_000)
+})
