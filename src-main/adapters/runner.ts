@@ -39,6 +39,8 @@ export interface MeasureCall {
   flushL2: boolean
   /** Measure what the GPU reaches at best, first. */
   ceilings: boolean
+  /** The most a rung is sampled for; the runner's own limit unless given. */
+  maxSeconds?: number
   /** One of `rungs`, or null. */
   reference: string | null
   rungs: readonly BuiltRung[]
@@ -49,6 +51,7 @@ export const measureArgs = (call: MeasureCall): string[] => [
   ...problemArgs(call.problem, call.seed),
   ...(call.flushL2 ? ['--flush-l2'] : []),
   ...(call.ceilings ? ['--ceilings'] : []),
+  ...(call.maxSeconds === undefined ? [] : ['--max-seconds', String(call.maxSeconds)]),
   ...(call.reference === null ? [] : ['--reference', call.reference]),
   ...rungArgs(call.rungs),
 ]

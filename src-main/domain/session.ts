@@ -143,6 +143,16 @@ export const ProfiledKernel = z.object({
 })
 export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 
+/** A verification at another problem than the session's, of a run that asked for it. */
+export const VerifiedAt = z.object({
+  problem: Problem,
+  /** null where it came to none. */
+  verify: Verify.nullable(),
+  /** Why it did not pass. */
+  reason: z.string().optional(),
+})
+export type VerifiedAt = z.infer<typeof VerifiedAt>
+
 export const Profile = z.object({
   /** The most replay passes any kernel of the rung took. */
   passes: z.number().int(),
@@ -168,6 +178,8 @@ export const RungResult = z.object({
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
   verify: Verify.nullable(),
+  /** Verifications at further problems, where the run asked for them. */
+  alsoVerified: z.array(VerifiedAt).optional(),
   timing: Timing.nullable(),
   /** Absent where the runner did not see them, and in sessions made before it looked. */
   launches: z.array(Launch).optional(),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Assets } from '../adapters/assets'
 import { diskBuildCache } from '../adapters/build-cache'
 import { diskError, pathExists, sweepStaged } from '../adapters/disk'
-import { readKernelLibrary, readSharedFiles } from '../adapters/kernel-library'
+import { readKernelLibrary, readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
 import { liveToolbox } from '../adapters/live-toolbox'
 import { cacheDir } from '../adapters/paths'
 import { rawRecorder } from '../adapters/raw-files'
@@ -15,7 +15,7 @@ import type { ErrorShape } from '../domain/errors'
 import { KernelLadderError, toErrorShape } from '../domain/errors'
 import { problemLabel } from '../domain/problem'
 import type { Session } from '../domain/session'
-import { planRun } from './plan'
+import { planRun, type RunPlan } from './plan'
 import { chooseRecording, listRecordings, replay } from './recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run'
 
@@ -85,9 +85,17 @@ const isFinished = (session: Session): boolean =>
   session.rungs.some(({ status }) => status !== 'not-run')
 
 async function climbLive(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  const library = await readKernelLibrary(options.assets.kernelsDir)
+  return climbPlan(library, planRun(library, request), options)
+}
+
+/** Runs a plan on this machine and saves what it finishes. */
+export async function climbPlan(
+  library: KernelLibrary,
+  plan: RunPlan,
+  options: ClimbOptions,
+): Promise<ClimbResult> {
   const { assets, signal, emit } = options
-  const library = await readKernelLibrary(assets.kernelsDir)
-  const plan = planRun(library, request)
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)

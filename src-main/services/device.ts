@@ -93,7 +93,7 @@ export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
  */
 export function architectureFor(
   requires: string | null,
-  device: Device,
+  device: Pick<Device, 'name' | 'computeCapability'>,
 ): { sm: string } | { unsupported: string } {
   const own = smOf(device)
   if (requires === null) return { sm: own }

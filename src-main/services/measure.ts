@@ -29,6 +29,10 @@ export interface MeasureRequest {
   toolbox: Toolbox
   runner: string
   problem: Problem
+  /** Begins the names that the raw output is kept under; `runner/measure` unless given. */
+  key?: `runner/${string}`
+  /** The most a rung is sampled for; the runner's own limit unless given. */
+  maxSeconds?: number
   /** In the order to be measured. */
   rungs: readonly BuiltRung[]
   /** One of `rungs`. */
@@ -77,13 +81,14 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
     const attempt = await runOnce(
       toolbox,
       {
-        key: `runner/measure-${attemptNumber}`,
+        key: `${request.key ?? 'runner/measure'}-${attemptNumber}`,
         file: runner,
         args: measureArgs({
           problem,
           seed: request.seed,
           flushL2: request.flushL2,
-          ceilings: attemptNumber === 1,
+          ceilings: attemptNumber === 1 && request.key === undefined,
+          ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
           reference: referenceUsable ? reference.id : null,
           rungs: loaded,
         }),

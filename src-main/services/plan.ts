@@ -23,6 +23,8 @@ export interface RunPlan {
   /** Rungs not to profile, beside those that would take longer than `profileLimitSeconds`. */
   profileSkip: readonly string[]
   profileLimitSeconds?: number
+  /** Further problems at which these rungs are verified; their times there are not kept. */
+  alsoVerify?: { rungs: readonly string[]; problems: readonly Problem[] }
 }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')

@@ -109,6 +109,15 @@ function checkParams(recording: Recording, params: Record<string, number>): void
   }
 }
 
+/** The problems that rungs of a recording were verified at beside its own. */
+function furtherOf({ rungs }: Session): Pick<RunPlan, 'alsoVerify'> {
+  const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
+  const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
+  return problems.length === 0
+    ? {}
+    : { alsoVerify: { rungs: verified.map(({ id }) => id), problems } }
+}
+
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
 export async function replay(
   recording: Recording,
@@ -134,6 +143,7 @@ export async function replay(
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
     profileSkip: session.settings.profileSkipped ?? [],
+    ...furtherOf(session),
   }
   const keep = new Set(wanted.map(({ rung }) => rung.id))
   const emitWanted = (event: RunEvent): void => {

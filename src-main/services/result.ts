@@ -2,7 +2,7 @@
 import { sha256 } from '../adapters/build-cache'
 import { derivedMetrics } from '../domain/derived-metrics'
 import type { MetricValue, ProfileLevel } from '../domain/metrics'
-import type { Device, RungResult } from '../domain/session'
+import type { Device, RungResult, VerifiedAt } from '../domain/session'
 import type { BuildOutcome } from './build'
 import type { Measured } from './measure'
 import type { PlannedRung } from './plan'
@@ -15,6 +15,7 @@ export interface RungState {
   measured: Measured | null
   /** It was left out of profiling. */
   profileSkipped?: boolean
+  alsoVerified?: VerifiedAt[]
 }
 
 /** `profiled` is null while no counters have been collected. */
@@ -42,6 +43,7 @@ export function toResult(
     diagnostics: build?.diagnostics ?? [],
     build: build?.build ?? null,
     verify: measured?.verify ?? null,
+    ...(state.alsoVerified ? { alsoVerified: state.alsoVerified } : {}),
     timing: measured?.timing ?? null,
     ...(measured?.launches ? { launches: measured.launches } : {}),
     profile: own?.profile ?? null,
@@ -96,7 +98,7 @@ function noCounters(
   return profiled.trouble?.message ?? 'ncu reported no launch of this rung.'
 }
 
-function wrongness(verify: NonNullable<Measured['verify']>): string {
+export function wrongness(verify: NonNullable<Measured['verify']>): string {
   if (verify.outOfBounds) return 'It writes outside C.'
   const first = verify.firstMismatch
   const place = first

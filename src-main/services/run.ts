@@ -19,6 +19,7 @@ import type { RunPlan } from './plan'
 import type { ProfileOutcome } from './profile'
 import { profileAll } from './profile-stage'
 import { toResult, type RungState } from './result'
+import { verifyFurther } from './verify-further'
 
 export interface RunEnvironment {
   toolbox: Toolbox
@@ -120,6 +121,7 @@ export async function runLadder(
   await buildAll(compiler, [...states.values()], device, emit, publish)
   const ceilings = await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
   if (ceilings) session.ceilings = ceilings
+  await verifyFurther({ toolbox, runner, plan, settings, states, signal })
   const profiled = await profileAll({
     toolbox,
     runner,

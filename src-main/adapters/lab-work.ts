@@ -1,0 +1,98 @@
+/** A student's own files: the folder that a lab is started in, and the submission that is handed in. */
+import { lstat, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { inputError } from '../domain/errors'
+import type { Lab } from '../domain/lab'
+import { noAnswers, type LabAnswers } from '../domain/lab-outcome'
+import { answersTemplate, parseAnswers } from '../parsers/lab-answers'
+import { diskError, errorCode, makeFolder, pathExists } from './disk'
+import type { LabFolder } from './lab-library'
+
+export const submissionFile = 'lab.cu'
+export const answersFile = 'answers.yaml'
+const maxBytes = 1024 * 1024
+
+/** A text file of a student: a regular one, of a size that a person writes. */
+async function readOwn(path: string): Promise<string> {
+  let found
+  try {
+    found = await lstat(path)
+  } catch (error) {
+    throw inputError(
+      errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
+        ? `There is no file ${path}.`
+        : `${path} cannot be read (${errorCode(error) ?? String(error)}).`,
+      'Name the file that holds your kernel.',
+    )
+  }
+  if (found.isSymbolicLink()) throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
+  if (!found.isFile()) throw inputError(`${path} is no regular file.`, 'Name a .cu file.')
+  if (found.size > maxBytes)
+    throw inputError(
+      `${path} has ${found.size} bytes; a submission may have up to ${maxBytes}.`,
+      'Name the source, not what was built from it.',
+    )
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw diskError(error, path, 'read')
+  })
+  if (bytes.includes(0)) throw inputError(`${path} is no text: it holds a zero byte.`)
+  return new TextDecoder().decode(bytes)
+}
+
+export interface Submission {
+  source: string
+  answers: LabAnswers
+}
+
+/** The code, and the answers in the file named or in answers.yaml beside the code where there is one. */
+export async function readSubmission(
+  file: string,
+  lab: Lab,
+  answersPath?: string,
+): Promise<Submission> {
+  const source = await readOwn(file)
+  if (source.trim() === '') throw inputError(`${file} is empty.`)
+  const beside = join(dirname(file), answersFile)
+  const path = answersPath ?? ((await pathExists(beside)) ? beside : null)
+  return {
+    source,
+    answers:
+      path === null ? noAnswers : parseAnswers(await readOwn(path), basename(path), lab),
+  }
+}
+
+const readme = ({ lab, id }: LabFolder): string =>
+  [
+    `# ${lab.title}`,
+    lab.summary,
+    `Edit ${submissionFile}, and write what you expect into ${answersFile} before you measure. Then:`,
+    `    kernel-ladder lab check ${id} --file ${submissionFile}`,
+    `It takes about ${lab.minutes} minutes. There are ${lab.hints.length} hints in the window (\`kernel-ladder serve\`).`,
+    lab.body.trim(),
+    '',
+  ].join('\n\n')
+
+/** Writes what a student begins with into a folder; nothing that is there is overwritten. */
+export async function startLab(lab: LabFolder, folder: string): Promise<string[]> {
+  const texts: [string, string | Uint8Array][] = [
+    [submissionFile, lab.starter],
+    [answersFile, answersTemplate(lab.lab)],
+    ['README.md', readme(lab)],
+    ...lab.pictures,
+  ]
+  for (const [name] of texts)
+    if (await pathExists(join(folder, name)))
+      throw inputError(
+        `${join(folder, name)} exists already.`,
+        'Choose another folder; nothing is overwritten.',
+      )
+  try {
+    for (const [name, content] of texts) {
+      await makeFolder(dirname(join(folder, name)))
+      await writeFile(join(folder, name), content, { flag: 'wx' })
+    }
+  } catch (error) {
+    throw diskError(error, folder, 'write')
+  }
+  return texts.map(([name]) => name)
+}

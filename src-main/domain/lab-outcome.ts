@@ -1,0 +1,107 @@
+/** What one attempt at a lab came to: every check, prediction and question with its figures and a sentence. */
+import { z } from 'zod'
+import { LabCheck, predictionDirections } from './lab'
+import { MetricValue } from './metrics'
+import { Build, Diagnostic, Target } from './session'
+
+export const Direction = z.enum(predictionDirections)
+export type Direction = z.infer<typeof Direction>
+
+/** What the student said beforehand; `factor` is the new value over the old, null where none was given. */
+export const PredictionGiven = z.object({
+  direction: Direction,
+  factor: z.number().positive().nullable().default(null),
+})
+export type PredictionGiven = z.infer<typeof PredictionGiven>
+
+export const LabAnswers = z.object({
+  /** By id of the prediction. */
+  predictions: z.record(z.string(), PredictionGiven).default({}),
+  /** By id of the question. */
+  questions: z.record(z.string(), z.number()).default({}),
+})
+export type LabAnswers = z.infer<typeof LabAnswers>
+
+export const noAnswers: LabAnswers = { predictions: {}, questions: {} }
+
+const LabFigure = z.object({ label: z.string(), value: MetricValue })
+export type LabFigure = z.infer<typeof LabFigure>
+
+/** `unavailable` is never a pass: the check could not be made, and the sentence says why. */
+export const checkStatuses = ['passed', 'failed', 'unavailable'] as const
+
+export const CheckResult = z.object({
+  id: z.string(),
+  kind: z.enum(LabCheck.options.map((option) => option.shape.kind.value)),
+  title: z.string(),
+  status: z.enum(checkStatuses),
+  sentence: z.string(),
+  figures: z.array(LabFigure),
+})
+export type CheckResult = z.infer<typeof CheckResult>
+
+export const PredictionResult = z.object({
+  id: z.string(),
+  metric: z.string(),
+  label: z.string(),
+  against: z.string(),
+  given: PredictionGiven.nullable(),
+  before: MetricValue,
+  after: MetricValue,
+  /** after / before; null where either is not known or before is 0. */
+  factor: z.number().nullable(),
+  direction: Direction.nullable(),
+  status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
+  sentence: z.string(),
+  /** What the counters say of why, made from this attempt's figures. */
+  explanation: z.array(z.string()),
+})
+export type PredictionResult = z.infer<typeof PredictionResult>
+
+export const QuestionResult = z.object({
+  id: z.string(),
+  unit: z.string(),
+  given: z.number().nullable(),
+  answer: z.number().nullable(),
+  status: z.enum(['right', 'wrong', 'not-given', 'unavailable']),
+  sentence: z.string(),
+})
+export type QuestionResult = z.infer<typeof QuestionResult>
+
+export const OccupancyAt = z.object({ threads: z.number().int(), percent: z.number() })
+
+export const labOutcomeVersion = 1
+
+export const LabOutcome = z.object({
+  schema: z.literal(labOutcomeVersion),
+  lab: z.string(),
+  title: z.string(),
+  createdAt: z.iso.datetime(),
+  /** `passed`: every check is. `unavailable`: none failed, and some could not be made here. */
+  status: z.enum(['passed', 'failed', 'unavailable']),
+  target: Target,
+  /** null where no GPU was at hand. */
+  device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
+  /** Why part of it could not be measured, as a sentence. */
+  reason: z.string().nullable(),
+  /** SHA-256 of the submission, hex. */
+  sourceHash: z.string(),
+  build: z.object({
+    ok: z.boolean(),
+    /** `sm_90`; null where it was not built. */
+    architecture: z.string().nullable(),
+    reason: z.string().nullable(),
+    resources: Build.nullable(),
+    diagnostics: z.array(Diagnostic),
+    /** Derived: what registers and static shared memory leave, by threads a block. */
+    occupancy: z.array(OccupancyAt),
+  }),
+  checks: z.array(CheckResult),
+  predictions: z.array(PredictionResult),
+  questions: z.array(QuestionResult),
+})
+export type LabOutcome = z.infer<typeof LabOutcome>
+
+/** The CLI contract of `lab check`: 0 passed, 1 not yet, 3 cannot be checked here. */
+export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>
+  status === 'passed' ? 0 : status === 'failed' ? 1 : 3

@@ -1,0 +1,105 @@
+/** Builds a submission without running it: what a student sees on every change, and all there is without a GPU. */
+import { diskBuildCache } from '../adapters/build-cache'
+import { readSharedFiles } from '../adapters/kernel-library'
+import { liveToolbox } from '../adapters/live-toolbox'
+import { cacheDir } from '../adapters/paths'
+import { toErrorShape } from '../domain/errors'
+import type { LabOutcome } from '../domain/lab-outcome'
+import { occupancy } from '../domain/occupancy'
+import type { Build } from '../domain/session'
+import { smLimits } from '../domain/sm-limits'
+import { buildRung, buildRunner, type BuildOutcome, type Compiler } from './build'
+import { architectureFor, locateNvcc, queryDevice, smOf } from './device'
+import type { LabPlan } from './lab-plan'
+import { compilerVersion } from './run'
+import { submissionId } from '../domain/lab-judge'
+
+/** What a lab without a GPU is compiled for: the architecture that the recordings were made on. */
+const recordedArchitecture = '90'
+
+/** nvcc of this machine, ready to build; throws `missing` where there is none. */
+async function openCompiler(lab: LabPlan, signal: AbortSignal): Promise<Compiler> {
+  const toolbox = liveToolbox(null)
+  const cache = diskBuildCache(cacheDir())
+  const nvcc = await locateNvcc(toolbox)
+  const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
+  const includes = await readSharedFiles(lab.library.root, 'include')
+  return { toolbox, cache, recorder: null, nvcc, version, includes, signal }
+}
+
+/** The architecture of the GPU here; null where CUDA offers none. */
+async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
+  try {
+    const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
+    return smOf(await queryDevice(compiler.toolbox, runner, null, compiler.signal))
+  } catch {
+    return null
+  }
+}
+
+const digits = (architecture: string): string => architecture.replace(/\D/g, '')
+
+/** `90` → `9.0`, `100` → `10.0`. */
+const capabilityOf = (architecture: string): string =>
+  digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
+
+/** Derived: the occupancy that registers and static shared memory leave, by threads a block. */
+export function occupancyTable(
+  architecture: string,
+  build: Build | null,
+): LabOutcome['build']['occupancy'] {
+  const limits = smLimits(capabilityOf(architecture))
+  if (!limits || build?.registersPerThread == null) return []
+  const { registersPerThread: registers, staticSharedBytes } = build
+  return [64, 128, 256, 512, 1024].map((threads) => ({
+    threads,
+    percent: occupancy(limits, {
+      threads,
+      registers,
+      staticSharedBytes: staticSharedBytes ?? 0,
+      dynamicSharedBytes: 0,
+    }).percent,
+  }))
+}
+
+export interface LabBuild {
+  /** `sm_90`. */
+  architecture: string
+  /** false: there is no GPU, and it is compiled for the one that the recordings were made on. */
+  own: boolean
+  outcome: BuildOutcome
+}
+
+/** Throws `missing` where this machine has no compiler. */
+export async function buildSubmission(lab: LabPlan, signal: AbortSignal): Promise<LabBuild> {
+  const compiler = await openCompiler(lab, signal)
+  const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
+  const own = await ownArchitecture(lab, compiler)
+  const { requires } = planned.rung.header
+  const wanted = own ?? recordedArchitecture
+  const chosen = architectureFor(requires, {
+    name: 'this GPU',
+    computeCapability: capabilityOf(wanted),
+  })
+  // A GPU that is too old for the code can still be told what the compiler thinks of it.
+  const sm = 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
+  return {
+    architecture: `sm_${sm}`,
+    own: own !== null,
+    outcome: await buildRung(compiler, planned, sm),
+  }
+}
+
+/** The same, with "no compiler here" as a reason in place of an error. */
+export async function tryBuild(
+  lab: LabPlan,
+  signal: AbortSignal,
+): Promise<LabBuild | { missing: string }> {
+  try {
+    return await buildSubmission(lab, signal)
+  } catch (error) {
+    const { kind, message, remedy } = toErrorShape(error)
+    if (kind !== 'missing') throw error
+    return { missing: [message, remedy].filter(Boolean).join(' ') }
+  }
+}

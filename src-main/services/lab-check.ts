@@ -1,0 +1,264 @@
+/**
+ * Checks a submission: built as a rung beside the rungs that its lab names, measured and profiled by
+ * the services that every run goes through, then judged. What this machine cannot do is said, and
+ * never counts as passed.
+ */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Assets } from '../adapters/assets'
+import { sha256 } from '../adapters/build-cache'
+import { stageFolder } from '../adapters/disk'
+import { readKernelLibrary } from '../adapters/kernel-library'
+import {
+  readAttemptEvidence,
+  sessionFolder,
+  writeAttempt,
+  type LabAttempt,
+  type SanitizerVerdicts,
+} from '../adapters/lab-attempt'
+import type { LabFolder } from '../adapters/lab-library'
+import type { RunEvent } from '../contract'
+import { KernelLadderError, toErrorShape } from '../domain/errors'
+import { judgeChecks, submissionId, type LabEvidence } from '../domain/lab-judge'
+import { judgePredictions, judgeQuestions } from '../domain/lab-reflect'
+import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../domain/lab-outcome'
+import { rungOf, type Session, type Target } from '../domain/session'
+import { climbPlan } from './climb'
+import { smOf } from './device'
+import { occupancyTable, tryBuild } from './lab-build'
+import { planLab, type LabPlan } from './lab-plan'
+import { sanitizeSubmission } from './lab-sanitize'
+import { replay } from './recordings'
+import type { RunSettings } from './run'
+
+export interface LabCheckRequest {
+  lab: LabFolder
+  source: string
+  answers: LabAnswers
+  target: 'local' | 'recorded'
+}
+
+export interface LabCheckOptions {
+  assets: Assets
+  appVersion: string
+  /** Folder of the attempt; must not exist. */
+  out: string
+  settings?: Partial<RunSettings>
+  emit: (event: RunEvent) => void
+  signal: AbortSignal
+}
+
+/** Line ends are the editor's affair, not another solution. */
+export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
+
+type BuildReport = LabOutcome['build']
+
+/** What is known after the tools have run, and what of it is to be told. */
+interface Gathered {
+  evidence: LabEvidence
+  build: BuildReport
+  target: Target
+}
+
+const notBuilt = (reason: string): BuildReport => ({
+  ok: false,
+  architecture: null,
+  reason,
+  resources: null,
+  diagnostics: [],
+  occupancy: [],
+})
+
+/** The compiler's verdict alone, with the reason why there is no more. */
+async function gatherBuild(
+  lab: LabPlan,
+  reason: string,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Gathered> {
+  const built = await tryBuild(lab, signal)
+  if ('missing' in built)
+    return {
+      target,
+      build: notBuilt(built.missing),
+      evidence: { session: null, reason: `${reason} ${built.missing}`, build: null, sanitized: {} },
+    }
+  const { architecture, outcome } = built
+  const ok = outcome.artefact !== null
+  return {
+    target,
+    build: {
+      ok,
+      architecture,
+      reason: outcome.reason ?? null,
+      resources: outcome.build,
+      diagnostics: outcome.diagnostics,
+      occupancy: occupancyTable(architecture.slice('sm_'.length), outcome.build),
+    },
+    evidence: {
+      session: null,
+      reason,
+      build: { ok, resources: outcome.build, reason: outcome.reason ?? null },
+      sanitized: {},
+    },
+  }
+}
+
+function gatherSession(
+  session: Session,
+  sanitized: SanitizerVerdicts,
+  reason: string | null,
+): Gathered {
+  const own = rungOf(session, submissionId)
+  const ok = own?.build != null
+  const sm = session.device ? smOf(session.device) : null
+  const failure = ok ? null : (own?.reason ?? 'It was not built.')
+  return {
+    target: session.target,
+    build: {
+      ok,
+      architecture: sm === null ? null : `sm_${sm}`,
+      reason: failure,
+      resources: own?.build ?? null,
+      diagnostics: own?.diagnostics ?? [],
+      occupancy: sm === null ? [] : occupancyTable(sm, own?.build ?? null),
+    },
+    evidence: {
+      session,
+      reason,
+      build: { ok, resources: own?.build ?? null, reason: failure },
+      sanitized,
+    },
+  }
+}
+
+async function gatherLocal(
+  request: LabCheckRequest,
+  lab: LabPlan,
+  folder: string,
+  options: LabCheckOptions,
+): Promise<Gathered> {
+  const { signal } = options
+  try {
+    const { session, missing } = await climbPlan(lab.library, lab.plan, {
+      assets: options.assets,
+      store: folder,
+      out: sessionFolder(folder),
+      appVersion: options.appVersion,
+      ...(options.settings ? { settings: options.settings } : {}),
+      emit: options.emit,
+      signal,
+    })
+    if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
+    const reason = missing ? [missing.message, missing.remedy].filter(Boolean).join(' ') : null
+    const own = rungOf(session, submissionId)
+    const sanitized = own?.build
+      ? await sanitizeSubmission(request.lab.lab, lab.library, options)
+      : {}
+    const gathered = gatherSession(session, sanitized, reason)
+    if (own?.status !== 'unsupported') return gathered
+    // Too new for this GPU, but not for its compiler.
+    const { build, evidence } = await gatherBuild(lab, own.reason ?? '', session.target, signal)
+    return { ...gathered, build, evidence: { ...gathered.evidence, build: evidence.build } }
+  } catch (error) {
+    const { kind, message, remedy } = toErrorShape(error)
+    if (kind !== 'missing') throw error
+    const reason = [message, remedy].filter(Boolean).join(' ')
+    return gatherBuild(lab, reason, { kind: 'live', name: 'local' }, signal)
+  }
+}
+
+/** The folder of a shipped outcome; null where none ships. */
+async function recordedAttempt(
+  assets: Assets,
+  lab: string,
+  which: 'starter' | 'solution',
+): Promise<{ name: string; folder: string } | null> {
+  const root = join(assets.recordingsDir, 'labs')
+  const names = (await readdir(root).catch(() => [] as string[])).sort()
+  const name = names.find((candidate) => candidate.startsWith(`${lab}-${which}-`))
+  return name === undefined ? null : { name, folder: join(root, name) }
+}
+
+async function gatherRecorded(
+  { lab, source }: LabCheckRequest,
+  plan: LabPlan,
+  options: LabCheckOptions,
+): Promise<Gathered> {
+  const hash = sourceHash(source)
+  const which = (['starter', 'solution'] as const).find((name) => sourceHash(lab[name]) === hash)
+  const none = (reason: string): Promise<Gathered> =>
+    gatherBuild(plan, reason, { kind: 'recorded', name: 'none' }, options.signal)
+  if (!which)
+    return none(
+      'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it needs a GPU (--target local).',
+    )
+  const recorded = await recordedAttempt(options.assets, lab.id, which)
+  const kept = recorded && (await readAttemptEvidence(recorded.folder))
+  if (!recorded || !kept) return none(`No recording of this lab’s ${which} ships with this program.`)
+  const own = rungOf(kept.session, submissionId)
+  if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
+    return none(`The ${which} has changed since it was recorded as ${recorded.name}.`)
+  const { session, missing } = await replay(
+    { name: recorded.name, folder: sessionFolder(recorded.folder), session: kept.session },
+    { params: {}, profile: kept.session.settings.profile },
+    options.emit,
+    options.signal,
+  )
+  return gatherSession(session, kept.sanitized, missing?.message ?? null)
+}
+
+function outcomeOf(
+  { lab }: LabFolder,
+  source: string,
+  answers: LabAnswers,
+  { evidence, build, target }: Gathered,
+): LabOutcome {
+  const checks = judgeChecks(lab, evidence)
+  const device = evidence.session?.device
+  const some = (status: LabOutcome['status']): boolean =>
+    checks.some((check) => check.status === status)
+  return {
+    schema: labOutcomeVersion,
+    lab: lab.id,
+    title: lab.title,
+    createdAt: new Date().toISOString(),
+    status: some('failed') ? 'failed' : some('unavailable') ? 'unavailable' : 'passed',
+    target,
+    device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
+    reason: evidence.reason,
+    sourceHash: sourceHash(source),
+    build,
+    checks,
+    predictions: judgePredictions(lab, evidence, answers),
+    questions: judgeQuestions(lab, evidence, answers),
+  }
+}
+
+/**
+ * Throws for what is no submission's fault and no lack of this machine, and when it is cancelled;
+ * everything else is in the outcome. The attempt's folder appears whole or not at all.
+ */
+export async function checkLab(
+  request: LabCheckRequest,
+  options: LabCheckOptions,
+): Promise<LabAttempt> {
+  const library = await readKernelLibrary(options.assets.kernelsDir)
+  const lab = planLab(library, request.lab, request.source)
+  const staged = await stageFolder(options.out)
+  try {
+    const gathered = await (request.target === 'local'
+      ? gatherLocal(request, lab, staged.path, options)
+      : gatherRecorded(request, lab, options))
+    const attempt = {
+      answers: request.answers,
+      outcome: outcomeOf(request.lab, request.source, request.answers, gathered),
+    }
+    await writeAttempt(staged.path, attempt, request.source, gathered.evidence.sanitized as SanitizerVerdicts)
+    await staged.commit()
+    return attempt
+  } catch (error) {
+    await staged.discard()
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+/** A submission as a rung of a ladder of its own, beside the rungs that its lab compares it with. */
+import type { KernelLibrary, RungSource } from '../adapters/kernel-library'
+import type { LabFolder } from '../adapters/lab-library'
+import { inputError } from '../domain/errors'
+import type { LadderEntry, LadderFile } from '../domain/ladder'
+import { profileLevelOf, rungsBeside, type Lab } from '../domain/lab'
+import { submissionId } from '../domain/lab-judge'
+import type { Problem } from '../domain/problem'
+import { planRun, type RunPlan } from './plan'
+
+export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
+
+/** What is run for a lab: a library that holds its ladder, and the plan over it. */
+export interface LabPlan {
+  library: KernelLibrary
+  plan: RunPlan
+}
+
+function submissionOf({ lab }: LabFolder, text: string): RungSource {
+  return {
+    file: `labs/${lab.id}/lab.cu`,
+    text,
+    header: {
+      id: submissionId,
+      title: lab.title,
+      after: lab.before,
+      idea: lab.summary,
+      expect: [],
+      params: [],
+      dtypes: [lab.dtype],
+      requires: lab.needs.compute ?? null,
+    },
+  }
+}
+
+/** Each problem of the correctness checks once. */
+function problemsOf(lab: Lab): Problem[] {
+  const all = lab.checks.flatMap((check) =>
+    check.kind === 'correctness'
+      ? check.sizes.map(({ m, n, k }) => ({
+          m,
+          n,
+          k,
+          alpha: check.alpha,
+          beta: check.beta,
+          dtype: lab.dtype,
+        }))
+      : [],
+  )
+  return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
+}
+
+/** Throws where the kernel library has no rung that the lab names. */
+export function planLab(library: KernelLibrary, folder: LabFolder, source: string): LabPlan {
+  const { lab } = folder
+  const ladder = library.ladders.find(({ id }) => id === lab.ladder)
+  if (!ladder) throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which is not there.`)
+  const entry = (id: string): LadderEntry =>
+    ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }
+  const beside = rungsBeside(lab).filter((id) => id !== ladder.reference)
+  const file: LadderFile = {
+    schema: 1,
+    id: labLadderId(lab.id),
+    title: lab.title,
+    summary: lab.summary,
+    dtype: lab.dtype,
+    alpha: 1,
+    beta: 0,
+    sizes: [lab.size],
+    reference: ladder.reference,
+    rungs: [
+      ...(ladder.reference === null ? [] : [entry(ladder.reference)]),
+      ...beside.map(entry),
+      { id: submissionId, title: lab.title },
+    ],
+  }
+  const own: KernelLibrary = {
+    ...library,
+    ladders: [file],
+    rungs: new Map(library.rungs).set(submissionId, submissionOf(folder, source)),
+  }
+  const plan = planRun(own, {
+    ladder: file.id,
+    params: {},
+    target: 'local',
+    profile: profileLevelOf(lab),
+  })
+  return {
+    library: own,
+    plan: { ...plan, alsoVerify: { rungs: [submissionId], problems: problemsOf(lab) } },
+  }
+}
