@@ -25,7 +25,8 @@ async function readOwn(path: string): Promise<string> {
       'Name the file that holds your kernel.',
     )
   }
-  if (found.isSymbolicLink()) throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
+  if (found.isSymbolicLink())
+    throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
   if (!found.isFile()) throw inputError(`${path} is no regular file.`, 'Name a .cu file.')
   if (found.size > maxBytes)
     throw inputError(
@@ -56,8 +57,7 @@ export async function readSubmission(
   const path = answersPath ?? ((await pathExists(beside)) ? beside : null)
   return {
     source,
-    answers:
-      path === null ? noAnswers : parseAnswers(await readOwn(path), basename(path), lab),
+    answers: path === null ? noAnswers : parseAnswers(await readOwn(path), basename(path), lab),
   }
 }
 

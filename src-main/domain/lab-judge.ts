@@ -89,8 +89,7 @@ export function checkTitle(check: LabCheck): string {
 
 /** Why the submission has no figures though the machine could have taken them; null when it has. */
 function ownFault(evidence: LabEvidence): string | null {
-  if (evidence.build && !evidence.build.ok)
-    return evidence.build.reason ?? 'It does not compile.'
+  if (evidence.build && !evidence.build.ok) return evidence.build.reason ?? 'It does not compile.'
   const own = evidence.session && rungOf(evidence.session, submissionId)
   if (!own || own.status === 'ok' || own.status === 'unsupported' || own.status === 'not-run')
     return null
@@ -200,8 +199,7 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
   const session = evidence.session!
   const value = rungOf(session, submissionId)?.metrics[check.metric]
   const label = metricLabel(check.metric)
-  if (value?.value == null)
-    return notHere(`${label}: ${value?.reason ?? 'it was not collected.'}`)
+  if (value?.value == null) return notHere(`${label}: ${value?.reason ?? 'it was not collected.'}`)
   const bounds = boundsOf(check, session)
   if ('missing' in bounds) return notHere(bounds.missing)
   const shown = (limit: number): string => formatValue(limit, value.unit)
@@ -251,8 +249,7 @@ function judgeStatic(check: StaticCheck, evidence: LabEvidence): Verdict {
   const { build } = evidence
   if (!build) return notHere(evidence.reason ?? 'It was not built.')
   if (!build.ok || !build.resources) return failed(build.reason ?? 'It does not compile.')
-  const { registersPerThread, staticSharedBytes, spillStoreBytes, spillLoadBytes } =
-    build.resources
+  const { registersPerThread, staticSharedBytes, spillStoreBytes, spillLoadBytes } = build.resources
   if (registersPerThread === null) return failed('The file holds no kernel.')
   const shared = staticSharedBytes ?? 0
   const spills = (spillStoreBytes ?? 0) + (spillLoadBytes ?? 0)

@@ -96,9 +96,7 @@ function stallWords(before: RungResult, after: RungResult): string[] {
   if (was === undefined || is === undefined) return []
   const pair = pairOf(before, after, was)
   const lines = pair
-    ? [
-        `Most of the waiting was for one thing: ${moved(was, pair)} an issued instruction.`,
-      ]
+    ? [`Most of the waiting was for one thing: ${moved(was, pair)} an issued instruction.`]
     : []
   if (is !== was)
     lines.push(

@@ -7,6 +7,7 @@ import { Size } from './ladder'
 import { metricDefinition, profileLevels, type ProfileLevel } from './metrics'
 import { Dtype } from './problem'
 import { Identifier } from './rung'
+import { SanitizerTool } from './sanitizer'
 
 /** Prose of an author: Markdown in the line, formulas between `$`. */
 const Prose = z.string().trim().min(1).max(4000)
@@ -32,13 +33,11 @@ export const CorrectnessCheck = z.strictObject({
 })
 export type CorrectnessCheck = z.infer<typeof CorrectnessCheck>
 
-export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'] as const
-
 /** compute-sanitizer finds nothing. It slows kernels a hundredfold: choose a small size. */
 export const SanitizerCheck = z.strictObject({
   kind: z.literal('sanitizer'),
   ...part,
-  tools: z.array(z.enum(sanitizerTools)).min(1),
+  tools: z.array(SanitizerTool).min(1),
   size: Size.strict(),
 })
 export type SanitizerCheck = z.infer<typeof SanitizerCheck>

@@ -159,12 +159,13 @@ function checkAnswers(lab: LabFile, report: Report): void {
 }
 
 function checkNames(lab: LabFile, report: Report): void {
-  const seen = new Set<string>()
-  for (const group of ['checks', 'predictions', 'questions'] as const)
+  for (const group of ['checks', 'predictions', 'questions'] as const) {
+    const seen = new Set<string>()
     for (const [index, { id }] of lab[group].entries()) {
       if (seen.has(id)) report([group, index, 'id'], `The id ${id} stands here again.`)
       seen.add(id)
     }
+  }
 }
 
 function picturesIn(body: string, bodyLine: number): ParsedLab['pictures'] {

@@ -98,8 +98,8 @@ export async function tryBuild(
   try {
     return await buildSubmission(lab, signal)
   } catch (error) {
-    const { kind, message, remedy } = toErrorShape(error)
+    const { kind, message } = toErrorShape(error)
     if (kind !== 'missing') throw error
-    return { missing: [message, remedy].filter(Boolean).join(' ') }
+    return { missing: message }
   }
 }

@@ -18,7 +18,7 @@ import {
 } from '../adapters/lab-attempt'
 import type { LabFolder } from '../adapters/lab-library'
 import type { RunEvent } from '../contract'
-import { KernelLadderError, toErrorShape } from '../domain/errors'
+import { KernelLadderError, toErrorShape, type ErrorShape } from '../domain/errors'
 import { judgeChecks, submissionId, type LabEvidence } from '../domain/lab-judge'
 import { judgePredictions, judgeQuestions } from '../domain/lab-reflect'
 import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../domain/lab-outcome'
@@ -58,6 +58,7 @@ interface Gathered {
   evidence: LabEvidence
   build: BuildReport
   target: Target
+  remedy: string | null
 }
 
 const notBuilt = (reason: string): BuildReport => ({
@@ -72,21 +73,30 @@ const notBuilt = (reason: string): BuildReport => ({
 /** The compiler's verdict alone, with the reason why there is no more. */
 async function gatherBuild(
   lab: LabPlan,
-  reason: string,
+  why: Pick<ErrorShape, 'message' | 'remedy'>,
   target: Target,
   signal: AbortSignal,
 ): Promise<Gathered> {
+  const reason = why.message
+  const remedy = why.remedy ?? null
   const built = await tryBuild(lab, signal)
   if ('missing' in built)
     return {
       target,
+      remedy,
       build: notBuilt(built.missing),
-      evidence: { session: null, reason: `${reason} ${built.missing}`, build: null, sanitized: {} },
+      evidence: {
+        session: null,
+        reason: reason === built.missing ? reason : `${reason} ${built.missing}`,
+        build: null,
+        sanitized: {},
+      },
     }
   const { architecture, outcome } = built
   const ok = outcome.artefact !== null
   return {
     target,
+    remedy,
     build: {
       ok,
       architecture,
@@ -107,7 +117,7 @@ async function gatherBuild(
 function gatherSession(
   session: Session,
   sanitized: SanitizerVerdicts,
-  reason: string | null,
+  missing: ErrorShape | null,
 ): Gathered {
   const own = rungOf(session, submissionId)
   const ok = own?.build != null
@@ -115,6 +125,7 @@ function gatherSession(
   const failure = ok ? null : (own?.reason ?? 'It was not built.')
   return {
     target: session.target,
+    remedy: missing?.remedy ?? null,
     build: {
       ok,
       architecture: sm === null ? null : `sm_${sm}`,
@@ -125,7 +136,7 @@ function gatherSession(
     },
     evidence: {
       session,
-      reason,
+      reason: missing?.message ?? null,
       build: { ok, resources: own?.build ?? null, reason: failure },
       sanitized,
     },
@@ -150,21 +161,24 @@ async function gatherLocal(
       signal,
     })
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
-    const reason = missing ? [missing.message, missing.remedy].filter(Boolean).join(' ') : null
     const own = rungOf(session, submissionId)
     const sanitized = own?.build
       ? await sanitizeSubmission(request.lab.lab, lab.library, options)
       : {}
-    const gathered = gatherSession(session, sanitized, reason)
+    const gathered = gatherSession(session, sanitized, missing)
     if (own?.status !== 'unsupported') return gathered
     // Too new for this GPU, but not for its compiler.
-    const { build, evidence } = await gatherBuild(lab, own.reason ?? '', session.target, signal)
+    const { build, evidence } = await gatherBuild(
+      lab,
+      { message: own.reason ?? '' },
+      session.target,
+      signal,
+    )
     return { ...gathered, build, evidence: { ...gathered.evidence, build: evidence.build } }
   } catch (error) {
-    const { kind, message, remedy } = toErrorShape(error)
-    if (kind !== 'missing') throw error
-    const reason = [message, remedy].filter(Boolean).join(' ')
-    return gatherBuild(lab, reason, { kind: 'live', name: 'local' }, signal)
+    const why = toErrorShape(error)
+    if (why.kind !== 'missing') throw error
+    return gatherBuild(lab, why, { kind: 'live', name: 'local' }, signal)
   }
 }
 
@@ -187,15 +201,16 @@ async function gatherRecorded(
 ): Promise<Gathered> {
   const hash = sourceHash(source)
   const which = (['starter', 'solution'] as const).find((name) => sourceHash(lab[name]) === hash)
-  const none = (reason: string): Promise<Gathered> =>
-    gatherBuild(plan, reason, { kind: 'recorded', name: 'none' }, options.signal)
+  const none = (message: string): Promise<Gathered> =>
+    gatherBuild(plan, { message }, { kind: 'recorded', name: 'none' }, options.signal)
   if (!which)
     return none(
       'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it needs a GPU (--target local).',
     )
   const recorded = await recordedAttempt(options.assets, lab.id, which)
   const kept = recorded && (await readAttemptEvidence(recorded.folder))
-  if (!recorded || !kept) return none(`No recording of this lab’s ${which} ships with this program.`)
+  if (!recorded || !kept)
+    return none(`No recording of this lab’s ${which} ships with this program.`)
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
     return none(`The ${which} has changed since it was recorded as ${recorded.name}.`)
@@ -205,14 +220,14 @@ async function gatherRecorded(
     options.emit,
     options.signal,
   )
-  return gatherSession(session, kept.sanitized, missing?.message ?? null)
+  return gatherSession(session, kept.sanitized, missing)
 }
 
 function outcomeOf(
   { lab }: LabFolder,
   source: string,
   answers: LabAnswers,
-  { evidence, build, target }: Gathered,
+  { evidence, build, target, remedy }: Gathered,
 ): LabOutcome {
   const checks = judgeChecks(lab, evidence)
   const device = evidence.session?.device
@@ -226,7 +241,7 @@ function outcomeOf(
     status: some('failed') ? 'failed' : some('unavailable') ? 'unavailable' : 'passed',
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
-    reason: evidence.reason,
+    reason: [evidence.reason, remedy].filter(Boolean).join(' ') || null,
     sourceHash: sourceHash(source),
     build,
     checks,
@@ -254,7 +269,12 @@ export async function checkLab(
       answers: request.answers,
       outcome: outcomeOf(request.lab, request.source, request.answers, gathered),
     }
-    await writeAttempt(staged.path, attempt, request.source, gathered.evidence.sanitized as SanitizerVerdicts)
+    await writeAttempt(
+      staged.path,
+      attempt,
+      request.source,
+      gathered.evidence.sanitized as SanitizerVerdicts,
+    )
     await staged.commit()
     return attempt
   } catch (error) {

@@ -54,7 +54,8 @@ function problemsOf(lab: Lab): Problem[] {
 export function planLab(library: KernelLibrary, folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
   const ladder = library.ladders.find(({ id }) => id === lab.ladder)
-  if (!ladder) throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which is not there.`)
+  if (!ladder)
+    throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which is not there.`)
   const entry = (id: string): LadderEntry =>
     ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }
   const beside = rungsBeside(lab).filter((id) => id !== ladder.reference)

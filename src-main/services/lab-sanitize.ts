@@ -1,19 +1,60 @@
 /** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
-import type { KernelLibrary } from '../adapters/kernel-library'
+import { diskBuildCache } from '../adapters/build-cache'
+import { readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
 import type { SanitizerVerdicts } from '../adapters/lab-attempt'
-import type { Lab } from '../domain/lab'
+import { liveToolbox } from '../adapters/live-toolbox'
+import { cacheDir } from '../adapters/paths'
+import { KernelLadderError, toErrorShape } from '../domain/errors'
+import type { Lab, SanitizerCheck } from '../domain/lab'
+import { submissionId } from '../domain/lab-judge'
+import { sanitize } from './sanitize'
+import { labLadderId } from './lab-plan'
 
-/** By id of the check: what each tool came to, or why none ran. */
+type Verdict = SanitizerVerdicts[string]
+
+async function sanitizeOne(
+  lab: Lab,
+  check: SanitizerCheck,
+  library: KernelLibrary,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  try {
+    const report = await sanitize(
+      {
+        toolbox: liveToolbox(null),
+        cache: diskBuildCache(cacheDir()),
+        library,
+        includes: await readSharedFiles(library.root, 'include'),
+        runnerSources: await readSharedFiles(library.root, 'runner'),
+        onProgress: () => undefined,
+        signal,
+      },
+      {
+        ladder: labLadderId(lab.id),
+        rungs: [submissionId],
+        tools: check.tools,
+        size: check.size,
+        params: {},
+      },
+    )
+    if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
+    return report.rungs[0]?.checks ?? { reason: 'compute-sanitizer gave no answer.' }
+  } catch (error) {
+    const { kind, message, remedy } = toErrorShape(error)
+    if (kind !== 'missing') throw error
+    return { reason: [message, remedy].filter(Boolean).join(' ') }
+  }
+}
+
+/** By id of the check: what each tool came to, or why none ran. The library is that of the lab's plan. */
 export async function sanitizeSubmission(
   lab: Lab,
-  _library: KernelLibrary,
-  _options: { signal: AbortSignal },
+  library: KernelLibrary,
+  { signal }: { signal: AbortSignal },
 ): Promise<SanitizerVerdicts> {
-  return Object.fromEntries(
-    lab.checks.flatMap((check) =>
-      check.kind === 'sanitizer'
-        ? [[check.id, { reason: 'compute-sanitizer is not run by this version.' }]]
-        : [],
-    ),
-  )
+  const verdicts: SanitizerVerdicts = {}
+  for (const check of lab.checks)
+    if (check.kind === 'sanitizer')
+      verdicts[check.id] = await sanitizeOne(lab, check, library, signal)
+  return verdicts
 }

@@ -47,6 +47,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
       onStart: () => undefined,
       onVerified: () => undefined,
       onMeasured: () => undefined,
+      onCeilings: () => undefined,
     })
     for (const state of wanted) {
       const answer = answers.get(state.planned.rung.id)

@@ -112,8 +112,8 @@ describe('lab.md', () => {
     ],
     [
       'an id twice',
-      swap('id: blocks', 'id: right'),
-      'x/lab.md:25: The id right stands here again.',
+      swap('id: coalesced', 'id: right'),
+      'x/lab.md:16: The id right stands here again.',
     ],
     [
       'a name that no answer may use',

@@ -5,7 +5,13 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { assets } from '../../adapters/assets'
 import { readKernelLibrary } from '../../adapters/kernel-library'
-import { labReferences, labsDir, readLab, readLabs, readShippedLabs } from '../../adapters/lab-library'
+import {
+  labReferences,
+  labsDir,
+  readLab,
+  readLabs,
+  readShippedLabs,
+} from '../../adapters/lab-library'
 import { readSubmission, startLab } from '../../adapters/lab-work'
 import { exitCodes, inputError } from '../../domain/errors'
 import { faultSentence, profileLevelOf } from '../../domain/lab'
