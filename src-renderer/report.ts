@@ -8,7 +8,7 @@ import { staticTransport } from './client/static'
 import { frozenKey, readFrozen } from './features/report/frozen'
 import { createReportRouter } from './features/report/report-router'
 import ReportApp from './features/report/ReportApp.vue'
-import { i18n } from './i18n'
+import { followLanguage, i18n } from './i18n'
 import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
@@ -18,6 +18,7 @@ z.config({ jitless: true })
 try {
   const frozen = readFrozen(document)
   provideClient(createClient(staticTransport(frozen)))
+  void followLanguage()
   createApp(ReportApp)
     .use(createPinia())
     .use(i18n)

@@ -5,6 +5,7 @@ import doctor from './doctor.json'
 import figures from './figures.json'
 import ladder from './ladder.json'
 import metrics from './metrics.json'
+import report from './report.json'
 import run from './run.json'
 import sanitize from './sanitize.json'
 import shell from './shell.json'
@@ -17,6 +18,7 @@ export default {
   ...code,
   ...run,
   ...sanitize,
+  ...report,
   ...doctor,
   metrics,
 }
