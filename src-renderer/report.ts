@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { createClient } from './client/client'
 import { provideClient } from './client/current'
 import { staticTransport } from './client/static'
-import { frozenKey, readFrozen } from './features/report/frozen'
+import { frozenKey, readFrozen, readFrozenDeep } from './features/report/frozen'
 import { createReportRouter } from './features/report/report-router'
 import ReportApp from './features/report/ReportApp.vue'
 import { followLanguage, i18n } from './i18n'
@@ -17,7 +17,9 @@ z.config({ jitless: true })
 
 try {
   const frozen = readFrozen(document)
-  provideClient(createClient(staticTransport(frozen)))
+  provideClient(
+    createClient(staticTransport(frozen, (session) => readFrozenDeep(document, session))),
+  )
   void followLanguage()
   createApp(ReportApp)
     .use(createPinia())

@@ -1,8 +1,7 @@
 /** An HTML report on the disk. */
 import { open, readFile, stat } from 'node:fs/promises'
 import { inputError } from '../domain/errors'
-import type { FrozenReport } from '../domain/frozen-report'
-import { parseReportHtml } from '../parsers/report-html'
+import { parseReportHtml, type ReadReport } from '../parsers/report-html'
 
 /** Far above what a report of hundreds of rungs takes. */
 const maxBytes = 512 * 1024 * 1024
@@ -23,7 +22,7 @@ export async function isHtmlFile(path: string): Promise<boolean> {
 }
 
 /** Throws an input error that names the file where it holds no report that can be read. */
-export async function readFrozenReport(path: string): Promise<FrozenReport> {
+export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)
   if (size > maxBytes)
     throw inputError(
@@ -31,3 +30,5 @@ export async function readFrozenReport(path: string): Promise<FrozenReport> {
     )
   return parseReportHtml(await readFile(path, 'utf8'), path)
 }
+
+export type { ReadReport }

@@ -3,6 +3,8 @@
  * service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
  */
 import { z } from 'zod'
+import { Columns, fromColumns, toColumns } from './columns'
+import { DeepProfile } from './deep'
 import { Session } from './session'
 
 export const frozenReportVersion = 1
@@ -31,6 +33,52 @@ export type FrozenReport = z.infer<typeof FrozenReport>
 
 /** The id of the element of the page that holds a FrozenReport as JSON. */
 export const frozenElementId = 'kernel-ladder-report'
+
+/** Deep profiles by rung id: megabytes, so that they lie beside, compressed, and are read when asked for. */
+export type FrozenDeep = Record<string, DeepProfile>
+
+/** As it is kept: instructions and lines as columns. Its parse gives the profiles back. */
+export const PackedDeep = z
+  .record(
+    z.string(),
+    z.looseObject({
+      kernels: z.array(z.looseObject({ instructions: Columns, lines: Columns })),
+    }),
+  )
+  .transform((profiles) =>
+    Object.fromEntries(
+      Object.entries(profiles).map(([rung, profile]) => [
+        rung,
+        {
+          ...profile,
+          kernels: profile.kernels.map((kernel) => ({
+            ...kernel,
+            instructions: fromColumns(kernel.instructions),
+            lines: fromColumns(kernel.lines),
+          })),
+        },
+      ]),
+    ),
+  )
+  .pipe(z.record(z.string(), DeepProfile))
+
+export const packDeep = (profiles: FrozenDeep): z.input<typeof PackedDeep> =>
+  Object.fromEntries(
+    Object.entries(profiles).map(([rung, profile]) => [
+      rung,
+      {
+        ...profile,
+        kernels: profile.kernels.map((kernel) => ({
+          ...kernel,
+          instructions: toColumns(kernel.instructions),
+          lines: toColumns(kernel.lines),
+        })),
+      },
+    ]),
+  )
+
+/** The id of the element that holds a session's PackedDeep as JSON, compressed by gzip, in base64. */
+export const deepElementId = (session: number): string => `kernel-ladder-deep-${session}`
 
 /** `<` only ever as an escape, so that no text can end the element or open another. */
 export const frozenText = (report: FrozenReport): string =>

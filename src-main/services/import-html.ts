@@ -1,10 +1,10 @@
 /** An HTML report → the session that it was made of, as it was scrubbed then. */
 import { resolve } from 'node:path'
 import { sweepStaged } from '../adapters/disk'
-import { readFrozenReport } from '../adapters/frozen-file'
+import { readFrozenReport, type ReadReport } from '../adapters/frozen-file'
 import { draftSession } from '../adapters/session-store'
 import { inputError } from '../domain/errors'
-import type { FrozenSession } from '../domain/frozen-report'
+import type { FrozenDeep, FrozenSession } from '../domain/frozen-report'
 import { freeFolder } from './climb'
 import type { ImportResult } from './import'
 
@@ -22,11 +22,11 @@ const isSourcePath = (path: string): boolean =>
   path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
 
 function pick(
-  sessions: readonly FrozenSession[],
+  { report, deep }: ReadReport,
   path: string,
   which?: 'first' | 'second',
-): FrozenSession {
-  const [first, second] = sessions
+): FrozenSession & { deep: FrozenDeep } {
+  const [first, second] = report.sessions.map((one, index) => ({ ...one, deep: deep[index]! }))
   if (second && which === undefined)
     throw inputError(
       `${path} sets two sessions side by side.`,
@@ -39,8 +39,11 @@ function pick(
 
 /** Throws an input error that names the file where it holds no session that can be read. */
 export async function importHtml(path: string, options: HtmlImportOptions): Promise<ImportResult> {
-  const { sessions } = await readFrozenReport(resolve(path))
-  const { session, sources } = pick(sessions, path, options.which)
+  const { session, sources, deep } = pick(
+    await readFrozenReport(resolve(path)),
+    path,
+    options.which,
+  )
   const texts = session.rungs.flatMap(({ id, file }) => {
     const text = sources[id]
     return text !== undefined && isSourcePath(file) ? [{ file, text }] : []
@@ -51,6 +54,8 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
   )
   try {
     for (const { file, text } of texts) await draft.addSource(file, text)
+    for (const [rung, profile] of Object.entries(deep))
+      if (profile.rung === rung) await draft.addDeep(profile)
     return { session, folder: await draft.commit(session) }
   } catch (error) {
     await draft.discard()

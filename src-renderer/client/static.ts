@@ -2,22 +2,35 @@
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { summaryOf } from '../../src-main/contract/session-summary'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
-import type { FrozenReport, FrozenSession } from '../../src-main/domain/frozen-report'
+import type { FrozenDeep, FrozenReport, FrozenSession } from '../../src-main/domain/frozen-report'
 import type { Transport } from './transport'
 
 /** The names its sessions go by in addresses of the report. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>
   sessions.length === 1 ? ['report'] : ['first', 'second']
 
-type Answers = { [N in CallName]?: (input: CallInput<N>) => CallOutput<N> }
+type Answers = {
+  [N in CallName]?: (input: CallInput<N>) => CallOutput<N> | Promise<CallOutput<N>>
+}
 
-export function staticTransport(frozen: FrozenReport): Transport {
+/** `readDeep` gives a session's deep profiles; it is asked when a screen asks for the first of them. */
+export function staticTransport(
+  frozen: FrozenReport,
+  readDeep: (session: number) => Promise<FrozenDeep>,
+): Transport {
   const refs = frozenRefs(frozen)
   const sessions = new Map(frozen.sessions.map((one, index) => [refs[index]!, one]))
   const at = (ref: string): FrozenSession => {
     const found = sessions.get(ref)
     if (!found) throw new KernelLadderError('input', `This report holds no session named ${ref}.`)
     return found
+  }
+  const deep = new Map<string, Promise<FrozenDeep>>()
+  const deepOf = (ref: string): Promise<FrozenDeep> => {
+    at(ref)
+    const reading = deep.get(ref) ?? readDeep(refs.indexOf(ref))
+    deep.set(ref, reading)
+    return reading
   }
   const answers: Answers = {
     'app.info': () => ({
@@ -32,6 +45,7 @@ export function staticTransport(frozen: FrozenReport): Transport {
       ),
     'sessions.get': ({ ref }) => at(ref).session,
     'sessions.sources': ({ ref }) => at(ref).sources,
+    'sessions.deep': async ({ ref, rung }) => (await deepOf(ref))[rung] ?? null,
     'run.current': () => ({ messages: [], active: false }),
   }
   const answer = (name: CallName, input: unknown): unknown => {
@@ -48,7 +62,7 @@ export function staticTransport(frozen: FrozenReport): Transport {
     kind: 'static',
     async call(name, input): Promise<Reply<unknown>> {
       try {
-        return { ok: true, value: answer(name, input) }
+        return { ok: true, value: await answer(name, input) }
       } catch (error) {
         return { ok: false, error: toErrorShape(error) }
       }

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assets } from '../../src-main/adapters/assets'
-import { reportHtml } from '../../src-main/services/report'
+import { reportHtml, type HtmlSource } from '../../src-main/services/report'
 import { readTemplate } from '../../src-main/services/report/html'
-import { noPrivates, recording, withHostileStrings, type Sample } from '../services/report/samples'
+import { largeProfile } from '../services/report/deep-samples'
+import { noPrivates, recording, withHostileStrings } from '../services/report/samples'
 import { tempDir } from '../services/support'
 
 let browser: Browser
@@ -22,7 +23,7 @@ afterAll(() => browser.close())
 
 /** What went wrong, and every address that was asked for. */
 async function open(
-  samples: [Sample] | [Sample, Sample],
+  samples: [HtmlSource] | [HtmlSource, HtmlSource],
   options: Parameters<typeof reportHtml>[1] = {},
   { scripts = true } = {},
 ): Promise<{ page: Page; faults: string[]; requests: string[] }> {
@@ -108,8 +109,25 @@ describe('an HTML report from the disk, offline', () => {
     expect(await page.locator('noscript').textContent()).toContain('Best rung:')
   })
 
-  it('stays small', () => {
-    const size = Buffer.byteLength(reportHtml([recording()], {}, template, noPrivates))
-    expect(size).toBeLessThan(2_000_000)
+  it('gives deep profiles to the screens that ask', async () => {
+    const profiles = [largeProfile('06_float4', 30)]
+    const { page } = await open([{ ...recording(), profiles }])
+    await page.getByText('Best rung:').waitFor()
+    const ids = await page.locator('script[id]').evaluateAll((all) => all.map(({ id }) => id))
+    expect(ids).toContain('kernel-ladder-deep-0')
+  })
+
+  it('takes 2 MB at most for 14 rungs of a deep session', () => {
+    const sample = recording()
+    const { session, sources } = sample
+    const [like] = session.rungs.slice(-1)
+    while (session.rungs.length < 14) {
+      const id = `${session.rungs.length}_more`
+      session.rungs.push({ ...structuredClone(like!), id })
+      sources[id] = sources[like!.id]!
+    }
+    const profiles = session.rungs.map(({ id }) => largeProfile(id, 1500))
+    const html = reportHtml([{ ...sample, profiles }], {}, template, noPrivates)
+    expect(Buffer.byteLength(html)).toBeLessThan(2_000_000)
   })
 })

@@ -1,8 +1,16 @@
 /** A report as one HTML file: the UI over frozen sessions, filled into the template of the build. */
 import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
 import type { Assets } from '../../adapters/assets'
 import { missingError } from '../../domain/errors'
-import { frozenElementId, frozenText, type FrozenReport } from '../../domain/frozen-report'
+import {
+  deepElementId,
+  frozenElementId,
+  frozenText,
+  packDeep,
+  type FrozenDeep,
+  type FrozenReport,
+} from '../../domain/frozen-report'
 import { html, htmlSentence } from './html-text'
 import type { ReportModel } from './model'
 import { escapeHidden } from './text'
@@ -37,13 +45,24 @@ const withoutScripts = (models: readonly ReportModel[]): string =>
 export function printHtml(
   template: string,
   frozen: FrozenReport,
+  deep: readonly FrozenDeep[],
   models: readonly ReportModel[],
 ): string {
   const title = models.map((model) => model.title).join(' and ')
-  const data = `<script type="application/json" id="${frozenElementId}">${escapeHidden(frozenText(frozen))}</script>`
+  const data = [
+    `<script type="application/json" id="${frozenElementId}">${escapeHidden(frozenText(frozen))}</script>`,
+    ...deep.flatMap((profiles, index) =>
+      Object.keys(profiles).length === 0
+        ? []
+        : [`<script type="text/plain" id="${deepElementId(index)}">${packed(profiles)}</script>`],
+    ),
+  ].join('\n')
   const [head, between, tail] = splitAt(template, ['<!--report-title-->', '<!--report-data-->'])
   return `${head}${html(title)}${between}<noscript>\n${withoutScripts(models)}\n</noscript>\n${data}${tail}`
 }
+
+const packed = (profiles: FrozenDeep): string =>
+  gzipSync(JSON.stringify(packDeep(profiles)), { level: 9 }).toString('base64')
 
 function splitAt(template: string, [first, second]: [string, string]): [string, string, string] {
   const [a, b] = [template.indexOf(first), template.indexOf(second)]

@@ -1,10 +1,12 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { DeepProfile } from '../../domain/deep'
 import { inputError } from '../../domain/errors'
 import {
   frozenReportVersion,
   reportSections,
   withRungs,
+  type FrozenDeep,
   type FrozenReport,
   type FrozenSession,
   type ReportSection,
@@ -24,6 +26,7 @@ import { printHtml } from './html'
 import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
 import { scrubber, type Privates } from './scrub'
+import { scrubDeep } from './scrub-deep'
 import { printTex } from './tex'
 import { visibleJson } from './text'
 
@@ -157,9 +160,25 @@ function freeze({ sources, scrub }: ReportInput, { session }: ReportModel): Froz
   return { session: Session.parse(session), sources: Object.fromEntries(texts) }
 }
 
+/** Its deep profiles, those of the rungs that are told. */
+const freezeDeep = (
+  profiles: readonly DeepProfile[],
+  { session, scrub }: ReportInput,
+): FrozenDeep =>
+  Object.fromEntries(
+    profiles
+      .filter(({ rung }) => rungOf(session, rung))
+      .map((profile) => [profile.rung, DeepProfile.parse(scrubDeep(profile, scrub))]),
+  )
+
+/** What an HTML report is made of. */
+export interface HtmlSource extends Opened {
+  profiles?: readonly DeepProfile[]
+}
+
 /** One HTML file over one session or two; `template` is the page of the build. */
 export function reportHtml(
-  opened: readonly [Opened] | readonly [Opened, Opened],
+  opened: readonly [HtmlSource] | readonly [HtmlSource, HtmlSource],
   options: Omit<ReportOptions, 'format' | 'wide'>,
   template: string,
   privates = machinePrivates(),
@@ -175,5 +194,6 @@ export function reportHtml(
     sections: [...(options.sections ?? reportSections)],
     sessions: inputs.map((one, index) => freeze(one, models[index]!)),
   }
-  return printHtml(template, frozen, models)
+  const deep = inputs.map((one, index) => freezeDeep(opened[index]?.profiles ?? [], one))
+  return printHtml(template, frozen, deep, models)
 }

@@ -2,7 +2,14 @@
 import type { Assets } from '../../adapters/assets'
 import type { OpenedSession } from '../sessions'
 import { readTemplate } from './html'
-import { report, reportComparison, reportHtml, type Choice, type ReportFormat } from './index'
+import {
+  report,
+  reportComparison,
+  reportHtml,
+  type Choice,
+  type HtmlSource,
+  type ReportFormat,
+} from './index'
 
 export interface MakeOptions extends Choice {
   format: ReportFormat
@@ -17,9 +24,20 @@ export async function makeReport(
   options: MakeOptions,
 ): Promise<string> {
   const { format } = options
-  if (format === 'html') return reportHtml(opened, options, await readTemplate(assets))
   const [before, after] = opened
+  if (format === 'html') {
+    const template = await readTemplate(assets)
+    const first = await withProfiles(before)
+    const sources = after ? ([first, await withProfiles(after)] as const) : ([first] as const)
+    return reportHtml(sources, options, template)
+  }
   return after
     ? reportComparison(before, after, { ...options, format })
     : report(before, { ...options, format })
+}
+
+/** The deep profiles that the session has, in the order of its rungs. */
+async function withProfiles({ session, sources, deep }: OpenedSession): Promise<HtmlSource> {
+  const profiles = await Promise.all(session.rungs.map(({ id }) => deep(id)))
+  return { session, sources, profiles: profiles.filter((profile) => profile !== null) }
 }

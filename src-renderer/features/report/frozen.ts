@@ -1,7 +1,13 @@
 /** The report that this page shows: read from it once, before anything else. */
 import type { InjectionKey } from 'vue'
 import { inject } from 'vue'
-import { frozenElementId, FrozenReport } from '../../../src-main/domain/frozen-report'
+import {
+  deepElementId,
+  frozenElementId,
+  FrozenReport,
+  PackedDeep,
+  type FrozenDeep,
+} from '../../../src-main/domain/frozen-report'
 
 export const frozenKey: InjectionKey<FrozenReport> = Symbol('frozen report')
 
@@ -9,6 +15,15 @@ export function readFrozen(page: Document): FrozenReport {
   const text = page.getElementById(frozenElementId)?.textContent
   if (!text) throw new Error('The page holds no session.')
   return FrozenReport.parse(JSON.parse(text))
+}
+
+/** None where the session was not profiled at the deep level. */
+export async function readFrozenDeep(page: Document, session: number): Promise<FrozenDeep> {
+  const packed = page.getElementById(deepElementId(session))?.textContent
+  if (!packed) return {}
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0))
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return PackedDeep.parse(await new Response(stream).json())
 }
 
 export function useFrozen(): FrozenReport {

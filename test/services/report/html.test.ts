@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { FrozenReport, frozenElementId } from '../../../src-main/domain/frozen-report'
 import { parseReportHtml } from '../../../src-main/parsers/report-html'
 import { reportHtml } from '../../../src-main/services/report'
+import { deepProfile, largeProfile } from './deep-samples'
 import {
   noPrivates,
   recording,
@@ -15,7 +16,7 @@ import {
 
 const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>
   reportHtml([sample], options, template, noPrivates)
-const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html')
+const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
 
 describe('an HTML report', () => {
   it('holds the session, its sources and all sections', () => {
@@ -84,6 +85,26 @@ describe('an HTML report', () => {
     expect(plain).toContain('Best rung: <code>06_float4</code> (128-bit access), 3.41 ms')
     expect(plain).toContain('<dt>Driver</dt><dd>580.159.04</dd>')
     expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32 on NVIDIA H200')
+  })
+
+  it('holds the deep profiles of its rungs, and gives them back', () => {
+    const profiles = [deepProfile('03_shared_tile'), largeProfile('06_float4', 50)]
+    const html = reportHtml([{ ...recording(), profiles }], {}, template, noPrivates)
+    const { report, deep } = parseReportHtml(html, 'report.html')
+    expect(deep).toEqual([{ '03_shared_tile': profiles[0], '06_float4': profiles[1] }])
+    const again = { ...report.sessions[0]!, profiles: Object.values(deep[0]!) }
+    expect(reportHtml([again], {}, template, noPrivates)).toBe(html)
+    const one = reportHtml(
+      [{ ...recording(), profiles }],
+      { rungs: ['06_float4'] },
+      template,
+      noPrivates,
+    )
+    expect(Object.keys(parseReportHtml(one, 'x').deep[0]!)).toEqual(['06_float4'])
+    const bad = html.replace(/(kernel-ladder-deep-0">.{20})/, '$1AAAA')
+    expect(() => parseReportHtml(bad, 'report.html')).toThrow(
+      'its deep profiles cannot be unpacked',
+    )
   })
 
   it('sets two sessions side by side, and refuses two that cannot be compared', () => {

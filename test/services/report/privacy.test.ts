@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { DeepProfile } from '../../../src-main/domain/deep'
 import { Session } from '../../../src-main/domain/session'
+import { parseReportHtml } from '../../../src-main/parsers/report-html'
 import {
   report,
   reportCi,
@@ -8,6 +10,7 @@ import {
   textFormats,
 } from '../../../src-main/services/report'
 import { scrubber } from '../../../src-main/services/report/scrub'
+import { deepProfile } from './deep-samples'
 import { noPrivates, recording, template, withTroubles, type Sample } from './samples'
 
 const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
@@ -39,7 +42,7 @@ const secrets =
 
 /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
 const fixed = new Set(
-  'after reference createdAt unit evidence status kind dtype dtypes completion severity metric direction profile requires url'.split(
+  'after reference createdAt unit evidence status kind dtype dtypes completion severity metric direction profile requires url speedupType'.split(
     ' ',
   ),
 )
@@ -72,12 +75,23 @@ function marked(): Sample {
   return { session, sources: sample.sources }
 }
 
+/** What lies compressed in a page, as text. */
+function unpacked(sample: Sample): string {
+  const profile = mark(deepProfile('06_float4'), 'instructions') as DeepProfile
+  profile.rung = '06_float4'
+  const html = reportHtml([{ ...sample, profiles: [profile] }], {}, template, privates)
+  const { deep } = parseReportHtml(html, 'x')
+  expect(Object.keys(deep[0]!)).toEqual(['06_float4'])
+  return JSON.stringify(deep)
+}
+
 const texts = (sample: Sample): [string, string][] => [
   ...textFormats.flatMap((format): [string, string][] => [
     [format, report(sample, { format }, privates)],
     [`${format} compared`, reportComparison(sample, sample, { format }, privates)],
   ]),
   ['html', reportHtml([sample], {}, template, privates)],
+  ['html, its deep profiles unpacked', unpacked(sample)],
   ['html compared', reportHtml([sample, sample], {}, template, privates)],
   ['csv wide', report(sample, { format: 'csv', wide: true }, privates)],
   ['ci', reportCi(sample, sample, 3, privates).text],
