@@ -117,6 +117,7 @@ void profile(const Arguments& args, const Device& device) {
 
   for (Rung& rung : rungs) {
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
+    std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
       rung.problem.resetC(stream);
       rung.launchAndWait("profile", stream);  // unmarked: makes library handles, loads lazily loaded code
