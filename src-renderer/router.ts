@@ -19,6 +19,12 @@ export const router = createRouter({
       props: true,
       component: () => import('./features/compare/CompareScreen.vue'),
     },
+    {
+      path: '/session/:sessionRef/charts/:chart?',
+      name: 'charts',
+      props: true,
+      component: () => import('./features/charts/ChartsScreen.vue'),
+    },
     { path: '/run', name: 'run', component: () => import('./features/run/RunScreen.vue') },
     {
       path: '/run/checks',

@@ -5,8 +5,8 @@ export interface DotRow {
   label: string
   /** One figure a kind, in the order of `kinds`; null where there is none. */
   values: readonly (number | null)[]
-  /** The kind whose mark is filled and named; the others are outlines. None: all are filled. */
-  strong?: number | undefined
+  /** Kinds whose marks are filled and named; the others are outlines. Absent: all are filled. */
+  strong?: readonly number[] | undefined
   /** Right of the last mark. */
   note?: string | undefined
 }
@@ -16,6 +16,8 @@ export interface DotRowsSpec {
   kinds: readonly string[]
   axis: string
   scale: 'linear' | 'log'
+  /** Of a logarithmic axis: 2 for bytes. */
+  base?: number | undefined
   /** Least end of a logarithmic axis, and greatest end of either, where they are given. */
   min?: number | undefined
   max?: number | undefined
@@ -53,7 +55,7 @@ export const dotRows =
         textStyle: text,
         data: kinds.map((name) => ({ name })),
       },
-      grid: { left: labelWidth, right: 130, top: 44, bottom: 44 },
+      grid: { left: labelWidth, right: 150, top: 44, bottom: 44, outerBoundsMode: 'none' },
       tooltip: tooltip(palette, 'axis', ({ dataIndex }) => {
         const row = rows[dataIndex]
         return (
@@ -70,7 +72,9 @@ export const dotRows =
         )
       }),
       xAxis: {
-        type: spec.scale === 'log' ? 'log' : 'value',
+        ...(spec.scale === 'log'
+          ? { type: 'log' as const, logBase: spec.base ?? 10 }
+          : { type: 'value' as const }),
         ...(spec.scale === 'linear' ? { min: 0 } : {}),
         ...(spec.min === undefined ? {} : { min: spec.min }),
         ...(spec.max === undefined ? {} : { max: spec.max }),
@@ -121,35 +125,39 @@ export const dotRows =
               }
             : {}),
         },
-        ...kinds.map((name, kind) => ({
-          type: 'scatter' as const,
-          name,
-          symbol: symbols[kind % symbols.length] ?? 'circle',
-          symbolSize: 11,
-          itemStyle: { color: colour(kind) },
-          data: rows.flatMap((row, index) => {
-            const value = row.values[kind]
-            if (value == null || (spec.scale === 'log' && value <= 0)) return []
-            const filled = row.strong === undefined || row.strong === kind
-            return [
-              {
-                value: [value, index],
-                itemStyle: filled
-                  ? { color: colour(kind) }
-                  : { color: palette.surface, borderColor: colour(kind), borderWidth: 1.5 },
-                label: {
-                  show: row.strong === kind,
-                  position: 'top' as const,
-                  distance: 3,
-                  formatter: `${name} ${spec.valueText(value)}`,
-                  fontFamily: palette.font,
-                  fontSize: 11,
-                  color: palette.text,
+        ...[false, true].flatMap((filled) =>
+          kinds.map((name, kind) => ({
+            type: 'scatter' as const,
+            name,
+            // Outlines may lie on each other; what is filled lies on top of them.
+            z: filled ? 4 : 3,
+            symbol: symbols[kind % symbols.length] ?? 'circle',
+            symbolSize: 11,
+            itemStyle: { color: colour(kind) },
+            data: rows.flatMap((row, index) => {
+              const value = row.values[kind]
+              if (value == null || (spec.scale === 'log' && value <= 0)) return []
+              if ((row.strong?.includes(kind) ?? true) !== filled) return []
+              return [
+                {
+                  value: [value, index],
+                  itemStyle: filled
+                    ? { color: colour(kind) }
+                    : { color: palette.surface, borderColor: colour(kind), borderWidth: 1.5 },
+                  label: {
+                    show: row.strong?.[0] === kind,
+                    position: 'top' as const,
+                    distance: 3,
+                    formatter: `${(row.strong ?? []).map((own) => kinds[own]).join(', ')} ${spec.valueText(value)}`,
+                    fontFamily: palette.font,
+                    fontSize: 11,
+                    color: palette.text,
+                  },
                 },
-              },
-            ]
-          }),
-        })),
+              ]
+            }),
+          })),
+        ),
         {
           type: 'scatter',
           name: '',

@@ -1,5 +1,6 @@
 /** Lines over one shared horizontal axis, a panel a figure; each line is named at its end. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
+import { niceEnd, spreadLabels } from './spread-labels'
 
 export interface PanelLine {
   name: string
@@ -11,9 +12,13 @@ export interface PanelLine {
 }
 
 export interface Panel {
+  /** With its unit. */
   axis: string
   lines: readonly PanelLine[]
+  /** A figure with its unit. */
   valueText: (value: number) => string
+  /** A tick of the axis, which has the unit in its name. */
+  tickText: (value: number) => string
   /** A level line with its name: 1 in a chart of ratios. */
   level?: { value: number; name: string }
   max?: number | undefined
@@ -27,30 +32,41 @@ export interface LinePanelsSpec {
 }
 
 const symbols = ['circle', 'rect', 'triangle', 'diamond'] as const
-const nameWidth = 190
+const nameWidth = 228
+const nameHeight = 15
+const edge = { left: 64, top: 30, bottom: 46, between: 44 }
 
 export const linePanels =
   ({ places, axis, panels }: LinePanelsSpec): ChartBuilder =>
   (palette, size) => {
     const text = axisText(palette)
-    const top = 30
-    const bottom = 46
-    const gap = 44
-    const each = Math.max(
-      60,
-      (size.height - top - bottom - gap * (panels.length - 1)) / panels.length,
-    )
-    const flat = panels.flatMap((panel, index) =>
-      panel.lines.map((line) => ({ line, panel, index })),
-    )
+    const room = size.height - edge.top - edge.bottom - edge.between * (panels.length - 1)
+    const height = Math.max(60, room / panels.length)
+    const flat = panels.flatMap((panel, index) => {
+      const known = panel.lines.flatMap(({ values }) => values.filter((value) => value !== null))
+      const max = panel.max ?? niceEnd(Math.max(...known, panel.level?.value ?? 0))
+      const ends = panel.lines.map(({ values }) => values.findLast((value) => value !== null) ?? 0)
+      const wanted = ends.map((value) => height * (1 - value / max))
+      const placed = spreadLabels(wanted, nameHeight, 0, height)
+      return panel.lines.map((line, order) => ({
+        line,
+        panel,
+        index,
+        max,
+        // From the line's own end to where its name has room.
+        shift: (placed[order] ?? 0) - (wanted[order] ?? 0),
+      }))
+    })
+    const maxOf = (index: number) => flat.find((own) => own.index === index)?.max ?? 1
     return {
       animation: false,
       aria: { enabled: false },
       grid: panels.map((_, index) => ({
-        left: 64,
+        left: edge.left,
         right: nameWidth,
-        top: top + index * (each + gap),
-        height: each,
+        top: edge.top + index * (height + edge.between),
+        height,
+        outerBoundsMode: 'none' as const,
       })),
       tooltip: tooltip(palette, 'item', ({ dataIndex, seriesIndex }) => {
         const found = flat[seriesIndex ?? -1]
@@ -58,7 +74,7 @@ export const linePanels =
         return found && value != null
           ? {
               title: found.line.name,
-              lines: [`${axis}: ${places[dataIndex] ?? ''}`, found.panel.valueText(value)],
+              lines: [`${axis} ${places[dataIndex] ?? ''}`, found.panel.valueText(value)],
             }
           : undefined
       }),
@@ -66,7 +82,7 @@ export const linePanels =
         type: 'category' as const,
         gridIndex: index,
         data: [...places],
-        boundaryGap: true,
+        boundaryGap: false,
         ...axisLines(palette),
         axisLabel: { ...text, show: index === panels.length - 1 },
         ...(index === panels.length - 1 ? axisName(palette, axis, 'x') : {}),
@@ -75,13 +91,14 @@ export const linePanels =
         type: 'value' as const,
         gridIndex: index,
         min: 0,
-        ...(panel.max === undefined ? {} : { max: panel.max }),
+        max: maxOf(index),
+        ...(panel.max === undefined ? {} : { interval: panel.max / 4 }),
         ...axisName(palette, panel.axis, 'y'),
         ...axisLines(palette),
         splitNumber: panels.length > 1 ? 3 : 5,
-        axisLabel: { ...text, formatter: panel.valueText },
+        axisLabel: { ...text, formatter: panel.tickText },
       })),
-      series: flat.map(({ line, panel, index }) => {
+      series: flat.map(({ line, panel, index, shift }) => {
         const colour =
           line.colour === 'mark'
             ? palette.mark
@@ -95,6 +112,7 @@ export const linePanels =
           yAxisIndex: index,
           symbol: symbols[shape % symbols.length] ?? 'circle',
           symbolSize: 7,
+          showAllSymbol: true,
           connectNulls: false,
           lineStyle: {
             color: colour,
@@ -110,7 +128,8 @@ export const linePanels =
             label: {
               show: place === last,
               position: 'right' as const,
-              distance: 8,
+              distance: 9,
+              offset: [0, shift],
               formatter: line.name,
               fontFamily: palette.font,
               fontSize: 11,
@@ -119,7 +138,6 @@ export const linePanels =
               overflow: 'truncate' as const,
             },
           })),
-          labelLayout: { moveOverlap: 'shiftY' as const },
           ...(panel.level && panel.lines[0] === line
             ? {
                 markLine: {
@@ -128,8 +146,9 @@ export const linePanels =
                   lineStyle: { color: palette.mark, type: 'solid' as const, width: 1 },
                   label: {
                     ...text,
+                    color: palette.text,
                     formatter: panel.level.name,
-                    position: 'insideStartTop' as const,
+                    position: 'insideMiddleTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],
                 },

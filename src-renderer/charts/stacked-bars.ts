@@ -47,7 +47,7 @@ export const stackedBars =
         textStyle: text,
         data: series.map(({ name }) => name),
       },
-      grid: { left: labelWidth, right: 56, top: 44, bottom: 44 },
+      grid: { left: labelWidth, right: 56, top: 44, bottom: 44, outerBoundsMode: 'none' },
       tooltip: tooltip(palette, 'axis', ({ dataIndex }) => {
         const row = rows[dataIndex]
         if (!row) return undefined

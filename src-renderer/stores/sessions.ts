@@ -22,10 +22,15 @@ export const useSessionsStore = defineStore('sessions', () => {
   const settled = (loadable: Loadable<unknown> | undefined) =>
     loadable !== undefined && loadable.state !== 'failed'
 
-  function open(ref: string): void {
-    currentRef.value = ref
+  /** For a session that stands beside the one on screen. */
+  function fetch(ref: string): void {
     if (settled(sessions.get(ref))) return
     void track(useClient().call('sessions.get', { ref }), (next) => sessions.set(ref, next))
+  }
+
+  function open(ref: string): void {
+    currentRef.value = ref
+    fetch(ref)
   }
 
   function openSources(ref: string): void {
@@ -33,5 +38,5 @@ export const useSessionsStore = defineStore('sessions', () => {
     void track(useClient().call('sessions.sources', { ref }), (next) => sources.set(ref, next))
   }
 
-  return { list, sessions, sources, currentRef, loadList, open, openSources }
+  return { list, sessions, sources, currentRef, loadList, open, fetch, openSources }
 })

@@ -1,5 +1,6 @@
 /** The English words: a file a screen, each with its own top-level keys. */
 import code from './code.json'
+import charts from './charts.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
@@ -13,6 +14,7 @@ export default {
   ...shell,
   ...figures,
   ...ladder,
+  ...charts,
   ...compare,
   ...code,
   ...report,

@@ -1,5 +1,6 @@
 /** The Simplified Chinese words: the files, keys and placeholders of ../en, and the metric registry's words beside them. */
 import code from './code.json'
+import charts from './charts.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
@@ -14,6 +15,7 @@ export default {
   ...shell,
   ...figures,
   ...ladder,
+  ...charts,
   ...compare,
   ...code,
   ...run,

@@ -1,0 +1,44 @@
+/**
+ * Vertical places for labels that would lie on each other: in their order, at least `space` apart, each
+ * as near to where it belongs as that allows, all within `from` and `to`.
+ */
+export function spreadLabels(
+  wanted: readonly number[],
+  space: number,
+  from: number,
+  to: number,
+): number[] {
+  const order = wanted.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at)
+  // Too many for the room: then as far apart as it allows.
+  const step = Math.min(space, order.length > 1 ? (to - from) / (order.length - 1) : space)
+  const groups: { centre: number; members: number[] }[] = []
+  for (const { at, index } of order) {
+    let group = { centre: at, members: [index] }
+    for (let last = groups.at(-1); last; last = groups.at(-1)) {
+      const half = (count: number) => ((count - 1) * step) / 2
+      const apart =
+        group.centre - half(group.members.length) - (last.centre + half(last.members.length))
+      if (apart >= step) break
+      groups.pop()
+      const members = [...last.members, ...group.members]
+      const sum = last.centre * last.members.length + group.centre * group.members.length
+      group = { centre: sum / members.length, members }
+    }
+    const half = ((group.members.length - 1) * step) / 2
+    group.centre = Math.min(Math.max(group.centre, from + half), to - half)
+    groups.push(group)
+  }
+  const places = new Array<number>(wanted.length).fill(0)
+  for (const { centre, members } of groups)
+    members.forEach((index, place) => {
+      places[index] = centre + (place - (members.length - 1) / 2) * step
+    })
+  return places
+}
+
+/** The least of 1, 2, 2.5, 5 times a power of ten that is not below a value: the end of an axis. */
+export function niceEnd(value: number): number {
+  if (!(value > 0)) return 1
+  const power = 10 ** Math.floor(Math.log10(value))
+  return ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8].find((factor) => factor * power >= value) ?? 10) * power
+}

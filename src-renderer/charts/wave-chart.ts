@@ -1,0 +1,147 @@
+/** The blocks of a grid over the SMs: a row an SM, a column a wave, and within it a band a slot. */
+import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
+
+export interface WaveChartSpec {
+  /** Blocks by SM; `slot` from 0 to slots - 1, `wave` counted from 0. */
+  sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
+  slots: number
+  /** Waves that are drawn, in order; a step of more than one is a gap. */
+  waves: readonly number[]
+  lastWave: number
+  smAxis: string
+  waveAxis: string
+  /** In the gap. */
+  leftOut: string
+  blockText: (
+    block: number,
+    sm: number,
+    wave: number,
+  ) => { title: string; lines: readonly string[] }
+}
+
+const gapWidth = 0.5
+
+/** Where each drawn wave starts on the horizontal axis; one unit is the duration of a block. */
+export function wavePlaces(waves: readonly number[]): { start: Map<number, number>; end: number } {
+  const start = new Map<number, number>()
+  let at = 0
+  waves.forEach((wave, index) => {
+    const before = waves[index - 1]
+    if (before !== undefined && wave > before + 1) at += gapWidth
+    start.set(wave, at)
+    at += 1
+  })
+  return { start, end: at }
+}
+
+export const waveChart =
+  (spec: WaveChartSpec): ChartBuilder =>
+  (palette) => {
+    const { start, end } = wavePlaces(spec.waves)
+    const text = axisText(palette)
+    const blocks = spec.sms.flatMap((own, sm) => own.map((block) => ({ ...block, sm })))
+    const gap = spec.waves.find(
+      (wave, index) => index > 0 && wave > (spec.waves[index - 1] ?? 0) + 1,
+    )
+    const gapAt = gap === undefined ? undefined : (start.get(gap) ?? 0) - gapWidth / 2
+    const colour = (wave: number) =>
+      wave === spec.lastWave
+        ? (palette.series[1] ?? palette.accent)
+        : (palette.series[0] ?? palette.bar)
+    return {
+      animation: false,
+      aria: { enabled: false },
+      grid: { left: 48, right: 20, top: 30, bottom: 46, outerBoundsMode: 'none' },
+      tooltip: tooltip(palette, 'item', ({ dataIndex }) => {
+        const block = blocks[dataIndex]
+        return block && spec.blockText(block.block, block.sm, block.wave)
+      }),
+      xAxis: {
+        type: 'value',
+        min: 0,
+        max: end,
+        interval: 1,
+        ...axisName(palette, spec.waveAxis, 'x'),
+        ...axisLines(palette),
+        splitLine: { show: false },
+        axisLabel: { show: false },
+      },
+      yAxis: {
+        type: 'value',
+        inverse: true,
+        min: 0,
+        max: spec.sms.length,
+        ...axisName(palette, spec.smAxis, 'y'),
+        nameLocation: 'start',
+        ...axisLines(palette),
+        splitLine: { show: false },
+        axisLabel: text,
+      },
+      series: [
+        {
+          type: 'custom',
+          name: '',
+          data: blocks.map(({ wave, sm, slot }) => [start.get(wave) ?? 0, sm + slot / spec.slots]),
+          encode: { x: 0, y: 1 },
+          renderItem: (params, api) => {
+            const block = blocks[params.dataIndex]
+            if (!block) return { type: 'group', children: [] }
+            const [x = 0, y = 0] = api.coord([api.value(0), api.value(1)])
+            const [right = 0, bottom = 0] = api.coord([
+              Number(api.value(0)) + 1,
+              Number(api.value(1)) + 1 / spec.slots,
+            ])
+            const height = bottom - y
+            // Bands of less than two pixels run together: a gap would be all that is seen.
+            const space = height >= 2 ? 0.5 : 0
+            return {
+              type: 'rect',
+              shape: {
+                x: x + 1,
+                y: y + space / 2,
+                width: Math.max(1, right - x - 2),
+                height: Math.max(0.5, height - space),
+              },
+              style: { fill: colour(block.wave) },
+            }
+          },
+        },
+        {
+          type: 'scatter',
+          name: '',
+          silent: true,
+          symbolSize: 0,
+          data: [
+            ...spec.waves.map((wave) => ({
+              value: [(start.get(wave) ?? 0) + 0.5, spec.sms.length],
+              label: {
+                show: true,
+                position: 'bottom' as const,
+                distance: 4,
+                formatter: String(wave + 1),
+                fontFamily: palette.font,
+                fontSize: 11,
+                color: palette.text2,
+              },
+            })),
+            ...(gapAt === undefined
+              ? []
+              : [
+                  {
+                    value: [gapAt, spec.sms.length / 2],
+                    label: {
+                      show: true,
+                      rotate: 90,
+                      position: 'inside' as const,
+                      formatter: spec.leftOut,
+                      fontFamily: palette.font,
+                      fontSize: 11,
+                      color: palette.text2,
+                    },
+                  },
+                ]),
+          ],
+        },
+      ],
+    }
+  }

@@ -1,0 +1,71 @@
+/** Variants of one source that differ in one parameter, beside what the ladder's author measured of them. */
+import type { MetricValue } from '../../../src-main/domain/metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session'
+import { throughputFigure } from '../provenance'
+
+export interface StudyVariant {
+  rung: RungResult
+  /** Of the parameter. */
+  value: number
+}
+
+export interface Study {
+  /** Of the source, for the heading where a ladder has several studies. */
+  file: string
+  parameter: string
+  /** Ascending. */
+  variants: readonly StudyVariant[]
+}
+
+/** Two points are a pair, which Compare shows better. */
+const fewest = 3
+
+function differing(rungs: readonly RungResult[]): string[] {
+  const names = [...new Set(rungs.flatMap(({ params }) => Object.keys(params)))]
+  return names.filter((name) => new Set(rungs.map(({ params }) => params[name])).size > 1)
+}
+
+export function studies(session: Session): Study[] {
+  const files = [...new Set(session.rungs.map(({ file }) => file))].filter((file) => file !== '')
+  return files.flatMap((file) => {
+    const rungs = session.rungs.filter((rung) => rung.file === file)
+    const [parameter, ...others] = differing(rungs)
+    if (parameter === undefined || others.length > 0) return []
+    const variants = rungs
+      .flatMap((rung) => {
+        const value = rung.params[parameter]
+        return value === undefined ? [] : [{ rung, value }]
+      })
+      .sort((a, b) => a.value - b.value)
+    return new Set(variants.map(({ value }) => value)).size >= fewest
+      ? [{ file, parameter, variants }]
+      : []
+  })
+}
+
+/** Ours of a variant: `throughput`, or a metric of the registry. */
+export const studyFigure = ({ rung }: StudyVariant, id: string): MetricValue | null =>
+  id === 'throughput' ? throughputFigure(rung) : (rung.metrics[id] ?? null)
+
+/** The author's, in the same unit; null where they gave none. */
+export function publishedFigure(
+  session: Session,
+  { rung }: StudyVariant,
+  id: string,
+): number | null {
+  const { published } = session.ladder
+  if (!published) return null
+  return (
+    (id === 'throughput' ? published.gflops[rung.id] : published.metrics[rung.id]?.[id]) ?? null
+  )
+}
+
+/** Metrics with a figure of ours in some variant, those the author gave first. */
+export function studyMetrics(session: Session, { variants }: Study): string[] {
+  const ids = [...new Set(variants.flatMap(({ rung }) => Object.keys(rung.metrics)))].filter((id) =>
+    variants.some(({ rung }) => rung.metrics[id]?.value != null),
+  )
+  const given = (id: string) =>
+    variants.some((variant) => publishedFigure(session, variant, id) !== null)
+  return [...ids.filter(given), ...ids.filter((id) => !given(id))]
+}

@@ -1,0 +1,107 @@
+/** One ladder over several problem sizes: a session a size, joined by their rungs. */
+import type { SessionSummary } from '../../../src-main/contract'
+import { comparability } from '../../../src-main/domain/comparability'
+import { flops, problemLabel } from '../../../src-main/domain/problem'
+import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
+
+export const sweepMeasures = ['toReference', 'toBefore', 'throughput'] as const
+export type SweepMeasure = (typeof sweepMeasures)[number]
+
+type Sized = Pick<SessionSummary, 'problem'>
+const bySize = (a: Sized, b: Sized) => flops(a.problem) - flops(b.problem)
+
+/** Sessions of the same ladder, GPU and data type that can be read, the smallest problem first. */
+export function sweepCandidates(
+  list: readonly SessionSummary[],
+  of: SessionSummary,
+): SessionSummary[] {
+  return list
+    .filter(
+      (item) =>
+        item.damaged === undefined &&
+        item.kind !== 'imported' &&
+        item.ladder.id === of.ladder.id &&
+        item.deviceName === of.deviceName &&
+        item.problem.dtype === of.problem.dtype,
+    )
+    .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
+}
+
+/** One a size: the session on screen for its own, the newest for each other. */
+export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
+  const chosen = new Map<string, string>()
+  for (const item of candidates) {
+    const size = problemLabel(item.problem)
+    if (!chosen.has(size) || item.ref === ref) chosen.set(size, item.ref)
+  }
+  return [...chosen.values()]
+}
+
+/** Chooses a session, and lets go of the one of the same size; or lets go of it. */
+export function toggleChoice(
+  candidates: readonly SessionSummary[],
+  chosen: readonly string[],
+  ref: string,
+): string[] {
+  if (chosen.includes(ref)) return chosen.filter((other) => other !== ref)
+  const sizeOf = (of: string) => {
+    const item = candidates.find((candidate) => candidate.ref === of)
+    return item && problemLabel(item.problem)
+  }
+  return [...chosen.filter((other) => sizeOf(other) !== sizeOf(ref)), ref]
+}
+
+export interface SweepRung {
+  id: string
+  title: string
+  /** One figure a session, in their order; null where the rung has none in it. */
+  values: (number | null)[]
+}
+
+function measure(session: Session, rung: RungResult, by: SweepMeasure): number | null {
+  if (!rung.timing) return null
+  if (by === 'throughput') return rung.timing.gflops
+  if (by === 'toReference') return rung.timing.ratioToReference
+  const before = rungBefore(session, rung.id)?.timing
+  return before ? before.medianMs / rung.timing.medianMs : null
+}
+
+export interface Sweep {
+  sessions: readonly Session[]
+  sizes: readonly string[]
+  rungs: readonly SweepRung[]
+  /** What differs between the sessions beside the size, each once. */
+  warnings: readonly string[]
+}
+
+export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
+  const ordered = [...sessions].sort(bySize)
+  const ids = [...new Set(ordered.flatMap(({ rungs }) => rungs.map(({ id }) => id)))]
+  const rungs = ids.map((id) => {
+    const found = ordered.map((session) => ({
+      session,
+      rung: session.rungs.find((rung) => rung.id === id),
+    }))
+    return {
+      id,
+      title: found.find(({ rung }) => rung)?.rung?.title ?? id,
+      values: found.map(({ session, rung }) => (rung ? measure(session, rung, by) : null)),
+    }
+  })
+  const [first, ...rest] = ordered
+  return {
+    sessions: ordered,
+    sizes: ordered.map(({ problem }) => problemLabel(problem)),
+    rungs: rungs.filter(({ values }) => values.some((value) => value !== null)),
+    // That the sizes differ is what the chart is about.
+    warnings: first
+      ? [
+          ...new Set(
+            rest.flatMap(
+              (other) => comparability(first, { ...other, problem: first.problem }).warnings,
+            ),
+          ),
+        ]
+      : [],
+  }
+}

@@ -1,0 +1,40 @@
+/** Words that several charts need: what the figures rest on, and file names. */
+import { useI18n } from 'vue-i18n'
+import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session'
+import { formatDate, problemText } from '../../ui/format'
+import type { ChartId } from './chart-list'
+import { rungLabel } from './figure'
+
+export function useChartWords() {
+  const { t } = useI18n()
+
+  const origin = (session: Session): string => {
+    const problem = problemOf(session)
+    return [
+      session.ladder.title,
+      ...(problem ? [problemText(problem)] : []),
+      ...(session.device ? [session.device.name] : []),
+      ...(session.tools.nvcc ? [`nvcc ${session.tools.nvcc}`] : []),
+      ...(session.tools.ncu ? [`ncu ${session.tools.ncu}`] : []),
+      t(`charts.kind.${session.target.kind}`, { date: formatDate(session.createdAt) }),
+    ].join(' · ')
+  }
+
+  const fileName = (session: Session, chart: ChartId): string => {
+    const problem = problemOf(session)
+    return [session.ladder.id, ...(problem ? [String(problem.m)] : []), chart].join('-')
+  }
+
+  /** Rungs that have no place in the drawing, named, with the reason where they share one. */
+  const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
+    rungs.length === 0
+      ? []
+      : [
+          t(reason === undefined ? 'charts.leftOut' : 'charts.leftOutBecause', {
+            rungs: rungs.map((rung) => rungLabel(session, rung)).join(', '),
+            reason: reason ?? '',
+          }),
+        ]
+
+  return { origin, fileName, leftOut }
+}
