@@ -80,7 +80,14 @@ export const dotRows =
         ...(spec.max === undefined ? {} : { max: spec.max }),
         ...axisName(palette, spec.axis, 'x'),
         ...axisLines(palette),
-        axisLabel: { ...text, formatter: spec.valueText, hideOverlap: true },
+        axisLabel: {
+          ...text,
+          formatter: spec.valueText,
+          hideOverlap: true,
+          // Ends that were set are room for the marks, and no round figures.
+          showMinLabel: spec.min === undefined,
+          showMaxLabel: spec.max === undefined,
+        },
       },
       yAxis: {
         type: 'category',
@@ -147,6 +154,8 @@ export const dotRows =
                   label: {
                     show: row.strong?.[0] === kind,
                     position: 'top' as const,
+                    align: 'left' as const,
+                    offset: [-5, 0],
                     distance: 3,
                     formatter: `${(row.strong ?? []).map((own) => kinds[own]).join(', ')} ${spec.valueText(value)}`,
                     fontFamily: palette.font,

@@ -32,7 +32,7 @@ export interface LinePanelsSpec {
 }
 
 const symbols = ['circle', 'rect', 'triangle', 'diamond'] as const
-const nameWidth = 228
+const nameWidth = 244
 const nameHeight = 15
 const edge = { left: 64, top: 30, bottom: 46, between: 44 }
 
