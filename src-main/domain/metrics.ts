@@ -3,6 +3,7 @@
  * profile service and the ncu parser see ncu's names.
  */
 import { z } from 'zod'
+import { deepMetrics } from './deep-metrics'
 import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
 
@@ -157,7 +158,11 @@ const cardMetrics: readonly MetricDefinition[] = [
   },
 ]
 
-export const metricDefinitions: readonly MetricDefinition[] = [...cardMetrics, ...standardMetrics]
+export const metricDefinitions: readonly MetricDefinition[] = [
+  ...cardMetrics,
+  ...standardMetrics,
+  ...deepMetrics,
+]
 
 const byId = new Map(metricDefinitions.map((metric) => [metric.id, metric]))
 
