@@ -4,27 +4,24 @@ import { assets } from '../../adapters/assets'
 import { readKernelLibrary } from '../../adapters/kernel-library'
 import { liveToolbox } from '../../adapters/live-toolbox'
 import { sessionsDir } from '../../adapters/paths'
-import { compareRungs } from '../../domain/compare'
-import { exitCodes, inputError, KernelLadderError, toErrorShape } from '../../domain/errors'
+import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
 import { problemLabel } from '../../domain/problem'
 import { reportSections } from '../../domain/frozen-report'
-import { rungOf, sessionSchemaVersion } from '../../domain/session'
 import { sanitizerTools } from '../../domain/sanitizer'
 import { diagnose } from '../../services/doctor'
 import { defaultSecondsARung } from '../../services/sanitize'
 import { reportFormats } from '../../services/report'
-import { openNamed, type SessionPlaces } from '../../services/sessions'
-import { diffSources } from '../../services/source-diff'
+import type { SessionPlaces } from '../../services/sessions'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
-import { describeComparison, describeSession } from './describe'
 import { importCommand, type ImportOptions } from './import-command'
 import { addLabCommands } from './lab-commands'
 import { note, printError, printJson, printText, table } from './output'
 import { reportCommand, type ReportCommandOptions } from './report-command'
-import { runCommand, sessionDocument } from './run-command'
+import { runCommand } from './run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './sanitize-command'
 import { serveCommand, type ServeOptions } from './serve-command'
+import { diffCommand, showCommand, type ShowOptions } from './show-command'
 
 const places = async (): Promise<SessionPlaces> => ({
   assets: await assets(),
@@ -81,36 +78,6 @@ async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
   return problems.length > 0 ? exitCodes.input : 0
 }
 
-async function showCommand(name: string, { json }: { json?: boolean }): Promise<number> {
-  const { session, folder } = await openNamed(await places(), name)
-  if (json) printJson(sessionDocument(session, folder))
-  else printText(describeSession(session))
-  return 0
-}
-
-async function diffCommand(
-  name: string,
-  a: string,
-  b: string,
-  { json }: { json?: boolean },
-): Promise<number> {
-  const { session, sources } = await openNamed(await places(), name)
-  const [left, right] = [a, b].map((id) => {
-    const rung = rungOf(session, id)
-    if (!rung)
-      throw inputError(
-        `The session has no rung named ${JSON.stringify(id)}.`,
-        `Its rungs are: ${session.rungs.map((candidate) => candidate.id).join(', ')}.`,
-      )
-    return { session, rung }
-  })
-  const comparison = compareRungs(left!, right!)
-  const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
-  if (json) printJson({ schema: sessionSchemaVersion, ...comparison, source: { hunks } })
-  else printText(describeComparison(comparison, hunks))
-  return 0
-}
-
 function program(finish: (code: number) => void): Command {
   const cli = new Command('kernel-ladder')
     .description(
@@ -162,11 +129,12 @@ function program(finish: (code: number) => void): Command {
     .action(async (options: RunOptions) => finish(await runCommand(options)))
   cli
     .command('show')
-    .description('print a session')
+    .description('print a session, or one rung of it in depth')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option('--rung <id>', 'what limits this rung, its hot lines, instructions and ncu’s advice')
     .option(json, jsonText)
-    .action(async (name: string, options: { json?: boolean }) =>
-      finish(await showCommand(name, options)),
+    .action(async (name: string, options: ShowOptions) =>
+      finish(await showCommand(await places(), name, options)),
     )
   cli
     .command('diff')
@@ -176,7 +144,7 @@ function program(finish: (code: number) => void): Command {
     .argument('<b>', 'the rung compared')
     .option(json, jsonText)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
-      finish(await diffCommand(name, a, b, options)),
+      finish(await diffCommand(await places(), name, a, b, options)),
     )
   cli
     .command('report')

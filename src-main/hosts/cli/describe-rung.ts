@@ -1,0 +1,203 @@
+/** One rung in depth, as terminal text: what limits it, its hot lines, its instructions, ncu's advice. */
+import type { Bottleneck, BottleneckClass, BottleneckEvidence } from '../../domain/bottleneck'
+import {
+  lineHeat,
+  opcodeHistogram,
+  stallHistogram,
+  type DeepProfile,
+  type HistogramDelta,
+  type LineHeat,
+  type Rule,
+} from '../../domain/deep'
+import type { RungResult, Session } from '../../domain/session'
+import { formatCount, formatGflops, formatMs, formatPercent, formatValue } from '../../domain/units'
+import { describeOrigin } from './describe'
+import { table } from './output'
+
+const shownLines = 10
+const shownOpcodes = 12
+const none = '–'
+
+export const bottleneckWords: Record<BottleneckClass, string> = {
+  tail: 'the last wave: part of the machine has nothing to do',
+  tensor: 'the tensor pipe',
+  'fma-issue': 'issuing instructions: the FMA pipe or the issue slots are full',
+  'lsu-mio': 'shared memory: its data stage or the queue in front of it is full',
+  'l1-bandwidth': 'the L1 cache',
+  'l2-bandwidth': 'the L2 cache',
+  'dram-bandwidth': 'device memory',
+  latency: 'waiting: no unit is near its limit',
+  unknown: 'unknown',
+}
+
+const percent = (share: number): string => formatPercent(100 * share)
+
+function describeEvidence({
+  label,
+  value,
+  unit,
+  threshold,
+  side,
+  how,
+}: BottleneckEvidence): string {
+  const sign = side === 'above' ? '≥' : '<'
+  const limit = threshold > 0 ? ` (${sign} ${formatValue(threshold, unit)})` : ''
+  return `  ${label}: ${formatValue(value, unit)}${limit}${how ? `. ${how}` : ''}`
+}
+
+function describeBottleneck(found: Bottleneck | null): string[] {
+  if (!found) return ['Limited by: unknown; it was not profiled.']
+  const { class: name, leaning, evidence, missing } = found
+  return [
+    `${leaning ? 'Leans towards' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
+    ...evidence.map(describeEvidence),
+    ...(name === 'unknown'
+      ? [`  Not known: ${missing.join(', ')}. Profile at a higher level to tell.`]
+      : []),
+  ]
+}
+
+function describeLines(profile: DeepProfile): string[] {
+  const hot = lineHeat(profile, 'samples').slice(0, shownLines)
+  if (hot.length === 0) return ['No source line has samples.']
+  const shared = new Map(
+    lineHeat(profile, 'sharedWavefrontsExcess').map((line) => [`${line.file}:${line.line}`, line]),
+  )
+  const sectors = new Map(
+    lineHeat(profile, 'globalL2SectorsExcess').map((line) => [`${line.file}:${line.line}`, line]),
+  )
+  const excess = (of: Map<string, LineHeat>, { file, line }: LineHeat): string => {
+    const found = of.get(`${file}:${line}`)
+    return found ? formatCount(found.value) : none
+  }
+  return [
+    'Source lines by warp samples:',
+    table(hot, [
+      { header: 'samples', cell: ({ share }) => percent(share) },
+      { header: 'excess shared', cell: (line) => excess(shared, line) },
+      { header: 'excess sectors', cell: (line) => excess(sectors, line) },
+      { header: 'line', align: 'left', cell: ({ file, line }) => `${file}:${line}` },
+      { header: '', align: 'left', cell: ({ text }) => (text ?? '').trim().slice(0, 90) },
+    ]),
+  ]
+}
+
+function describeHistogram(
+  title: string,
+  histogram: Record<string, number> | null,
+  otherwise: string,
+): string[] {
+  if (!histogram) return [otherwise]
+  const total = Object.values(histogram).reduce((sum, value) => sum + value, 0)
+  const rows = Object.entries(histogram).sort(([, a], [, b]) => b - a)
+  return [
+    `${title} (${formatCount(total)} in all):`,
+    table(rows.slice(0, shownOpcodes), [
+      { header: '', cell: ([, value]) => percent(value / total) },
+      { header: '', cell: ([, value]) => formatCount(value) },
+      { header: '', align: 'left', cell: ([name]) => name },
+    ]),
+    ...(rows.length > shownOpcodes ? [`  and ${rows.length - shownOpcodes} more`] : []),
+  ]
+}
+
+const speedup = ({ estimatedSpeedup, speedupType }: Rule): string =>
+  estimatedSpeedup === null
+    ? ''
+    : ` (${speedupType ?? 'estimated'} speed-up ${formatPercent(estimatedSpeedup)}, as ncu estimates)`
+
+function describeRules(profile: DeepProfile): string[] {
+  const rules = profile.kernels
+    .flatMap((kernel) => kernel.rules)
+    .filter(({ kind }) => kind !== 'info')
+    .sort((a, b) => (b.estimatedSpeedup ?? 0) - (a.estimatedSpeedup ?? 0))
+  if (rules.length === 0) return ['ncu has no advice.']
+  return [
+    'What ncu advises:',
+    ...rules.map((rule) => `  ${rule.name}${speedup(rule)}\n    ${rule.text}`),
+  ]
+}
+
+/** `profile` is null below the deep level. */
+export function describeRung(
+  session: Session,
+  rung: RungResult,
+  bottleneck: Bottleneck | null,
+  profile: DeepProfile | null,
+): string {
+  const time = rung.timing
+    ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
+    : `${rung.status}. ${rung.reason ?? ''}`.trim()
+  return [
+    describeOrigin(session),
+    `${rung.id} (${rung.title}): ${time}`,
+    ...describeBottleneck(bottleneck),
+    ...(profile
+      ? [
+          '',
+          ...describeLines(profile),
+          '',
+          ...describeHistogram(
+            'Instructions executed, by warps',
+            opcodeHistogram(profile),
+            'Instructions were not counted.',
+          ),
+          '',
+          ...describeHistogram(
+            'Warp samples by what the warp did',
+            stallHistogram(profile),
+            'Warps were not sampled.',
+          ),
+          '',
+          ...describeRules(profile),
+          ...profile.notes.map((note) => `note: ${note}`),
+        ]
+      : ['Lines, instructions and advice need a session of the deep level: --profile deep.']),
+  ].join('\n')
+}
+
+/** The machine code of two rungs beside one another. */
+export function describeMachineCode({
+  identicalSass,
+  opcodes,
+  stalls,
+}: {
+  identicalSass: boolean | null
+  opcodes: HistogramDelta[] | null
+  stalls: HistogramDelta[] | null
+}): string {
+  const changed = (opcodes ?? []).filter(({ delta }) => delta !== 0).slice(0, shownOpcodes)
+  const waits = (stalls ?? []).slice(0, 6)
+  return [
+    '',
+    identicalSass === null
+      ? 'The machine code of a side is not known.'
+      : identicalSass
+        ? 'Both rungs run the same machine code.'
+        : 'The machine code differs.',
+    ...(changed.length > 0
+      ? [
+          'Instructions executed, by warps:',
+          table(changed, [
+            { header: '', align: 'left', cell: ({ key }) => `  ${key}` },
+            { header: 'a', cell: ({ a }) => formatCount(a) },
+            { header: 'b', cell: ({ b }) => formatCount(b) },
+            {
+              header: 'b − a',
+              cell: ({ delta }) => `${delta > 0 ? '+' : '−'}${formatCount(Math.abs(delta))}`,
+            },
+          ]),
+        ]
+      : []),
+    ...(waits.length > 0
+      ? [
+          'Warp samples, share of each rung’s:',
+          table(waits, [
+            { header: '', align: 'left', cell: ({ key }) => `  ${key}` },
+            { header: 'a', cell: ({ shareA }) => percent(shareA) },
+            { header: 'b', cell: ({ shareB }) => percent(shareB) },
+          ]),
+        ]
+      : []),
+  ].join('\n')
+}
