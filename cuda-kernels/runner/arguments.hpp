@@ -20,7 +20,7 @@ struct RungPath {
 };
 
 struct Arguments {
-  enum Command { kDevice, kMeasure, kProfile, kSanitize } command;
+  enum Command { kDevice, kMeasure, kProfile, kSanitize, kProbe } command;
   long long m = 0, n = 0, k = 0, seed = 1;
   float alpha = 1, beta = 0;
   KlDtype dtype = KL_F32;     // of the rungs that --rung-dtype does not name
@@ -78,8 +78,10 @@ inline Arguments parseArguments(int count, char** values) {
   else if (command == "measure") args.command = Arguments::kMeasure;
   else if (command == "profile") args.command = Arguments::kProfile;
   else if (command == "sanitize") args.command = Arguments::kSanitize;
-  else badArgument("the command must be device, measure, profile or sanitize, not '" + command + "'");
+  else if (command == "probe") args.command = Arguments::kProbe;
+  else badArgument("the command must be device, probe, measure, profile or sanitize, not '" + command + "'");
 
+  const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // takes no rungs
   const bool measuring = args.command == Arguments::kMeasure;
   std::set<std::string> seen;
   std::map<std::string, KlDtype> rungDtypes;
@@ -94,7 +96,7 @@ inline Arguments parseArguments(int count, char** values) {
       if (!applies) badArgument(option + " does not apply to " + command);
     };
     if (option == "--owner-pid") args.ownerPid = parseInteger(option, next(), 1, 1LL << 30);
-    else if (args.command == Arguments::kDevice) badArgument("unknown option of device: " + option);
+    else if (alone) badArgument("unknown option of " + command + ": " + option);
     else if (option == "--m") args.m = parseInteger(option, next(), 1, KL_MAX_DIMENSION);
     else if (option == "--n") args.n = parseInteger(option, next(), 1, KL_MAX_DIMENSION);
     else if (option == "--k") args.k = parseInteger(option, next(), 1, KL_MAX_DIMENSION);
@@ -118,7 +120,7 @@ inline Arguments parseArguments(int count, char** values) {
     else if (option == "--min-samples") { only(measuring); args.minSamples = parseInteger(option, next(), 1, 10000); }
     else badArgument("unknown option: " + option);
   }
-  if (args.command == Arguments::kDevice) return args;
+  if (alone) return args;
 
   if (!args.m || !args.n || !args.k) badArgument("--m, --n and --k are required");
   if (args.rungs.empty()) badArgument("at least one --rung is required");

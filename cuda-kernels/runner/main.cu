@@ -154,6 +154,14 @@ void sanitize(const Arguments& args, const Device& device) {
   }
 }
 
+// One small kernel, marked: whether a profiler can read counters here.
+void probe() {
+  check(cudaProfilerStart(), "cudaProfilerStart");
+  runway<<<1, 32>>>();
+  check(cudaDeviceSynchronize(), "the probe's kernel");
+  check(cudaProfilerStop(), "cudaProfilerStop");
+}
+
 }  // namespace
 
 int main(int argumentCount, char** arguments) {
@@ -166,6 +174,7 @@ int main(int argumentCount, char** arguments) {
     const Nvml nvml(device.pciBusId);
     device.print(nvml);
 
+    if (args.command == Arguments::kProbe) probe();
     if (args.command == Arguments::kMeasure) measure(args, device, nvml);
     if (args.command == Arguments::kProfile) profile(args, device);
     if (args.command == Arguments::kSanitize) sanitize(args, device);

@@ -92,14 +92,52 @@ export async function ncuVersion(
   return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
 }
 
+// A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
+const privateFolder = async ({ kind }: Toolbox): Promise<string | null> =>
+  kind === 'live' ? mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+
+/** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
+export async function probeNcu(
+  toolbox: Toolbox,
+  ncu: string,
+  runner: string,
+): Promise<{ message: string; remedy?: string } | null> {
+  const scratch = await privateFolder(toolbox)
+  try {
+    const result = await toolbox.exec({
+      tool: 'ncu',
+      key: 'ncu/probe',
+      file: ncu,
+      args: [
+        '--metrics',
+        'sm__warps_active.avg.pct_of_peak_sustained_active',
+        ...['--profile-from-start', 'off', '--clock-control', clockControl],
+        ...['--csv', '--page', 'raw', '--print-units', 'base', '--print-metric-instances', 'none'],
+        ...[runner, 'probe'],
+      ],
+      env: scratch ? { TMPDIR: scratch } : {},
+      timeoutMs: 120_000,
+    })
+    if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
+    const failure = recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode)
+    if (failure) return failure
+    return parseNcuRawCsv(result.stdout).launches.length > 0
+      ? null
+      : { message: 'ncu ran without an error, and reported no kernel.' }
+  } finally {
+    if (scratch) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
-  // A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
-  const scratch = toolbox.kind === 'live' ? await mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+  const scratch = await privateFolder(toolbox)
   const env: Record<string, string> = scratch ? { TMPDIR: scratch } : {}
   // The deep pages are printed from the report, so there must be one.
   const reportPath =
     call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
   try {
+    // One of an attempt that failed would stop ncu, which does not write over it.
+    if (toolbox.kind === 'live' && reportPath) await rm(reportPath, { force: true })
     const seconds = new Map<string, number>()
     const result = await toolbox.exec({
       tool: 'ncu',

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { assets as locateAssets } from '../adapters/assets'
 import { readKernelLibrary } from '../adapters/kernel-library'
 import { findTool, liveToolbox } from '../adapters/live-toolbox'
-import { sessionsDir } from '../adapters/paths'
+import { diskBuildCache } from '../adapters/build-cache'
+import { cacheDir, sessionsDir } from '../adapters/paths'
 import { sweepTrash } from '../adapters/session-keeping'
 import type {
   CallInput,
@@ -153,7 +154,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         hasGpu: gpu,
       }
     },
-    'doctor.check': () => diagnose(liveToolbox(null)),
+    'doctor.check': () =>
+      diagnose(liveToolbox(null), {
+        cache: diskBuildCache(cacheDir()),
+        kernelsDir: assets.kernelsDir,
+      }),
     'ladders.list': async () => {
       const library = await readKernelLibrary(assets.kernelsDir)
       const problems = [...library.faults.values()]

@@ -6,6 +6,7 @@ import type { NvidiaSmi } from '../adapters/nvidia-smi'
 import type { Toolbox } from '../adapters/toolbox'
 import type { DoctorCheck, DoctorReport } from '../contract'
 import { toErrorShape } from '../domain/errors'
+import { probeCounters, type CounterProbe } from './counter-probe'
 import { queryDriver, remedies } from './device'
 
 const check = (
@@ -92,7 +93,8 @@ async function hasSysAdmin(): Promise<boolean> {
   return hex !== undefined && ((BigInt(`0x${hex}`) >> 21n) & 1n) === 1n
 }
 
-async function countersCheck(): Promise<DoctorCheck> {
+/** What the driver's module says of who may read counters; the last word has a probe. */
+async function permissionCheck(): Promise<DoctorCheck> {
   const label = 'Counter permission'
   const params = await readText('/proc/driver/nvidia/params')
   const adminOnly = params === null ? null : /^RmProfilingAdminOnly:\s*(\d)/m.exec(params)?.[1]
@@ -108,6 +110,20 @@ async function countersCheck(): Promise<DoctorCheck> {
         'Only administrators may read counters (RmProfilingAdminOnly is 1).',
         countersRemedy,
       )
+}
+
+async function countersCheck(
+  toolbox: Toolbox,
+  driver: NvidiaSmi | null,
+  build: DoctorBuild | null,
+): Promise<DoctorCheck> {
+  const permission = await permissionCheck()
+  const [nvcc, ncu] = await Promise.all([toolbox.locate('nvcc'), toolbox.locate('ncu')])
+  if (permission.status === 'missing' || !driver || !nvcc || !ncu || !build) return permission
+  const failure = await probeCounters({ toolbox, nvcc, ncu, ...build })
+  return failure
+    ? check('counters', permission.label, 'missing', failure.message, failure.remedy)
+    : check('counters', permission.label, 'ok', `${permission.detail} ncu read one.`)
 }
 
 async function cublasCheck(): Promise<DoctorCheck> {
@@ -138,12 +154,19 @@ async function cublasCheck(): Promise<DoctorCheck> {
   )
 }
 
-export async function diagnose(toolbox: Toolbox): Promise<DoctorReport> {
-  const [driver, nvcc, ncu, counters, cublas, sanitizer] = await Promise.all([
-    driverChecks(toolbox),
+/** What building the runner takes, so that a counter can be read for a trial. */
+export type DoctorBuild = Pick<CounterProbe, 'cache' | 'kernelsDir'>
+
+/** Without `build` no counter is read for a trial. */
+export async function diagnose(
+  toolbox: Toolbox,
+  build: DoctorBuild | null = null,
+): Promise<DoctorReport> {
+  const driver = await driverChecks(toolbox)
+  const [nvcc, ncu, counters, cublas, sanitizer] = await Promise.all([
     toolCheck(toolbox, 'nvcc', 'CUDA compiler', /\bV(\d[\d.]*)/),
     toolCheck(toolbox, 'ncu', 'Nsight Compute', /Version\s+([\d.]+)/),
-    countersCheck(),
+    countersCheck(toolbox, driver.driver, build),
     cublasCheck(),
     toolCheck(toolbox, 'compute-sanitizer', 'Compute Sanitizer', sanitizerVersionPattern),
   ])

@@ -15,6 +15,7 @@ export interface ProfileStage {
   device: Device
   seed: number
   idleSeconds: number
+  busyWaitsMs: readonly number[]
   /** Where ncu leaves its own report; null keeps none. */
   reportPath: string | null
   states: ReadonlyMap<string, RungState>
@@ -65,7 +66,14 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
       rungs,
       reportPath: stage.reportPath,
       idleMs: idleMs(stage, cost),
+      busyWaitsMs: stage.busyWaitsMs,
       signal,
+      onBusy: (waitMs) =>
+        emit({
+          type: 'log',
+          level: 'warning',
+          message: `Another tool holds the GPU's counters; trying again in ${Math.ceil(waitMs / 1000)} s.`,
+        }),
       onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
       onProfiled: (rung) => {
         done += 1

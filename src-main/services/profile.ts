@@ -1,5 +1,12 @@
 /** Collects counters: one ncu over one runner for all rungs, only the launches that the runner marks. */
-import { ncuVersion, runNcu, type CollectingLevel, type RungProfile } from '../adapters/ncu'
+import { setTimeout } from 'node:timers/promises'
+import {
+  ncuVersion,
+  runNcu,
+  type CollectingLevel,
+  type NcuCall,
+  type RungProfile,
+} from '../adapters/ncu'
 import type { ProcessResult } from '../adapters/process'
 import { profileArgs, type BuiltRung } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
@@ -18,7 +25,10 @@ export interface ProfileRequest {
   /** Where ncu leaves its own report; null keeps none. */
   reportPath: string | null
   idleMs: number
+  /** How long to wait before each further try while another tool holds the counters. */
+  busyWaitsMs: readonly number[]
   signal: AbortSignal
+  onBusy: (waitMs: number) => void
   onStart: (rung: string) => void
   onProfiled: (rung: string) => void
 }
@@ -54,7 +64,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   if (!ncu) return none({ message: 'ncu was not found.', remedy: remedies.ncu, missing: true })
 
   const version = await ncuVersion(toolbox, ncu, signal)
-  const { result, byRung, deep, deepTroubles, failure } = await runNcu(toolbox, {
+  const call: NcuCall = {
     ncu,
     level: request.level,
     command: [request.runner, ...profileArgs({ problem, seed, rungs })],
@@ -65,7 +75,20 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
       if (event.event === 'start' && event.stage === 'profile') request.onStart(event.rung)
       if (event.event === 'profiled') request.onProfiled(event.rung)
     },
-  })
+  }
+  let answer = await runNcu(toolbox, call)
+  // DCGM samples now and then: the counters are often free a moment later. A replay has the last try.
+  const waits = toolbox.kind === 'live' ? request.busyWaitsMs : []
+  let tries = 1
+  for (const waitMs of waits) {
+    if (answer.failure?.kind !== 'counters-busy' || answer.byRung.size > 0 || signal.aborted) break
+    request.onBusy(waitMs)
+    await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return none(null, version)
+    answer = await runNcu(toolbox, call)
+    tries += 1
+  }
+  const { result, byRung, deep, deepTroubles, failure } = answer
   if (result.outcome === 'cancelled') return none(null, version)
   if (result.outcome !== 'exited')
     return none({ message: unfinished(result, request.idleMs), missing: false }, version)
@@ -76,7 +99,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     deepTroubles,
     seconds: result.seconds,
     trouble: failure && {
-      message: failure.message,
+      message: tries > 1 ? `${failure.message} It was tried ${tries} times.` : failure.message,
       ...(failure.remedy ? { remedy: failure.remedy } : {}),
       missing: byRung.size === 0,
     },

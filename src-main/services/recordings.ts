@@ -166,7 +166,7 @@ export async function replay(
     },
     plan,
     { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
-    { seed, flushL2, idleSeconds: 60 },
+    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [] },
     emitWanted,
     signal,
   )

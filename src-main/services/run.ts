@@ -44,9 +44,16 @@ export interface RunSettings {
   flushL2: boolean
   /** A rung without news for so long counts as hung. */
   idleSeconds: number
+  /** Waits between the tries to profile while another tool holds the counters. */
+  busyWaitsMs: readonly number[]
 }
 
-export const defaultSettings: RunSettings = { seed: 1, flushL2: false, idleSeconds: 60 }
+export const defaultSettings: RunSettings = {
+  seed: 1,
+  flushL2: false,
+  idleSeconds: 60,
+  busyWaitsMs: [3000, 10_000],
+}
 
 export interface RunOutcome {
   session: Session
@@ -129,6 +136,7 @@ export async function runLadder(
     device,
     seed: settings.seed,
     idleSeconds: settings.idleSeconds,
+    busyWaitsMs: settings.busyWaitsMs,
     reportPath: environment.reportPath,
     states,
     emit,

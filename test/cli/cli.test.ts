@@ -156,7 +156,7 @@ describe('what this machine lacks exits 3 and is named with a remedy', () => {
     const dir = await tempDir()
     const { code, stdout, stderr } = await run([...small, '--json'], {
       ...fakeTools(dir),
-      FAKE_NCU: 'no-permission',
+      FAKE_NCU: 'counter-permission',
     })
     expect(code).toBe(3)
     expect(stderr).toMatch(/ERR_NVGPUCTRPERM/)

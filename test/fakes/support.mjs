@@ -1,5 +1,5 @@
 // Shared by the fake tools: the recording they replay and the log of their calls.
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -13,6 +13,14 @@ export const capture = (path) => readFileSync(join(root, 'test', 'captures', pat
 export function logWords(...words) {
   const log = process.env.FAKE_LOG
   if (log) appendFileSync(log, `${JSON.stringify(words)}\n`)
+}
+
+/** The calls of a fake tool so far, its name first. */
+export function callsOf(tool) {
+  const log = process.env.FAKE_LOG
+  if (!log || !existsSync(log)) return []
+  const calls = readFileSync(log, 'utf8').split('\n').filter(Boolean)
+  return calls.map((line) => JSON.parse(line)).filter(([name]) => name === tool)
 }
 
 export const logCall = (tool) => logWords(tool, ...process.argv.slice(2))

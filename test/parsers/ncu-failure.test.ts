@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ncuFailures } from '../fakes/ncu-failures.mjs'
 import { recognizeNcuFailure } from '../../src-main/parsers/ncu-failure'
 import { ncuCapture } from './captures'
 
@@ -38,36 +39,22 @@ describe('as captured', () => {
   })
 })
 
-// No capture of these exists: the texts are ncu's as NVIDIA documents them and users quote them.
+// No capture of these exists: see ncu-failures.mjs for where the texts are from.
 describe('as quoted', () => {
-  const permission =
-    '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0. For instructions on enabling permissions and to get more information see https://developer.nvidia.com/ERR_NVGPUCTRPERM'
-  const returned = '==ERROR== The application returned an error code (9).'
-  const busy =
-    '==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM) is concurrently collecting profiling data. See https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html#faq for more details.'
+  const said = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 
   it.each([
-    ['counter-permission', permission, /NVreg_RestrictProfilingToAdminUsers=0.*SYS_ADMIN/],
-    ['counters-busy', busy, /dcgmi profile --pause/],
-    [
-      'driver-library',
-      '==ERROR== Failed to initialize the profiler: LibraryNotLoaded. Check that a compatible driver library is loaded.',
-      /same driver version/,
-    ],
-    [
-      'driver-incompatible',
-      '==ERROR== Cuda driver is not compatible with Nsight Compute.',
-      /Update the driver/,
-    ],
-    ['application-failed', returned, /without profiling/],
-    ['unknown-metric', '==ERROR== Failed to find metric regex:^sm__nope\\.(sum|min)$', /ncu of/],
-    [
-      'lock-file',
-      '==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock. Please check that the process has write permissions on the file.',
-      /TMPDIR/,
-    ],
-  ] as const)('%s, with its remedy', (kind, line, remedy) => {
-    const failure = recognizeNcuFailure(`==PROF== Connected to process 1 (./r)\n${line}\n`, 1)
+    ['counter-permission', /NVreg_RestrictProfilingToAdminUsers=0.*SYS_ADMIN/],
+    ['counters-busy', /dcgmi profile --pause/],
+    ['driver-library', /same driver version/],
+    ['driver-incompatible', /Update the driver/],
+    ['application-failed', /without profiling/],
+    ['unknown-metric', /ncu of/],
+    ['lock-file', /TMPDIR/],
+    ['no-kernels', /without profiling/],
+  ] as const)('%s, with its remedy', (kind, remedy) => {
+    const text = `==PROF== Connected to process 1 (./r)\n${said(kind)}\n`
+    const failure = recognizeNcuFailure(text, ncuFailures[kind].exitCode)
     expect(failure?.kind).toBe(kind)
     expect(failure?.remedy).toMatch(remedy)
   })
@@ -76,20 +63,21 @@ describe('as quoted', () => {
     expect(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message).toMatch(
       'sm__nope.sum',
     )
-    expect(recognizeNcuFailure(returned, 9)?.message).toMatch('exit code 9')
+    expect(recognizeNcuFailure(said('application-failed'), 9)?.message).toMatch('exit code 9')
   })
 
   it('a cause is told before what followed from it', () => {
     const all = [
       '==ERROR== An error was reported by the driver:',
-      busy,
+      said('counters-busy'),
       '==ERROR== Failed to profile "gemm" in process 7',
-      returned,
+      said('application-failed'),
       '==WARNING== No kernels were profiled.',
     ].join('\r\n')
     expect(recognizeNcuFailure(all, 9)?.kind).toBe('counters-busy')
     expect(
-      recognizeNcuFailure(`${permission}\n==WARNING== No kernels were profiled.`, 0)?.kind,
+      recognizeNcuFailure(`${said('counter-permission')}\n==WARNING== No kernels were profiled.`, 0)
+        ?.kind,
     ).toBe('counter-permission')
   })
 })

@@ -55,7 +55,7 @@ describe('profiling', () => {
 
   it.each([
     ['ncu is not there', ['ncu'], '', /ncu was not found/],
-    ['counters are not permitted', [], 'no-permission', /ERR_NVGPUCTRPERM/],
+    ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
   ])('when %s, times stand and the lack is named', async (_case, without, ncu, message) => {
     const machine = await fakeMachine(without)
     setEnv({ FAKE_NCU: ncu })
@@ -118,5 +118,61 @@ describe('profiling', () => {
     await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
       /no rung named "99_none"/,
     )
+  })
+
+  describe('while another tool holds the counters', () => {
+    const settings = { idleSeconds: 2, busyWaitsMs: [5, 5] }
+    const profiling = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
+      machine.calls('ncu').filter((call) => !call.includes('--version'))
+
+    it('it is tried again, and what comes of it is as if nothing had been', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'counters-busy:2' })
+      const { events, emit } = eventLog()
+      const { session, missing, folder } = await machine.run({}, { settings, emit })
+      expect(profiling(machine)).toHaveLength(3)
+      expect(missing).toBeNull()
+      expect(session.warnings).toEqual([])
+      expect(rung(session, '01_naive').metrics.fmaUtilization?.evidence).toBe('measured')
+      expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
+      const said = events.filter((event) => event.type === 'log').map(({ message }) => message)
+      expect(said).toHaveLength(2)
+      expect(said[0]).toMatch(/holds the GPU's counters; trying again in 1 s/)
+    })
+
+    it('it is said after the third try, with the remedy', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'counters-busy' })
+      const { session, missing } = await machine.run({}, { settings })
+      expect(profiling(machine)).toHaveLength(3)
+      expect(missing?.message).toMatch(/DCGM.*It was tried 3 times\.$/)
+      expect(missing?.remedy).toMatch(/dcgmi profile --pause/)
+      expect(rung(session, '01_naive').timing).not.toBeNull()
+    })
+
+    it('it is not tried again for any other failure', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'driver-library' })
+      await machine.run({}, { settings })
+      expect(profiling(machine)).toHaveLength(1)
+    })
+
+    it('a cancel ends the wait', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'counters-busy' })
+      const abort = new AbortController()
+      const { session } = await machine.run(
+        {},
+        {
+          settings: { idleSeconds: 2, busyWaitsMs: [60_000] },
+          signal: abort.signal,
+          emit: (event) => {
+            if (event.type === 'log') abort.abort()
+          },
+        },
+      )
+      expect(session.completion).toBe('cancelled')
+      expect(rung(session, '01_naive').timing).not.toBeNull()
+    })
   })
 })

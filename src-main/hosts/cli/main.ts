@@ -3,7 +3,8 @@ import { Command, CommanderError } from 'commander'
 import { assets } from '../../adapters/assets'
 import { readKernelLibrary } from '../../adapters/kernel-library'
 import { liveToolbox } from '../../adapters/live-toolbox'
-import { sessionsDir } from '../../adapters/paths'
+import { diskBuildCache } from '../../adapters/build-cache'
+import { cacheDir, sessionsDir } from '../../adapters/paths'
 import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
 import { problemLabel } from '../../domain/problem'
 import { reportSections } from '../../domain/frozen-report'
@@ -31,7 +32,11 @@ const places = async (): Promise<SessionPlaces> => ({
 const doctorSigns = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
 async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
-  const report = await diagnose(liveToolbox(null))
+  const { kernelsDir } = await assets()
+  const report = await diagnose(liveToolbox(null), {
+    cache: diskBuildCache(cacheDir()),
+    kernelsDir,
+  })
   if (json) printJson({ schema: 1, ...report })
   else
     for (const { status, label, detail, remedy } of report.checks) {
