@@ -3,8 +3,9 @@
  * `npm run screenshots [-- --language ko] [-- name …]`: every screen over the shipped recordings, in both
  * themes, 1280 and 1920 px wide, into out/screenshots. To be looked at, not compared.
  */
-import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureBuilt } from './lib/build.mjs'
@@ -14,6 +15,8 @@ import { nodePath } from './lib/node.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
 
 const folder = join(root, 'out/screenshots')
+const program = join(root, 'dist/cli/kernel-ladder.mjs')
+const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const session = '/session/recorded:gemm-fp32-h200-4096'
 
 /** @typedef {{ route: string, ready: string, act?: (page: import('playwright-core').Page) => Promise<void> }} Screen */
@@ -28,6 +31,7 @@ const screens = {
   },
   'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
   compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
+  sessions: { route: '/sessions', ready: 'tr[data-session]' },
   run: { route: '/run', ready: 'select' },
   doctor: { route: '/doctor', ready: 'h2' },
   missing: { route: '/nowhere', ready: 'h1, h2' },
@@ -47,9 +51,11 @@ await runScript(async () => {
   const executablePath = await obtainChromium()
   const { chromium } = await import('playwright-core')
   mkdirSync(folder, { recursive: true })
-  const server = spawn(nodePath(), [join(root, 'dist/cli/kernel-ladder.mjs'), 'serve'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  // A store of its own, with an import in it: whoever takes the pictures has other sessions.
+  const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-screenshots-'))
+  const env = { ...process.env, KERNEL_LADDER_DATA: data }
+  execFileSync(nodePath(), [program, 'import', report], { env, stdio: 'ignore' })
+  const server = spawn(nodePath(), [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   const address = await new Promise((done, failed) => {
     server.stdout.setEncoding('utf8').on('data', (chunk) => {
       const found = /(http:\S+)/.exec(chunk)?.[1]
@@ -99,6 +105,7 @@ await runScript(async () => {
   } finally {
     await browser.close()
     server.kill('SIGTERM')
+    rmSync(data, { recursive: true, force: true })
   }
   return undefined
 })

@@ -25,6 +25,11 @@ export const router = createRouter({
       props: true,
       component: () => import('./features/charts/ChartsScreen.vue'),
     },
+    {
+      path: '/sessions',
+      name: 'sessions',
+      component: () => import('./features/sessions/SessionsScreen.vue'),
+    },
     { path: '/run', name: 'run', component: () => import('./features/run/RunScreen.vue') },
     {
       path: '/run/checks',

@@ -33,10 +33,26 @@ export const useSessionsStore = defineStore('sessions', () => {
     fetch(ref)
   }
 
+  /** The session itself, for what cannot wait on a screen; fails as the call does. */
+  async function load(ref: string): Promise<Session> {
+    const known = sessions.get(ref)
+    if (known?.state === 'ready') return known.value
+    const session = await useClient().call('sessions.get', { ref })
+    sessions.set(ref, { state: 'ready', value: session })
+    return session
+  }
+
+  /** After it was deleted: another of the same name may come. */
+  function forget(ref: string): void {
+    sessions.delete(ref)
+    sources.delete(ref)
+    if (currentRef.value === ref) currentRef.value = null
+  }
+
   function openSources(ref: string): void {
     if (settled(sources.get(ref))) return
     void track(useClient().call('sessions.sources', { ref }), (next) => sources.set(ref, next))
   }
 
-  return { list, sessions, sources, currentRef, loadList, open, fetch, openSources }
+  return { list, sessions, sources, currentRef, loadList, open, fetch, openSources, load, forget }
 })

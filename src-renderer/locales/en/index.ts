@@ -8,10 +8,12 @@ import ladder from './ladder.json'
 import report from './report.json'
 import run from './run.json'
 import sanitize from './sanitize.json'
+import sessions from './sessions.json'
 import shell from './shell.json'
 
 export default {
   ...shell,
+  ...sessions,
   ...figures,
   ...ladder,
   ...charts,

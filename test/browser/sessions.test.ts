@@ -1,0 +1,161 @@
+/** The Sessions screen over a store of its own: every action by what a reader sees and presses. */
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { setEnv, tempDir } from '../services/support'
+import { startHarness, type Harness } from './support'
+
+const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
+
+let harness: Harness
+let store: string
+let imported: string
+beforeEach(async () => {
+  const data = await tempDir()
+  store = join(data, 'sessions')
+  setEnv({ KERNEL_LADDER_DATA: data })
+  harness = await startHarness()
+  imported = (await harness.core.importFile(report)).ref
+})
+afterEach(() => harness.stop())
+
+const open = async (): Promise<{ page: Page; faults: string[] }> => {
+  const opened = await harness.open('/sessions')
+  await opened.page.locator('tr[data-session]').first().waitFor()
+  return opened
+}
+const row = (page: Page, ref: string) => page.locator(`tr[data-session="${ref}"]`)
+
+describe('the list', () => {
+  it('holds every session, and what a search leaves', async () => {
+    const { page, faults } = await open()
+    const all = await harness.core.call('sessions.list', {})
+    expect(await page.locator('tr[data-session]').count()).toBe(all.length)
+    await page.getByRole('searchbox', { name: 'Search sessions' }).fill('import two')
+    expect(await page.locator('tr[data-session]').count()).toBe(1)
+    await page.getByRole('searchbox').fill('<b>nothing</b>')
+    await page.getByText('No session matches “<b>nothing</b>”').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await page.locator('tr[data-session]').count()).toBe(all.length)
+    expect(faults).toEqual([])
+  })
+
+  it('opens a session', async () => {
+    const { page } = await open()
+    await row(page, imported).getByRole('link').click()
+    await page.waitForURL((url) => url.hash.endsWith(`/session/${imported}/ladder`))
+  })
+
+  it('leads two sessions to Compare, the older as a', async () => {
+    const { page } = await open()
+    const refs = ['recorded:gemm-fp32-h200-4096', 'recorded:gemm-fp32-h200-1024']
+    const [older, newer] = (await harness.core.call('sessions.list', {}))
+      .filter(({ ref }) => refs.includes(ref))
+      .sort((a, b) => a.createdAt.localeCompare(b.createdAt))
+    const { rungs } = await harness.core.call('sessions.get', { ref: newer!.ref })
+    const fastest = rungs
+      .slice(1)
+      .reduce((a, b) => (a.timing!.medianMs <= b.timing!.medianMs ? a : b)).id
+    for (const ref of refs) await row(page, ref).getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Compare the two' }).click()
+    await page.waitForURL((url) => decodeURIComponent(url.hash).includes('/compare/'))
+    expect(decodeURIComponent(new URL(page.url()).hash)).toMatch(
+      new RegExp(`^#/session/${older!.ref}/compare/${fastest}/${fastest}\\?with=${newer!.ref}$`),
+    )
+  })
+})
+
+describe('a session of one’s own', () => {
+  it('is renamed in place, by keyboard, and keeps the name', async () => {
+    const { page } = await open()
+    await row(page, imported).getByRole('button', { name: 'Rename' }).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Before <i>the</i> fix')
+    await page.keyboard.press('Enter')
+    await row(page, imported).getByRole('link', { name: 'Before <i>the</i> fix' }).waitFor()
+    await page.reload()
+    await row(page, imported).getByRole('link', { name: 'Before <i>the</i> fix' }).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  it('keeps its name when the renaming is left by Escape', async () => {
+    const { page } = await open()
+    await row(page, imported).getByRole('button', { name: 'Rename' }).click()
+    await page.keyboard.type('other')
+    await page.keyboard.press('Escape')
+    await row(page, imported).getByRole('link', { name: 'launches-two-rungs' }).waitFor()
+    expect(await readdir(join(store, imported))).not.toContain('label.json')
+  })
+
+  it('is deleted and taken back', async () => {
+    const { page } = await open()
+    await row(page, imported).getByRole('button', { name: 'Delete' }).click()
+    await row(page, imported).waitFor({ state: 'detached' })
+    expect(await readdir(store)).toEqual(['.trash'])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await row(page, imported).waitFor()
+    expect(await readdir(store)).toContain(imported)
+  })
+
+  it('that was deleted can be restored after a reload too', async () => {
+    const { page } = await open()
+    await row(page, imported).getByRole('button', { name: 'Delete' }).click()
+    await row(page, imported).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Restore launches-two-rungs' }).click()
+    await row(page, imported).waitFor()
+  })
+})
+
+it('a recording can be neither renamed nor deleted', async () => {
+  const { page } = await open()
+  const recording = row(page, 'recorded:gemm-fp32-h200-4096')
+  expect(await recording.getByRole('button').count()).toBe(0)
+})
+
+describe('a dropped file', () => {
+  /** A drop as the browser makes it: the file comes with the event. */
+  async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
+    const transfer = await page.evaluateHandle(
+      ({ name, base64 }) => {
+        const carried = new DataTransfer()
+        const data = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0))
+        carried.items.add(new File([data], name))
+        return carried
+      },
+      { name, base64: bytes.toString('base64') },
+    )
+    await page.locator('.drop').dispatchEvent('dragenter', { dataTransfer: transfer })
+    await page.getByText('Drop a .ncu-rep report').waitFor()
+    await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
+  }
+
+  it('that is a report becomes a session and opens', async () => {
+    const { page, faults } = await open()
+    await drop(page, 'mine & yours.ncu-rep', await readFile(report))
+    await page.waitForURL((url) => url.hash.includes('/session/imported-mine-yours-'))
+    await page.locator('tr[data-rung]').first().waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('that is none is refused with the parser’s sentence', async () => {
+    const { page } = await open()
+    await drop(page, 'cat<img src=x>.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3]))
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.innerText()).toContain(
+      'cat<img src=x>.jpg is neither a report of ncu nor text.',
+    )
+    expect(await alert.innerText()).not.toContain('kernel-ladder-upload')
+    expect(await readdir(store)).toEqual([imported])
+  })
+
+  it('can be chosen in the dialog instead', async () => {
+    const { page } = await open()
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Import…' }).click()
+    await (await chooser).setFiles(report)
+    await page.waitForURL((url) => /imported-launches-two-rungs-.*ladder$/.test(url.hash))
+  })
+})
