@@ -15,7 +15,7 @@ constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in o
 static_assert(BM % kRowsA == 0 && BK % kRowsB == 0, "the threads must cover both tiles in whole passes");
 
 // Registers for a full SM of threads: with so few sums nothing else hides the wait for a tile.
-__global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
+__global__ void __launch_bounds__(kThreads, kThreadsPerSm == 2048 ? 4 : 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
   __shared__ float aTile[BM][BK];

@@ -34,9 +34,10 @@ __device__ float4 loadFour(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks on an SM, so that one computes while the other waits for its tiles.
+// Two blocks on an SM, so that one computes while the other waits for its tiles. The path of the odd shapes
+// may take more registers than that leaves.
 template <bool kAligned>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
   __shared__ __align__(16) float aTile[kFloatsA];

@@ -27,7 +27,7 @@ __device__ float4 loadFour(const float* row, int i, int length) {
 
 // Two blocks on an SM, so that one computes while the other waits for its tiles.
 template <bool kAligned>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
   __shared__ __align__(16) float aTile[2][BK][BM + 4];  // transposed, padded against conflicts

@@ -27,7 +27,7 @@ constexpr int kStages = 4;  // one is computed on while three are on their way
 // Two blocks on an SM, so that one computes while the other waits for its tiles.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: nothing needs a check.
 template <bool kWhole>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, kWhole ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
   __shared__ __align__(16) float aTile[kStages][BK][BM + 4];  // transposed, padded against conflicts
