@@ -3,9 +3,8 @@
  * page (a row a metric, and a row a piece of advice). Launches are kept up to a budget; behind it rows
  * are counted and not read. Log lines may stand before, between and after the rows.
  */
-import { parse } from 'csv-parse/sync'
 import { inputError } from '../domain/errors'
-import { parseLaunch, type NcuLaunch, type Table } from './ncu-csv'
+import { missingColumns, parseLaunch, type NcuLaunch, type Table } from './ncu-csv'
 import { NumberStyle } from './ncu-csv-locale'
 import { DetailsPage, isDetailsHeader } from './ncu-details'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
@@ -36,7 +35,8 @@ const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 /** Calls back for each line; keeps no more than the line under way. */
 class Lines {
   #rest = ''
-  constructor(readonly onLine: (line: string) => void) {}
+  /** `ended`: the line has its end, and so was not cut off. */
+  constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
     const end = text.lastIndexOf('\n')
@@ -52,15 +52,35 @@ class Lines {
     let at = 0
     for (let next = text.indexOf('\n'); next >= 0; next = text.indexOf('\n', at)) {
       const line = at === 0 ? this.#rest + text.slice(0, next) : text.slice(at, next)
-      this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+      this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line, true)
       at = next + 1
     }
     this.#rest = text.slice(at)
   }
 
   end(): void {
-    if (this.#rest !== '') this.onLine(this.#rest)
+    if (this.#rest !== '') this.onLine(this.#rest, false)
     this.#rest = ''
+  }
+}
+
+/** A line's cells, quoted or not; none where a quote is not closed or something follows it. */
+function splitCells(line: string, delimiter: string): string[] {
+  const cells: string[] = []
+  for (let at = 0; ; at += 1) {
+    if (line[at] === '"') {
+      let end = line.indexOf('"', at + 1)
+      while (end >= 0 && line[end + 1] === '"') end = line.indexOf('"', end + 2)
+      if (end < 0) return []
+      cells.push(line.slice(at + 1, end).replaceAll('""', '"'))
+      at = end + 1
+    } else {
+      const end = line.indexOf(delimiter, at)
+      cells.push(end < 0 ? line.slice(at) : line.slice(at, end))
+      at = end < 0 ? line.length : end
+    }
+    if (at >= line.length) return cells
+    if (line[at] !== delimiter) return []
   }
 }
 
@@ -77,7 +97,7 @@ class Reader {
 
   constructor(readonly budget: Budget) {}
 
-  line(line: string): void {
+  line(line: string, ended: boolean): void {
     // Two runs of ncu into one file: a new header, whose columns may be others.
     if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
       Object.assign(this.#seen, { header: [], units: [] })
@@ -96,6 +116,11 @@ class Reader {
     if (!this.#isWhole(cells)) {
       // A line of text with a comma in it is no row of a table without quotes.
       if (this.#quoted) this.#note(`A row cannot be read: ${JSON.stringify(line.slice(0, 40))}.`)
+      return
+    }
+    if (!this.#quoted && !ended) {
+      // No quote tells whether its last figure is whole.
+      this.#note('The last row has no line end and may be cut off; it is left out.')
       return
     }
     this.#rows += 1
@@ -143,6 +168,8 @@ class Reader {
     const cells = this.#split(line.slice(found.index))
     if (this.#quoted && !line.endsWith('"'))
       return this.#note("ncu's table ends in the middle of its header.")
+    const lacking = missingColumns(cells)
+    if (lacking !== null) return this.#note(lacking)
     this.#seen.header = cells
     if (!isDetailsHeader(cells)) return
     this.result.page = 'details'
@@ -162,16 +189,7 @@ class Reader {
       if (this.#isWhole(cells))
         return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
     }
-    try {
-      const [cells = []]: string[][] = parse(this.#quoted ? text : line, {
-        delimiter: this.#delimiter,
-        relax_column_count: true,
-        relax_quotes: true,
-      })
-      return cells
-    } catch {
-      return []
-    }
+    return splitCells(this.#quoted ? text : line, this.#delimiter)
   }
 
   #logLine(line: string): void {
@@ -185,7 +203,7 @@ class Reader {
 
 export async function readNcuCsv(chunks: AsyncIterable<string>, budget: Budget): Promise<NcuCsv> {
   const reader = new Reader(budget)
-  const lines = new Lines((line) => reader.line(line))
+  const lines = new Lines((line, ended) => reader.line(line, ended))
   let first = true
   for await (const chunk of chunks) {
     lines.push(first ? chunk.replace(/^\uFEFF/, '') : chunk)

@@ -108,6 +108,17 @@ const asNumber = (cell: string | undefined): number | null => {
   return typeof value === 'number' ? value : null
 }
 
+/** Without these a row says nothing of a launch. */
+const needed = ['ID', 'Block Size', 'Grid Size']
+
+/** Why a table with this header has no launches, as a sentence; null where nothing is missing. */
+export function missingColumns(header: readonly string[]): string | null {
+  const missing = needed.filter((column) => !header.includes(column))
+  return missing.length === 0
+    ? null
+    : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the whole raw page.`
+}
+
 /** A header, and the row of units below it; empty where there is none. */
 export interface Table {
   header: string[]
@@ -117,7 +128,8 @@ export interface Table {
 function parseMetrics({ header, units }: Table, row: string[]): Record<string, NcuValue> {
   const metrics: Record<string, NcuValue> = {}
   header.forEach((column, index) => {
-    if (descriptive.has(column) || isRange(column)) return
+    // The last would be no column but the object's prototype.
+    if (descriptive.has(column) || isRange(column) || column === '__proto__') return
     const cell = row[index] ?? ''
     if (units[index] && hasDecimalComma(cell))
       throw inputError(
@@ -170,6 +182,8 @@ export function parseNcuRawCsv(text: string): NcuReport {
       "This is ncu's details page, with a row a metric.",
       'Export the raw page: ncu --import FILE --csv --page raw.',
     )
+  const lacking = missingColumns(header)
+  if (lacking !== null) return { launches: [], messages, notes: [...notes, lacking] }
   const hasUnits = rest[0]?.[0] === ''
   const table = { header, units: hasUnits ? rest[0]! : [] }
   const launches = rest

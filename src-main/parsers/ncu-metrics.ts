@@ -12,10 +12,14 @@ import {
 } from '../domain/metrics'
 import type { Unit } from '../domain/units'
 import type { NcuLaunch } from './ncu-csv'
+import { unitOf } from './ncu-rep-units'
 
 const durationName = 'gpu__time_duration.sum'
 
-/** What ncu's base unit is multiplied by to give the registry's; 1 where they are the same thing. */
+/**
+ * What ncu's base unit is multiplied by to give the registry's; 1 where they are the same thing. A
+ * figure of these without a unit could be off by a factor.
+ */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
   s: { ns: 1e-9 },
@@ -73,7 +77,11 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, `ncu reported ${name} in ${reported} and not in percent.`)
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    const factor = conversions[unit]?.[reported] ?? 1
+    // A table without a row of units: a name of ncu's scheme says its unit.
+    const from = reported || unitOf(name)
+    if (from === '' && conversions[unit])
+      return unavailable(unit, `ncu's table does not say the unit of ${name}.`)
+    const factor = conversions[unit]?.[from] ?? 1
     return { value: result.value * factor, unit, evidence: 'measured' }
   }
   return unavailable(unit, missingReason(launches, names))

@@ -5,6 +5,7 @@
  * wire and takes no memory.
  */
 import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
+import { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
 import {
   FieldDescriptorProto_Label,
@@ -136,4 +137,17 @@ const registry = createFileRegistry(
 export function decode<N extends Name>(name: N, bytes: Uint8Array): MessageOf<N> {
   const schema = registry.getMessage(`${packageName}.${name}`) as GenMessage<MessageOf<N>>
   return fromBinary(schema, bytes, { readUnknownFields: false }) as MessageOf<N>
+}
+
+/** How many metrics a Result holds, without reading them: a message for each takes memory. */
+export function countMetrics(result: Uint8Array): number {
+  const [metrics] = description.Result.metrics
+  const reader = new BinaryReader(result)
+  let count = 0
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag()
+    if (field === metrics) count += 1
+    reader.skip(wireType, field)
+  }
+  return count
 }

@@ -8,7 +8,7 @@
  */
 import { inputError } from '../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
-import { decode, type MessageOf } from './ncu-rep-messages'
+import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
 import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
@@ -30,6 +30,15 @@ const maxNotes = 20
 
 export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
+
+/**
+ * Behind so many entries that are none, the rest is foreign bytes: a gigabyte of them would take minutes.
+ * A launch has some thousand metrics; more would be a bomb for the memory.
+ */
+const maxUnreadable = 10_000
+const maxMetrics = 100_000
+/** String tables are some hundred kilobytes. */
+const maxHeaderBytes = 64 * 2 ** 20
 
 /** Thrown inside this file where the bytes end before what they announce. */
 class CutOff extends Error {}
@@ -124,7 +133,10 @@ const sentence = (error: unknown): string =>
 
 /** Nothing is taken from a block whose header cannot be read: its length would be a guess. */
 function readBlock(cursor: Cursor, state: State): void {
-  const header = decode('BlockHeader', cursor.takeSized())
+  const headerBytes = cursor.takeSized()
+  if (headerBytes.length === 0 || headerBytes.length > maxHeaderBytes)
+    throw new Error(`a block's header has ${headerBytes.length} bytes`)
+  const header = decode('BlockHeader', headerBytes)
   readSession(header.session, state)
   // One by one: a spread of a table of any size would not fit the stack.
   for (const text of header.strings?.entries ?? []) state.strings.push(text)
@@ -137,9 +149,14 @@ function readBlock(cursor: Cursor, state: State): void {
     const at = base + payload.at
     const entry = payload.takeSized()
     try {
+      if (countMetrics(entry) > maxMetrics)
+        throw new Error(`it has more than ${maxMetrics} metrics`)
       const result = decode('Result', entry)
       if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
         throw new Error('it is empty')
+      // A field that is not there reads as 0, and a launch of 0 blocks is none.
+      if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
+        throw new Error('it has no grid or no block size')
       state.launches.push(toLaunch(result, state))
     } catch (error) {
       state.unreadable += 1
@@ -147,6 +164,7 @@ function readBlock(cursor: Cursor, state: State): void {
         state.notes.push(
           `The launch at byte ${at} cannot be read (${sentence(error)}); it is left out.`,
         )
+      if (state.unreadable === maxUnreadable) throw new Error('it holds no launches')
     }
   }
   state.ranges += header.ranges

@@ -5,7 +5,7 @@
  */
 
 /** What ncu writes where it has no figure. Not collected is not zero. */
-const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data)?$/i
+const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
 /** A cell's figure; null where ncu had none; the text itself where the metric is a word. */

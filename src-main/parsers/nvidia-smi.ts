@@ -8,7 +8,7 @@ import { inputError, missingError } from '../domain/errors'
 
 export interface NvidiaSmiGpu {
   /** As normalizePciBusId writes it. */
-  pciBusId: string
+  pciBusId: string | null
   name: string
   architecture: string | null
   memoryTotalBytes: number | null
@@ -67,8 +67,9 @@ const enabled = (text: string | null): boolean | null =>
 
 function parseGpu(gpu: Node): NvidiaSmiGpu {
   const mebibytes = quantity(textAt(gpu, 'fb_memory_usage', 'total'), 'MiB')
+  const busId = textAt(gpu, 'pci', 'pci_bus_id') ?? textAt(gpu, '@id')
   return {
-    pciBusId: normalizePciBusId(textAt(gpu, 'pci', 'pci_bus_id') ?? textAt(gpu, '@id') ?? ''),
+    pciBusId: busId === null ? null : normalizePciBusId(busId),
     name: textAt(gpu, 'product_name') ?? 'unknown GPU',
     architecture: textAt(gpu, 'product_architecture'),
     memoryTotalBytes: mebibytes === null ? null : mebibytes * 1024 ** 2,
@@ -86,6 +87,17 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
   }
 }
 
+const notADocument = (said: string): Error =>
+  inputError(`This is not a whole document of nvidia-smi -q -x: ${JSON.stringify(said)}.`)
+
+function logOf(xml: string): Node | undefined {
+  try {
+    return (parser.parse(xml) as Node).nvidia_smi_log as Node | undefined
+  } catch {
+    return undefined
+  }
+}
+
 export function parseNvidiaSmi(xml: string): NvidiaSmi {
   if (!xml.includes('</nvidia_smi_log>')) {
     const said = xml.trim().split('\n')[0]?.slice(0, 200) ?? ''
@@ -94,10 +106,10 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
         `nvidia-smi finds no GPU: ${said}`,
         'Check that the NVIDIA driver is installed and its kernel module loaded.',
       )
-    throw inputError(`This is not a whole document of nvidia-smi -q -x: ${JSON.stringify(said)}.`)
+    throw notADocument(said)
   }
-  const document = parser.parse(xml) as Node
-  const log = document.nvidia_smi_log as Node
+  const log = logOf(xml)
+  if (typeof log !== 'object') throw notADocument(xml.trim().slice(0, 80))
   const gpus = Array.isArray(log.gpu) ? log.gpu : []
   return {
     driver: textAt(log, 'driver_version'),

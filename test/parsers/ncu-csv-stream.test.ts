@@ -53,6 +53,7 @@ describe('the raw page in pieces', () => {
       'ID;Process ID;Kernel Name;Block Size;Grid Size;Device;CC;gpu__time_duration.sum;launch__waves_per_multiprocessor',
       ';;;;;;;ns;',
       '0;7;tile(float *);(32, 8, 1);(4, 4, 1);0;9.0;1.234.567,5;0,5',
+      '',
     ].join('\n')
     const { launches } = await read(table)
     expect(launches[0]).toMatchObject({

@@ -1,0 +1,295 @@
+/**
+ * What no tool wrote: texts and reports cut at any byte, with bytes flipped, with columns missing, far
+ * too long, or made to take all memory. Nothing crashes or hangs, and nothing missing becomes a figure.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { KernelLadderError } from '../../src-main/domain/errors'
+import { parseSanitizerXml } from '../../src-main/parsers/compute-sanitizer'
+import type { NcuLaunch } from '../../src-main/parsers/ncu-csv'
+import { parseNcuRawCsv } from '../../src-main/parsers/ncu-csv'
+import { readNcuCsv } from '../../src-main/parsers/ncu-csv-stream'
+import { toMetrics } from '../../src-main/parsers/ncu-metrics'
+import { parseNcuRep } from '../../src-main/parsers/ncu-rep'
+import { parseNvidiaSmi } from '../../src-main/parsers/nvidia-smi'
+import { ncuCapture } from './captures'
+
+const captures = join(import.meta.dirname, '../captures')
+const budget = { launches: 500, values: 250_000 }
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield await Promise.resolve(text)
+}
+const stream = (text: string) => readNcuCsv(once(text), budget)
+
+/** A small generator of our own, so that a failure can be repeated. */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1103515245 + 12345) % 2 ** 31
+    return state % below
+  }
+}
+
+/** The same text with some characters replaced, among them those that structure it. */
+function flipped(text: string, seed: number, flips: number): string {
+  const random = generator(seed)
+  const signs = [...'",;\n\r\t<>&=/(){}0-.eE\u0000\ufffd\ud800']
+  const letters = [...text]
+  for (let n = 0; n < flips; n += 1) letters[random(letters.length)] = signs[random(signs.length)]!
+  return letters.join('')
+}
+
+/** Every figure of these launches is one: finite, text, or null. */
+function expectSound(launches: readonly NcuLaunch[]): void {
+  for (const { metrics, grid, block } of launches) {
+    for (const { value } of Object.values(metrics))
+      if (typeof value === 'number') expect(Number.isFinite(value)).toBe(true)
+    for (const extent of [...grid, ...block]) expect(Number.isInteger(extent)).toBe(true)
+  }
+}
+
+const tables = {
+  'the raw page': ncuCapture('launches-two-rungs'),
+  'a wide raw page': ncuCapture('import-set-full'),
+  'the details page': ncuCapture('import-details'),
+}
+
+describe.each(Object.entries(tables))('%s', (_name, text) => {
+  it('cut anywhere gives the launches before the cut as they are, and no other', async () => {
+    const { launches: whole } = await stream(text)
+    const random = generator(11)
+    const cuts = Array.from({ length: 40 }, () => random(text.length))
+    for (const cut of [0, 1, text.length - 1, text.length - 2, ...cuts]) {
+      const { launches } = await stream(text.slice(0, cut))
+      for (const [index, launch] of launches.entries()) {
+        // The details page gives a launch in many rows: the last may have fewer metrics, never others.
+        expect(whole[index]?.metrics, `cut at ${cut}`).toMatchObject(launch.metrics)
+        expect({ ...launch, metrics: null }).toEqual({ ...whole[index], metrics: null })
+      }
+    }
+  })
+
+  it('with characters flipped is read or refused in a sentence', async () => {
+    for (let seed = 1; seed <= 25; seed += 1) {
+      const damaged = flipped(text, seed, 1 + (seed % 7) * 20)
+      const read = await stream(damaged).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(KernelLadderError)
+        return { launches: [] }
+      })
+      expectSound(read.launches)
+    }
+  })
+})
+
+it('what a live ncu printed, cut or flipped, is read or refused as well', () => {
+  const text = tables['the raw page']
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const damaged =
+      seed % 2 ? flipped(text, seed, seed) : text.slice(0, generator(seed)(text.length))
+    try {
+      expectSound(parseNcuRawCsv(damaged).launches)
+    } catch (error) {
+      // The library that splits rows says so itself; a run keeps its times all the same.
+      expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
+    }
+  }
+})
+
+describe('a report', () => {
+  const bytes = new Uint8Array(
+    readFileSync(join(captures, 'ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')),
+  )
+  const whole = parseNcuRep(bytes)
+
+  it('with bytes flipped never has a launch without a grid', () => {
+    const random = generator(3)
+    for (let round = 0; round < 80; round += 1) {
+      const damaged = bytes.slice()
+      for (let n = 0; n < 1 + (round % 30); n += 1)
+        damaged[4 + random(bytes.length - 4)] = random(256)
+      const { launches } = parseNcuRep(damaged)
+      expectSound(launches)
+      for (const { grid, block } of launches) expect(Math.min(...grid, ...block)).toBeGreaterThan(0)
+    }
+  })
+
+  it('keeps a counted zero apart from a metric without a figure', () => {
+    const { launches } = whole
+    const zeros = launches.flatMap(({ metrics }) =>
+      Object.entries(metrics).filter(([, { value }]) => value === 0),
+    )
+    const nulls = launches.flatMap(({ metrics }) =>
+      Object.values(metrics).filter(({ value }) => value === null),
+    )
+    expect(zeros.length).toBeGreaterThan(0)
+    expect(nulls.length).toBeGreaterThan(0)
+  })
+
+  it('of zeros, a hundred million of them, ends at once', () => {
+    const zeros = new Uint8Array(100_000_000)
+    zeros.set(bytes.subarray(0, 10))
+    expect(parseNcuRep(zeros).launches).toEqual([])
+  })
+
+  it('whose one launch holds millions of empty metrics is refused before it takes the memory', () => {
+    const metrics = 4_000_000
+    const sized = (length: number): number[] => [0, 8, 16, 24].map((bits) => (length >> bits) & 255)
+    const varint = (value: number): number[] =>
+      value < 128 ? [value] : [(value & 127) | 128, ...varint(Math.floor(value / 128))]
+    const header = [16, 1, 40, ...varint(4 + metrics * 2)]
+    const bomb = new Uint8Array(4 + 6 + 4 + header.length + 4 + metrics * 2)
+    bomb.set([0x4e, 0x56, 0x52, 0, ...sized(2), 8, 7, ...sized(header.length), ...header])
+    const start = 10 + 4 + header.length
+    bomb.set(sized(metrics * 2), start)
+    for (let at = start + 4; at < bomb.length; at += 2) bomb[at] = (13 << 3) | 2
+    const { launches, notes } = parseNcuRep(bomb)
+    expect(launches).toEqual([])
+    expect(notes).toEqual([expect.stringContaining('more than 100000 metrics')])
+  })
+})
+
+describe('a table with', () => {
+  const header = '"ID","Process ID","Kernel Name","Block Size","Grid Size"'
+  const launch = '"0","7","tile","(32, 1, 1)","(4, 1, 1)"'
+  const metric = 'gpu__time_duration.sum'
+
+  it.each(['', 'n/a', 'N/A', 'nan', '-nan', 'inf', '-', '--', '(!) n/a', 'no data'])(
+    'the cell %j has no figure there, which is not 0',
+    async (cell) => {
+      const { launches } = await stream(
+        `${header},"${metric}"\n"","","","","","ns"\n${launch},"${cell}"\n`,
+      )
+      expect(launches[0]!.metrics[metric]).toEqual({ value: null, unit: 'ns' })
+      for (const { value, evidence } of Object.values(toMetrics(launches, 'standard')))
+        expect({ value, evidence }).toEqual({ value: null, evidence: 'unavailable' })
+    },
+  )
+
+  it('a column missing that says what a launch is names the column', async () => {
+    const { launches, notes } = await stream(
+      '"ID","Process ID","Kernel Name","Block Size","a__b.sum"\n"0","7","tile","(32, 1, 1)","5"\n',
+    )
+    expect(launches).toEqual([])
+    expect(notes).toEqual([expect.stringContaining('no column "Grid Size"')])
+  })
+
+  it('no row of units takes the unit from ncu’s name, as sectors of 32 bytes', async () => {
+    const { launches } = await stream(
+      `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"434208","32","10"\n`,
+    )
+    const metrics = toMetrics(launches, 'standard')
+    expect(launches[0]!.metrics[metric]).toEqual({ value: 434208, unit: '' })
+    expect(launches[0]!.metrics['launch__registers_per_thread']!.unit).toBe('')
+    expect(metrics['l1Bytes']).toMatchObject({ value: 320, unit: 'bytes' })
+  })
+
+  it('a column named like an object’s own parts keeps to its cells', async () => {
+    const { launches } = await stream(
+      `${header},"__proto__","constructor"\n"","","","","","ns","ns"\n${launch},"3","4"\n`,
+    )
+    expect(Object.entries(launches[0]!.metrics)).toEqual([
+      ['constructor', { value: 4, unit: 'ns' }],
+    ])
+    expect(launches[0]!.metrics['value']).toBeUndefined()
+  })
+
+  it('no quotes and no end to its last line leaves that line out: its last figure may be cut', async () => {
+    const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
+    const { launches, notes } = await stream(
+      ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
+    )
+    expect(launches).toHaveLength(1)
+    expect(notes).toEqual([expect.stringContaining('may be cut off')])
+  })
+
+  it('a million rows keeps what the budget says and counts the rest', async () => {
+    const rows = 1_000_000
+    const block = `${launch},"5"\n`.repeat(1000)
+    let alive = 0
+    let mostAlive = 0
+    async function* pages(): AsyncGenerator<string> {
+      yield `${header},"a__b.sum"\n"","","","","","ns"\n`
+      for (let n = 0; n < rows; n += 1000) {
+        alive += 1
+        mostAlive = Math.max(mostAlive, alive)
+        yield await Promise.resolve(block)
+        // Asked for the next: whoever reads is done with this one.
+        alive -= 1
+      }
+    }
+    const { launches, total, notes } = await readNcuCsv(pages(), budget)
+    expect({ kept: launches.length, total, notes }).toEqual({ kept: 500, total: rows, notes: [] })
+    expect(mostAlive).toBe(1)
+  })
+
+  it('a million rows of which each is damaged keeps few notes', async () => {
+    const text = `${header},"a__b.sum"\n${'"0","7"\n'.repeat(1_000_000)}`
+    const { launches, notes } = await stream(text)
+    expect(launches).toEqual([])
+    expect(notes.length).toBeLessThanOrEqual(21)
+  })
+})
+
+describe('XML', () => {
+  const smi = readFileSync(
+    join(captures, 'nvidia-smi/580.159.04-h200/query-xml.stdout.txt'),
+    'utf8',
+  )
+  const sanitizer = readFileSync(
+    join(captures, 'compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds.xml'),
+    'utf8',
+  )
+  /** Thirty levels of ten: expanded, they would take more memory than there is. */
+  const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
+    { length: 30 },
+    (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,
+  ).join('')}]>`
+
+  it('with a billion laughs is not laughed at', () => {
+    const { driver } = parseNvidiaSmi(
+      `${laughs}<nvidia_smi_log><driver_version>&a30;</driver_version></nvidia_smi_log>`,
+    )
+    expect(driver).toBe('&a30;')
+    const { records } = parseSanitizerXml(
+      `${laughs}<ComputeSanitizerOutput><record><kind>&a30;</kind></record></ComputeSanitizerOutput>`,
+    )
+    expect(records[0]?.kind).toBe('&a30;')
+  })
+
+  it.each([
+    ['nested without end', '<nvidia_smi_log>' + '<a>'.repeat(50_000) + '</nvidia_smi_log>'],
+    ['an entity without end', `<!DOCTYPE x [<!ENTITY a "${'x'.repeat(1e6)}</nvidia_smi_log>`],
+    ['a comment', '<!-- </nvidia_smi_log> -->'],
+    ['an end without a beginning', '</nvidia_smi_log>'],
+    ['text for a root', '<nvidia_smi_log>hello</nvidia_smi_log>'],
+  ])('that is %s is refused in a sentence', (_what, text) => {
+    expect(() => parseNvidiaSmi(text)).toThrow(
+      expect.objectContaining({ kind: 'input', message: expect.stringContaining('nvidia-smi') }),
+    )
+  })
+
+  it('of a GPU without a bus id still names the GPU', () => {
+    const text = '<nvidia_smi_log><gpu><product_name>X</product_name></gpu></nvidia_smi_log>'
+    expect(parseNvidiaSmi(text).gpus).toMatchObject([
+      { name: 'X', pciBusId: null, memoryTotalBytes: null, smClockMHz: null },
+    ])
+  })
+
+  it('cut or flipped is read or refused in a sentence', () => {
+    for (const [text, parse] of [
+      [smi, parseNvidiaSmi],
+      [sanitizer, parseSanitizerXml],
+    ] as const)
+      for (let seed = 1; seed <= 30; seed += 1) {
+        const damaged =
+          seed % 2 ? flipped(text, seed, seed * 3) : text.slice(0, generator(seed)(text.length))
+        try {
+          parse(damaged)
+        } catch (error) {
+          expect(error).toBeInstanceOf(KernelLadderError)
+        }
+      }
+  })
+})
