@@ -9,6 +9,7 @@ import {
   type LineHeat,
   type Rule,
 } from '../../domain/deep'
+import { metricDefinition } from '../../domain/metrics'
 import type { RungResult, Session } from '../../domain/session'
 import { formatCount, formatGflops, formatMs, formatPercent, formatValue } from '../../domain/units'
 import { describeOrigin } from './describe'
@@ -28,6 +29,19 @@ export const bottleneckWords: Record<BottleneckClass, string> = {
   'dram-bandwidth': 'device memory',
   latency: 'waiting: no unit is near its limit',
   unknown: 'unknown',
+}
+
+const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
+
+const someOf = (words: readonly string[]): string =>
+  words.length <= 4
+    ? words.join(', ')
+    : `${words.slice(0, 3).join(', ')} and ${words.length - 3} more counters`
+
+/** The level that collects all of these. */
+function collects(ids: readonly string[]): string {
+  const levels = new Set(ids.map((id) => metricDefinition(id)?.level))
+  return `\`--profile ${levels.has('deep') ? 'deep' : 'standard'}\` collects them.`
 }
 
 const percent = (share: number): string => formatPercent(100 * share)
@@ -52,7 +66,7 @@ function describeBottleneck(found: Bottleneck | null): string[] {
     `${leaning ? 'Leans towards' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
     ...evidence.map(describeEvidence),
     ...(name === 'unknown'
-      ? [`  Not known: ${missing.join(', ')}. Profile at a higher level to tell.`]
+      ? [`  Not known: ${someOf(missing.map(labelOf))}. ${collects(missing)}`]
       : []),
   ]
 }
