@@ -2,14 +2,14 @@
 import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/units'
 import { sessionSchemaVersion } from '../../domain/session'
 import type { ComparedRung, ComparisonModel, Regressions } from './comparison'
-import { csvTable, type Cell } from './csv-text'
+import { csvTable, type Cell } from '../../domain/text/csv'
 import { list, patchText, verdictWords } from './markdown'
-import { details, fenced, md, mdCode, mdCodeCell, mdTable } from './markdown-text'
+import { details, fenced, md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
 import { dash, withUnit } from './model'
 import { headline } from '../../domain/provenance'
 import { halfSpread } from '../../domain/summary'
 import { tex, texCode, texComment } from './tex-text'
-import { visibleJson } from './text'
+import { visibleJson } from '../../domain/text/visible'
 
 const title = ({ a }: ComparisonModel): string => headline(a)
 

@@ -5,7 +5,7 @@
  */
 import type { RungResult } from '../../domain/session'
 import { metricDefinition } from '../../domain/metrics'
-import { csvTable, type Cell } from './csv-text'
+import { csvTable, type Cell } from '../../domain/text/csv'
 import type { ReportModel } from './model'
 
 interface Field {

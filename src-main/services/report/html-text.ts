@@ -1,6 +1,6 @@
 /** HTML from texts that may hold anything; nothing of a session can become more than text. */
 import type { Sentence } from '../../domain/sentence'
-import { oneLine, visible } from './text'
+import { oneLine, visible } from '../../domain/text/visible'
 
 const escapes: Record<string, string> = {
   '&': '&amp;',

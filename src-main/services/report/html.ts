@@ -13,7 +13,7 @@ import {
 } from '../../domain/frozen-report'
 import { html, htmlSentence } from './html-text'
 import type { ReportModel } from './model'
-import { escapeHidden } from './text'
+import { escapeHidden } from '../../domain/text/visible'
 
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {

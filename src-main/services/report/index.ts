@@ -28,7 +28,7 @@ import { buildReport, type ReportInput, type ReportModel } from './model'
 import { scrubber, type Privates } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { printTex } from './tex'
-import { visibleJson } from './text'
+import { visibleJson } from '../../domain/text/visible'
 
 /** Formats that are text, made without anything of this machine. */
 export const textFormats = ['md', 'csv', 'json', 'tex'] as const

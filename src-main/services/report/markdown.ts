@@ -4,7 +4,15 @@ import type { MetricValue } from '../../domain/metrics'
 import { formatMs, formatRatio, formatValue } from '../../domain/units'
 import type { Verdict } from '../../domain/compare'
 import type { Hunk } from '../source-diff'
-import { details, fenced, md, mdCode, mdCodeCell, mdSentence, mdTable } from './markdown-text'
+import {
+  details,
+  fenced,
+  md,
+  mdCode,
+  mdCodeCell,
+  mdSentence,
+  mdTable,
+} from '../../domain/text/markdown'
 import {
   dash,
   diagnosticLine,

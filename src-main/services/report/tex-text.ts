@@ -1,6 +1,6 @@
 /** LaTeX from texts that may hold anything; what comes out needs only booktabs, and compiles. */
 import { type Sentence } from '../../domain/sentence'
-import { codePoint, oneLine } from './text'
+import { codePoint, oneLine } from '../../domain/text/visible'
 
 const replacements: Record<string, string> = {
   '\\': '\\textbackslash{}',

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { report } from '../../../src-main/services/report'
-import { csvTable } from '../../../src-main/services/report/csv-text'
-import { fenced, md, mdCode } from '../../../src-main/services/report/markdown-text'
+import { csvTable } from '../../../src-main/domain/text/csv'
+import { fenced, md, mdCode } from '../../../src-main/domain/text/markdown'
 import { tex } from '../../../src-main/services/report/tex-text'
 import { hostile, noPrivates, recording, withHostileStrings, withTroubles } from './samples'
 

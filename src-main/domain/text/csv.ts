@@ -1,5 +1,5 @@
 /** Comma-separated values by RFC 4180, safe to open in a spreadsheet. */
-import { visible } from './text'
+import { visible } from './visible'
 
 export type Cell = string | number | null
 

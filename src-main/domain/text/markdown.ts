@@ -2,8 +2,8 @@
  * Markdown as GitHub reads it, from texts that may hold anything. Escaped are markup, HTML, links that
  * GitHub makes by itself, mentions and mathematics; nothing of a session can become more than text.
  */
-import { type Sentence } from '../../domain/sentence'
-import { oneLine, visible } from './text'
+import { type Sentence } from '../sentence'
+import { oneLine, visible } from './visible'
 
 /** Escapes what is markup anywhere in a line; spaces at the ends stay. */
 const escapeInline = (text: string): string =>
