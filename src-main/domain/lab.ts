@@ -156,6 +156,8 @@ export const LabFile = z.strictObject({
   starter: z.string().default('starter.cu'),
   solution: z.string().default('solution.cu'),
   checks: z.array(LabCheck).min(1).max(24),
+  /** Ids of the checks that the starter fails, and no others; a test on a GPU holds the lab to it. */
+  starterFails: z.array(PartId).min(1).optional(),
   predictions: z.array(LabPrediction).max(12).default([]),
   questions: z.array(LabQuestion).max(12).default([]),
   /** Shown one at a time, the gentlest first. */

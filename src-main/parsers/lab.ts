@@ -168,6 +168,12 @@ function checkNames(lab: LabFile, report: Report): void {
   }
 }
 
+function checkStarterFails(lab: LabFile, report: Report): void {
+  for (const [index, id] of lab.starterFails?.entries() ?? [])
+    if (!lab.checks.some((check) => check.id === id))
+      report(['starterFails', index], `There is no check with the id ${id}.`)
+}
+
 function picturesIn(body: string, bodyLine: number): ParsedLab['pictures'] {
   return body.split('\n').flatMap((text, index) =>
     [...text.matchAll(/!\[[^\]]*\]\(\s*<?([^)\s>]+)/g)].map(([, path]) => ({
@@ -250,6 +256,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
     checkRungs(lab, references, report)
     checkMetrics(lab, report)
     checkAnswers(lab, report)
+    checkStarterFails(lab, report)
     if (faults.length === 0) parsed.lab = lab
   }
   faults.sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
