@@ -59,6 +59,9 @@ export const options = (name) =>
 
 export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 
+/** The recorded rung whose part a source plays that was never recorded: a lab's submission. */
+export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
+
 /** A rung's fault in `$FAKE_FAULTS`, `02_coalesced=hang,…`, for tests that cannot edit the source. */
 export const faultOf = (rung) =>
   (process.env.FAKE_FAULTS ?? '')
