@@ -1,0 +1,193 @@
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernel-library'
+import { labReferences, readLabs } from '../../../src-main/adapters/lab-library'
+import { faultSentence } from '../../../src-main/domain/lab'
+import { outcomeExitCode } from '../../../src-main/domain/lab-outcome'
+import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-trust'
+import { openLab } from '../../../src-main/services/labs'
+import { fakeMachine, setEnv } from '../support'
+import { check, labText, statusesOf, testLab } from './support'
+
+describe('checking a lab', () => {
+  it('passes its solution, with figures and the origin of each', async () => {
+    const machine = await fakeMachine()
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, lab.solution, {
+      predictions: {
+        time: { direction: 'down', factor: 0.09 },
+        loads: { direction: 'up', factor: null },
+      },
+      questions: { blocks: 1024 / 132 },
+    })
+    const { outcome } = attempt
+    expect(statusesOf(attempt)).toEqual({
+      right: 'passed',
+      clean: 'passed',
+      busy: 'passed',
+      fast: 'passed',
+      lean: 'passed',
+    })
+    expect(outcome.status).toBe('passed')
+    expect(outcomeExitCode(outcome)).toBe(0)
+    expect(outcome.device?.name).toBe('NVIDIA H200')
+    const busy = outcome.checks.find(({ id }) => id === 'busy')
+    expect(busy?.sentence).toMatch(/^FMA pipe utilization is \d+\.\d %, ≥ .* \(5 × 01_naive\)\.$/)
+    expect(busy?.figures[0]?.value.evidence).toBe('measured')
+    const [time, loads] = outcome.predictions
+    expect(time).toMatchObject({ status: 'met', direction: 'down', against: '01_naive' })
+    expect(time?.explanation.join(' ')).toMatch(/FMA pipe utilization went from/)
+    expect(loads).toMatchObject({ status: 'missed', direction: 'same' })
+    expect(loads?.sentence).toMatch(/^You said up\. .* It was no change/)
+    expect(outcome.questions[0]).toMatchObject({ status: 'right' })
+  })
+
+  it('does not pass its starter, and says by how much', async () => {
+    const machine = await fakeMachine()
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, lab.starter)
+    expect(statusesOf(attempt)).toMatchObject({ right: 'passed', busy: 'failed', fast: 'failed' })
+    expect(outcomeExitCode(attempt.outcome)).toBe(1)
+    expect(attempt.outcome.predictions[0]).toMatchObject({ status: 'not-given' })
+    // Not answered, so not given away.
+    expect(attempt.outcome.questions[0]).toMatchObject({ status: 'not-given', answer: null })
+  })
+
+  it.each([
+    [
+      'wrong',
+      { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' },
+      /beyond the error bound/,
+    ],
+    [
+      'hang',
+      { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' },
+      /Hung: no progress/,
+    ],
+    ['crash', { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' }, /Crashed while/],
+    ['compile-error', { right: 'failed', clean: 'failed', lean: 'failed' }, /Does not compile/],
+    ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck counts/],
+  ])('fails code that is %s where it is at fault', async (fault, statuses, sentence) => {
+    const machine = await fakeMachine()
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
+    expect(statusesOf(attempt)).toMatchObject(statuses)
+    expect(attempt.outcome.checks.some((one) => sentence.test(one.sentence))).toBe(true)
+    expect(outcomeExitCode(attempt.outcome)).toBe(1)
+  })
+
+  it('without a GPU still builds and makes the static checks; the rest is unavailable and no pass', async () => {
+    const machine = await fakeMachine(['nvidia-smi', 'ncu'])
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, lab.solution)
+    expect(statusesOf(attempt)).toEqual({
+      right: 'unavailable',
+      clean: 'unavailable',
+      busy: 'unavailable',
+      fast: 'unavailable',
+      lean: 'passed',
+    })
+    expect(attempt.outcome.reason).toMatch(/nvidia-smi is not on this machine/)
+    expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
+    expect(outcomeExitCode(attempt.outcome)).toBe(3)
+  })
+
+  it('without a GPU code that does not compile is not yet passed', async () => {
+    const machine = await fakeMachine(['nvidia-smi'])
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, `${lab.solution}\nint x = undeclared;\n`)
+    expect(outcomeExitCode(attempt.outcome)).toBe(1)
+    expect(attempt.outcome.build.diagnostics[0]).toMatchObject({
+      severity: 'error',
+      message: 'identifier "undeclared" is undefined',
+    })
+  })
+
+  it('without counter permission the counters are unavailable, the time is not', async () => {
+    const machine = await fakeMachine()
+    setEnv({ FAKE_NCU: 'no-permission' })
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, lab.solution)
+    expect(statusesOf(attempt)).toMatchObject({
+      right: 'passed',
+      fast: 'passed',
+      busy: 'unavailable',
+    })
+    expect(attempt.outcome.checks.find(({ id }) => id === 'busy')?.sentence).toMatch(/may not read/)
+    expect(outcomeExitCode(attempt.outcome)).toBe(3)
+  })
+
+  it('without compute-sanitizer that check is unavailable, with the remedy’s reason', async () => {
+    const machine = await fakeMachine(['compute-sanitizer'])
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, lab.solution)
+    expect(statusesOf(attempt)).toMatchObject({ clean: 'unavailable', fast: 'passed' })
+    expect(outcomeExitCode(attempt.outcome)).toBe(3)
+  })
+
+  it('on a machine with nothing says so for every check', async () => {
+    const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, lab.solution)
+    expect(new Set(Object.values(statusesOf(attempt)))).toEqual(new Set(['unavailable']))
+    expect(attempt.outcome.reason).toMatch(/nvcc was not found/)
+  })
+
+  it('as recorded refuses to judge code that was not recorded', async () => {
+    const machine = await fakeMachine(['nvidia-smi'])
+    const lab = await testLab(machine)
+    const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
+    expect(statusesOf(attempt)).toMatchObject({ fast: 'unavailable', lean: 'passed' })
+    expect(attempt.outcome.reason).toMatch(/this file is neither/)
+  })
+})
+
+describe('labs from elsewhere', () => {
+  it('are not used before the user says so, and again when a file changed', async () => {
+    const machine = await fakeMachine()
+    const shipped = await testLab(machine)
+    expect(await isTrusted(machine, shipped)).toBe(true)
+
+    const folder = join(machine.dir, 'elsewhere', 'foreign')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'lab.md'), labText)
+    await writeFile(join(folder, 'starter.cu'), shipped.starter)
+    await writeFile(join(folder, 'solution.cu'), shipped.solution)
+    const lab = await openLab(machine, folder)
+    await expect(requireTrust(machine, lab)).rejects.toThrow(/did not come with this program/)
+    await trustLab(lab)
+    await requireTrust(machine, lab)
+
+    await writeFile(join(folder, 'solution.cu'), `${shipped.solution}\n`)
+    await expect(requireTrust(machine, await openLab(machine, folder))).rejects.toThrow()
+  })
+
+  it('with a link out of the folder, a huge file, a missing one or a ring of needs are refused by name', async () => {
+    const machine = await fakeMachine()
+    await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
+    await testLab(machine, labText.replace('minutes: 30', 'minutes: 30\nneeds: { labs: [b] }'), 'a')
+    await testLab(machine, labText.replace('minutes: 30', 'minutes: 30\nneeds: { labs: [a] }'), 'b')
+    await testLab(machine, labText, 'huge')
+    await testLab(machine, labText.replace('# Warps', '![x](gone.svg)'), 'gone').catch(
+      () => undefined,
+    )
+    const labs = join(machine.kernelsDir, 'labs')
+    await writeFile(join(labs, 'huge', 'starter.cu'), 'x'.repeat(50 * 1024 * 1024))
+    await mkdir(join(labs, 'linked'))
+    await writeFile(join(labs, 'linked', 'lab.md'), labText)
+    await symlink('/etc/hostname', join(labs, 'linked', 'starter.cu'))
+    const { faults } = await readLabs(
+      labs,
+      labReferences(await readKernelLibrary(machine.kernelsDir)),
+    )
+    expect(faults.map(faultSentence)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^a\/lab\.md:9: Its prerequisites come back to itself: a → b → a\.$/),
+        expect.stringMatching(/^huge\/starter\.cu: It has 52428800 bytes/),
+        expect.stringMatching(/^gone\/lab\.md:\d+: gone\.svg is not in the folder/),
+        expect.stringMatching(/^linked\/starter\.cu: It is a symbolic link/),
+      ]),
+    )
+  })
+})
