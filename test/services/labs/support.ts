@@ -83,7 +83,12 @@ export const check = (
   checkLab(
     { lab, source, answers, target },
     {
-      assets: { kernelsDir: machine.kernelsDir, recordingsDir, rendererDir: '' },
+      assets: {
+        kernelsDir: machine.kernelsDir,
+        recordingsDir,
+        rendererDir: '',
+        reportTemplate: '',
+      },
       appVersion: '0.0.0-test',
       out: join(machine.dir, `attempt-${(attempts += 1)}`),
       settings: { idleSeconds: 2 },
