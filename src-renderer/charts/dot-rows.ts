@@ -124,7 +124,8 @@ export const dotRows =
                     ...text,
                     color: palette.text,
                     formatter: line.name,
-                    position: 'end' as const,
+                    // The rows run downwards, so that a line starts at the top.
+                    position: 'start' as const,
                     distance: 4,
                   },
                   data: [{ xAxis: line.value }],

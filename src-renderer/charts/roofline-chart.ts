@@ -56,34 +56,31 @@ export const rooflineChart =
       from: Math.max(xMin, yMin / bandwidth.value),
       to: Math.min(xMax, (compute?.value ?? yMax) / bandwidth.value),
     }
-    const line = (
-      name: string,
-      data: [number, number][],
-      labelAt: 'start' | 'end',
-      rotate: boolean,
-    ) => ({
+    const roof = (name: string, data: [number, number][], label: object) => ({
       type: 'line' as const,
       name,
       silent: true,
-      symbol: 'none',
+      symbol: 'circle',
+      symbolSize: 0,
+      showSymbol: true,
       lineStyle: { color: palette.mark, width: 1.5 },
-      data,
-      markPoint: undefined,
-      markLine: {
-        silent: true,
-        symbol: 'none',
-        lineStyle: { opacity: 0 },
-        label: {
-          ...text,
-          color: palette.text,
-          formatter: name,
-          position: labelAt === 'end' ? ('insideEndTop' as const) : ('insideMiddleTop' as const),
-          ...(rotate ? {} : { rotate: 0 }),
-        },
-        data: [[{ coord: data[0] }, { coord: data[1] }]] as [
-          { coord: [number, number] },
-          { coord: [number, number] },
-        ][],
+      data: data.map((value, index) => ({
+        value,
+        label: { show: index === 1, formatter: name, ...text, color: palette.text, ...label },
+      })),
+    })
+    const climbed = points.filter(({ quiet }) => !quiet)
+    const mark = (point: (typeof points)[number]) => ({
+      value: [point.x, point.y],
+      itemStyle: { color: point.quiet ? palette.rest : (palette.series[0] ?? palette.accent) },
+      label: {
+        show: true,
+        position: 'right' as const,
+        distance: 7,
+        formatter: `${point.mark} ${point.title}`,
+        fontFamily: palette.font,
+        fontSize: 11,
+        color: palette.text,
       },
     })
     return {
@@ -91,7 +88,8 @@ export const rooflineChart =
       aria: { enabled: false },
       grid: { left: 64, right: 150, top: 34, bottom: 48, outerBoundsMode: 'none' },
       tooltip: tooltip(palette, 'item', ({ dataIndex, seriesIndex }) => {
-        const point = seriesIndex === 0 ? points[dataIndex] : undefined
+        const of = [climbed, points.filter(({ quiet }) => quiet)][seriesIndex ?? -1]
+        const point = of?.[dataIndex]
         return (
           point && {
             title: `${point.mark} ${point.title}`,
@@ -111,46 +109,43 @@ export const rooflineChart =
         min: yMin,
         max: yMax,
         ...axisName(palette, spec.yAxis, 'y'),
-        axisLabel: { ...text, formatter: spec.yText },
+        axisLabel: {
+          ...text,
+          formatter: (value: number) => String(+(value / 1000).toPrecision(3)),
+        },
       },
       series: [
         {
+          // The way of the climb; the reference stands beside it.
           type: 'line',
           name: '',
           symbol: 'circle',
           symbolSize: 9,
+          showAllSymbol: true,
           lineStyle: { color: palette.series[0] ?? palette.accent, width: 1.25 },
-          labelLayout: { moveOverlap: 'shiftY' },
-          data: points.map(({ x, y, mark, title, quiet }) => ({
-            value: [x, y],
-            itemStyle: { color: quiet ? palette.rest : (palette.series[0] ?? palette.accent) },
-            label: {
-              show: true,
-              position: 'right' as const,
-              distance: 7,
-              formatter: `${mark} ${title}`,
-              fontFamily: palette.font,
-              fontSize: 11,
-              color: palette.text,
-            },
-          })),
+          data: climbed.map(mark),
+        },
+        {
+          type: 'scatter',
+          name: '',
+          symbolSize: 9,
+          data: points.filter(({ quiet }) => quiet).map(mark),
         },
         ...(slope && slope.from < slope.to
           ? [
-              line(
+              roof(
                 bandwidth.name,
-                [
-                  [slope.from, slope.from * bandwidth.value],
-                  [slope.to, slope.to * bandwidth.value],
-                ],
-                'start',
-                true,
+                [slope.from, Math.sqrt(slope.from * slope.to), slope.to].map((x) => [
+                  x,
+                  x * bandwidth.value,
+                ]),
+                { position: 'right', distance: 10 },
               ),
             ]
           : []),
         ...(compute
           ? [
-              line(
+              roof(
                 compute.name,
                 [
                   [
@@ -159,8 +154,7 @@ export const rooflineChart =
                   ],
                   [xMax, compute.value],
                 ],
-                'end',
-                false,
+                { position: 'top', align: 'right', distance: 5 },
               ),
             ]
           : []),

@@ -91,16 +91,18 @@ export const waveChart =
               Number(api.value(0)) + 1,
               Number(api.value(1)) + 1 / spec.slots,
             ])
-            const height = bottom - y
-            // Bands of less than two pixels run together: a gap would be all that is seen.
-            const space = height >= 2 ? 0.5 : 0
+            // On whole pixels, or the bands would beat against them; thin ones run together, since the
+            // gaps would be all that is seen.
+            const upper = Math.round(y)
+            const height = Math.max(1, Math.round(bottom) - upper)
+            const space = height >= 4 ? 1 : 0
             return {
               type: 'rect',
               shape: {
                 x: x + 1,
-                y: y + space / 2,
+                y: upper,
                 width: Math.max(1, right - x - 2),
-                height: Math.max(0.5, height - space),
+                height: height - space,
               },
               style: { fill: colour(block.wave) },
             }

@@ -10,8 +10,11 @@ export interface FigureTable {
   rows: readonly { head: string; cells: readonly (MetricValue | string | null)[] }[]
 }
 
-export const rungLabel = (session: Session, rung: RungResult): string =>
-  `${rungNumber(rung.id, session.rungs.indexOf(rung))} ${rung.title}`
+/** `02 Coalesced`; an import's titles begin with the number already. */
+export function rungLabel(session: Session, rung: RungResult): string {
+  const number = rungNumber(rung.id, session.rungs.indexOf(rung))
+  return rung.title.startsWith(number) ? rung.title : `${number} ${rung.title}`
+}
 
 export const derived = (value: number | null, unit: MetricValue['unit']): MetricValue =>
   value === null ? { value, unit, evidence: 'unavailable' } : { value, unit, evidence: 'derived' }
