@@ -1,6 +1,7 @@
 /** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import katex from 'katex'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../src-main/adapters/kernel-library'
 import {
@@ -77,6 +78,25 @@ describe('the shipped labs', () => {
         expect(value, `${id} ${question}`).toBeGreaterThan(0)
       }
   })
+
+  it.each(labs.map((lab) => [lab.id, lab] as const))(
+    '%s has formulas that KaTeX can set',
+    (id, { lab }) => {
+      const prose = [
+        lab.body,
+        lab.summary,
+        lab.surprise ?? '',
+        ...lab.hints,
+        ...lab.predictions.map(({ ask }) => ask),
+        ...lab.questions.flatMap(({ ask, explain }) => [ask, explain ?? '']),
+      ].join('\n\n')
+      const withoutCode = prose.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '')
+      const formulas = [...withoutCode.matchAll(/\$\$([\s\S]+?)\$\$|\$([^$]+)\$/g)]
+      expect(withoutCode.split('$').length % 2, `${id}: every $ has its other`).toBe(1)
+      for (const [, display, inline] of formulas)
+        katex.renderToString(display ?? inline ?? '', { throwOnError: true, strict: 'error' })
+    },
+  )
 
   it.each(both.map((entry) => [entry.what, entry] as const))(
     '%s says in its header what it does, and only a starter leaves something to do',
