@@ -39,6 +39,11 @@ export const router = createRouter({
       component: () => import('./features/sanitize/SanitizeScreen.vue'),
     },
     {
+      path: '/occupancy',
+      name: 'occupancy',
+      component: () => import('./features/occupancy/OccupancyScreen.vue'),
+    },
+    {
       path: '/doctor',
       name: 'doctor',
       component: () => import('./features/doctor/DoctorScreen.vue'),

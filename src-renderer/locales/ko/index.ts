@@ -11,9 +11,11 @@ import run from './run.json'
 import sanitize from './sanitize.json'
 import sessions from './sessions.json'
 import shell from './shell.json'
+import whatIf from './what-if.json'
 
 export default {
   ...shell,
+  ...whatIf,
   ...sessions,
   ...figures,
   ...ladder,

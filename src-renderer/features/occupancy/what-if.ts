@@ -1,0 +1,88 @@
+/** What the fields of the what-if screen hold, as they stand in its address and as a kernel. Pure. */
+import type { KernelResources } from '../../../src-main/domain/occupancy'
+import {
+  isComputeCapability,
+  registersPerThreadMax,
+  smLimits,
+  threadsPerBlockMax,
+  type ComputeCapability,
+  type SmLimits,
+} from '../../../src-main/domain/sm-limits'
+
+export const resources = ['threads', 'registers', 'shared'] as const
+export type Resource = (typeof resources)[number]
+
+/** As typed: what is no number stands as it was written. */
+export type WhatIfFields = Record<Resource | 'gpu', string>
+
+export const defaultFields: WhatIfFields = {
+  gpu: '9.0',
+  threads: '256',
+  registers: '64',
+  shared: '16384',
+}
+
+export interface Range {
+  min: number
+  max: number
+  /** Of the slider; any whole number can be typed. */
+  step: number
+}
+
+export const rangeOf = (resource: Resource, limits: SmLimits): Range =>
+  ({
+    threads: { min: 1, max: threadsPerBlockMax, step: 32 },
+    registers: { min: 1, max: registersPerThreadMax, step: 1 },
+    shared: { min: 0, max: limits.sharedPerBlock, step: limits.sharedGranularity },
+  })[resource]
+
+/** A whole number within the range, or null. */
+export function parseField(text: string, { min, max }: Range): number | null {
+  const value = /^\s*\d+\s*$/.test(text) ? Number(text) : NaN
+  return value >= min && value <= max ? value : null
+}
+
+const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
+
+/** What the address says, the defaults for what it leaves out. */
+export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFields {
+  const word = (name: keyof WhatIfFields): string => {
+    const value = first(query[name])
+    return typeof value === 'string' ? value.slice(0, 20) : defaultFields[name]
+  }
+  const gpu = word('gpu')
+  return {
+    gpu: isComputeCapability(gpu) ? gpu : defaultFields.gpu,
+    threads: word('threads'),
+    registers: word('registers'),
+    shared: word('shared'),
+  }
+}
+
+export const limitsOf = ({ gpu }: WhatIfFields): SmLimits => smLimits(gpu) ?? smLimits('9.0')!
+
+/** The kernel, or which fields keep it from being one. */
+export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
+  const limits = limitsOf(fields)
+  const values = Object.fromEntries(
+    resources.map((resource) => [
+      resource,
+      parseField(fields[resource], rangeOf(resource, limits)),
+    ]),
+  ) as Record<Resource, number | null>
+  const { threads, registers, shared } = values
+  if (threads === null || registers === null || shared === null)
+    return resources.filter((resource) => values[resource] === null)
+  return { threads, registers, staticSharedBytes: 0, dynamicSharedBytes: shared }
+}
+
+/** The fields of a kernel on a GPU, as its rung was launched. */
+export const fieldsOf = (
+  kernel: Pick<KernelResources, 'threads' | 'registers'> & { shared: number },
+  gpu: ComputeCapability,
+): WhatIfFields => ({
+  gpu,
+  threads: String(kernel.threads),
+  registers: String(kernel.registers),
+  shared: String(kernel.shared),
+})
