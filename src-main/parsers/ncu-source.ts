@@ -115,22 +115,28 @@ const tableRows = (text: string): string[] =>
     .split(/\r?\n/)
     .filter((line) => line.startsWith('"'))
 
+/** ncu quotes every cell, and doubles a quote within one: only such a row needs a real CSV parser. */
+function cellsOf(line: string): string[] {
+  const inner = line.slice(1, -1)
+  const cells = inner.split('","')
+  if (!cells.some((cell) => cell.includes('"'))) return cells
+  const [row = []]: string[][] = parse(line, { relax_column_count: true, relax_quotes: true })
+  return row
+}
+
 export function parseSourcePage(text: string): SourcePage {
   const sections: SourceSection[] = []
   const notes: string[] = []
   const printed = tableRows(text)
   const whole = printed.filter(isWhole)
-  const rows: string[][] = parse(whole.join('\n'), {
-    relax_column_count: true,
-    relax_quotes: true,
-  })
   let file: string | null = null
   let section: SourceSection | null = null
   let layout: Layout | null = null
-  let line: number | null = null
+  let sourceLine: number | null = null
   let seen = new Set<number>()
   let broken = printed.length - whole.length
-  for (const row of rows) {
+  for (const line of whole) {
+    const row = cellsOf(line)
     const [label = '', value = ''] = row
     if (row.length === 2 && label === 'File Path') file = value
     else if (row.length <= 3 && (label === 'Function Name' || label === 'Kernel Name')) {
@@ -138,15 +144,15 @@ export function parseSourcePage(text: string): SourcePage {
       sections.push(section)
       file = null
       layout = null
-      line = null
+      sourceLine = null
       seen = new Set()
     } else if (section && !layout) layout = layoutOf(row)
     else if (section && layout && row.length !== layout.width) broken += 1
     else if (section && layout) {
       const number = layout.line < 0 ? null : countIn(row, layout.line)
       if (number !== null) {
-        line = number
-        section.lines.push({ line, text: row[layout.source] ?? '', ...workOf(row, layout) })
+        sourceLine = number
+        section.lines.push({ line: number, text: row[layout.source] ?? '', ...workOf(row, layout) })
         continue
       }
       const address = row[layout.address] ?? ''
@@ -157,7 +163,7 @@ export function parseSourcePage(text: string): SourcePage {
       section.instructions.push({
         address: at,
         text: row[layout.sass] ?? '',
-        line,
+        line: sourceLine,
         ...workOf(row, layout),
       })
     }
