@@ -3,6 +3,7 @@ import type { CallInput, SessionSummary } from '../../../src-main/contract'
 import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics'
 import { maxExtent, problemLabel } from '../../../src-main/domain/problem'
+import { parseSeconds } from './profile-estimate'
 
 export const customSize = 'custom'
 
@@ -17,6 +18,8 @@ export interface RunForm {
   params: Record<string, string>
   target: string
   profile: ProfileLevel
+  /** Seconds above which a rung is not profiled, as typed; empty is no limit. */
+  profileLimit: string
 }
 
 export const optionalRungs = (ladder: Ladder): LadderRung[] =>
@@ -30,6 +33,7 @@ export const freshForm = (ladder: Ladder, target: string): RunForm => ({
   params: {},
   target,
   profile: 'card',
+  profileLimit: '',
 })
 
 export const isRecording = (target: string): boolean => target.startsWith('recorded')
@@ -117,8 +121,10 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
     ([name, value]) => value !== '' && offered.get(name)?.includes(Number(value)),
   )
   const size = sizeOf(form, ladder)
+  const limit = form.profile === 'none' ? null : parseSeconds(form.profileLimit)
   return {
     ...base,
+    ...(limit === null ? {} : { profileLimitSeconds: limit }),
     ...(size ? { size } : {}),
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }

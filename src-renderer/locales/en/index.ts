@@ -6,6 +6,7 @@ import doctor from './doctor.json'
 import figures from './figures.json'
 import ladder from './ladder.json'
 import report from './report.json'
+import profilePlan from './profile-plan.json'
 import run from './run.json'
 import sanitize from './sanitize.json'
 import sessions from './sessions.json'
@@ -22,6 +23,7 @@ export default {
   ...compare,
   ...code,
   ...report,
+  ...profilePlan,
   ...run,
   ...sanitize,
   ...doctor,

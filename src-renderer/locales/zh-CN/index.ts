@@ -7,6 +7,7 @@ import figures from './figures.json'
 import ladder from './ladder.json'
 import metrics from './metrics.json'
 import report from './report.json'
+import profilePlan from './profile-plan.json'
 import run from './run.json'
 import sanitize from './sanitize.json'
 import sessions from './sessions.json'
@@ -22,6 +23,7 @@ export default {
   ...charts,
   ...compare,
   ...code,
+  ...profilePlan,
   ...run,
   ...sanitize,
   ...report,

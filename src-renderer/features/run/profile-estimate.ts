@@ -1,0 +1,49 @@
+/** What profiling will cost, before a run: from the times of a session of the same ladder and size. */
+import type { SessionSummary } from '../../../src-main/contract'
+import type { Size } from '../../../src-main/domain/ladder'
+import type { ProfileLevel } from '../../../src-main/domain/metrics'
+import { planProfile, type ProfilePlan } from '../../../src-main/domain/pass-plan'
+import type { Session } from '../../../src-main/domain/session'
+
+const sameSize = (a: Size, b: Size): boolean => a.m === b.m && a.n === b.n && a.k === b.k
+
+/** The session whose times stand in for those to come: this machine's newest, else a recording. */
+export function timesFrom(
+  sessions: readonly SessionSummary[],
+  ladder: string,
+  size: Size | null,
+): SessionSummary | undefined {
+  const usable = sessions.filter(
+    (session) =>
+      size !== null &&
+      !session.damaged &&
+      session.kind !== 'imported' &&
+      session.ladder.id === ladder &&
+      sameSize(session.problem, size),
+  )
+  return usable.find(({ kind }) => kind === 'live') ?? usable[0]
+}
+
+/** Seconds as typed; null where it is no limit. */
+export function parseSeconds(text: string): number | null {
+  const value = /^\s*\d{1,6}([.,]\d{1,3})?\s*$/.test(text) ? Number(text.replace(',', '.')) : NaN
+  return value > 0 ? value : null
+}
+
+export function estimate(
+  session: Session,
+  level: ProfileLevel,
+  rungs: readonly string[],
+  limitSeconds: number | null,
+): ProfilePlan | null {
+  if (level === 'none') return null
+  return planProfile({
+    level,
+    computeCapability: session.device?.computeCapability ?? null,
+    rungs: rungs.map((id) => ({
+      id,
+      medianMs: session.rungs.find((rung) => rung.id === id)?.timing?.medianMs ?? null,
+    })),
+    ...(limitSeconds === null ? {} : { limitSeconds }),
+  })
+}
