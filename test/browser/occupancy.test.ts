@@ -20,8 +20,8 @@ describe('the occupancy what-if', () => {
     await answer.waitFor()
     const text = await answer.innerText()
     expect(text).toContain(formatPercent(occupancy(smLimits('9.0')!, kernel).percent))
-    expect(text).toContain('held by Registers')
-    expect(text).toContain('registers 128 → 80: 3 blocks an SM, 37.5 %')
+    expect(text).toContain('held by registers')
+    expect(text).toContain('Registers 128 → 80: 3 blocks an SM, 37.5 %')
     expect(faults).toEqual([])
   })
 

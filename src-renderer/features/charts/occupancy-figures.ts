@@ -4,9 +4,12 @@ import type { ProfiledKernel, RungResult, Session } from '../../../src-main/doma
 import { smLimits } from '../../../src-main/domain/sm-limits'
 import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/waves'
 
+/** A kernel as the profiler or, where nothing was profiled, the runner saw it launched. */
+type SeenKernel = Pick<ProfiledKernel, 'grid' | 'block' | 'resources' | 'ncuMetrics'>
+
 export interface RungOccupancy {
   rung: RungResult
-  kernel: ProfiledKernel
+  kernel: SeenKernel
   occupancy: Occupancy
   /** Blocks of the grid. */
   blocks: number
@@ -21,17 +24,18 @@ export type OccupancyGap =
   | 'unknownGpu'
 
 /** The kernel that speaks for a rung: the one with the most threads, as its others only tidy up. */
-function mainKernel({ profile }: RungResult): ProfiledKernel | undefined {
-  const threads = ({ grid, block }: ProfiledKernel) =>
+function mainKernel({ profile, launches }: RungResult): SeenKernel | undefined {
+  const threads = ({ grid, block }: SeenKernel) =>
     [...grid, ...block].reduce((product, extent) => product * extent, 1)
-  return profile?.kernels.reduce<ProfiledKernel | undefined>(
+  const seen: readonly SeenKernel[] | undefined = profile?.kernels ?? launches
+  return seen?.reduce<SeenKernel | undefined>(
     (most, kernel) => (!most || threads(kernel) > threads(most) ? kernel : most),
     undefined,
   )
 }
 
 /** SMs and compute capability of the GPU; an import has them beside its counters. */
-function gpuOf(session: Session, rung: RungResult, kernel: ProfiledKernel) {
+function gpuOf(session: Session, rung: RungResult, kernel: SeenKernel) {
   if (session.device)
     return { cc: session.device.computeCapability, smCount: session.device.smCount }
   const metrics = kernel.ncuMetrics ?? rung.ncuMetrics
