@@ -1,5 +1,6 @@
 /** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
 import { assets } from '../../adapters/assets'
+import { printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
 import { exitCodes, inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
@@ -53,12 +54,12 @@ function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOption
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-async function deliver(text: string, out: string): Promise<void> {
+async function deliver(content: string | Uint8Array, out: string): Promise<void> {
   if (out !== toStdout) {
-    await saveReport(out, text)
+    await saveReport(out, content)
     note(`Wrote ${out}`)
     // As it is: printers leave no control sequences, and CSV ends its lines with CR LF.
-  } else process.stdout.write(text)
+  } else process.stdout.write(content)
 }
 
 async function check(name: string, options: ReportCommandOptions): Promise<number> {
@@ -92,8 +93,8 @@ const isSection = (word: string): word is ReportSection =>
   reportSections.some((section) => section === word)
 
 function parseSections(list: string, format: ReportFormat): ReportSection[] {
-  if (!['html', 'md'].includes(format))
-    throw inputError('--sections goes with --format html and md only.')
+  if (!['html', 'pdf', 'md'].includes(format))
+    throw inputError('--sections goes with --format html, pdf and md only.')
   const found = words(list, 'sections')
   const unknown = found.find((word) => !isSection(word))
   if (unknown !== undefined)
@@ -129,6 +130,6 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
   const opened = await open(name)
   const sessions =
     compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
-  await deliver(await makeReport(await assets(), sessions, choice), out)
+  await deliver(await makeReport({ assets: await assets(), printPdf }, sessions, choice), out)
   return 0
 }

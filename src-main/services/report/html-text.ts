@@ -29,3 +29,32 @@ export const htmlSentence = (sentence: Sentence): string =>
       return escaped(visible(piece).replace(/\s+/g, ' '))
     })
     .join('')
+
+export interface HtmlColumn {
+  header: string
+  align?: 'left'
+}
+
+/** A table whose cells are HTML already; the first cell of a row names it. */
+export function htmlTable(
+  columns: readonly HtmlColumn[],
+  rows: readonly (readonly string[])[],
+  name = '',
+): string {
+  const look = (index: number): string => (columns[index]?.align === 'left' ? '' : ' class="num"')
+  const cells = (row: readonly string[]): string =>
+    row
+      .map((cell, index) =>
+        index === 0
+          ? `<th scope="row"${look(index)}>${cell}</th>`
+          : `<td${look(index)}>${cell}</td>`,
+      )
+      .join('')
+  return [
+    `<table${name ? ` class="${name}"` : ''}>`,
+    `<thead><tr>${columns.map(({ header }, index) => `<th scope="col"${look(index)}>${header}</th>`).join('')}</tr></thead>`,
+    `<tbody>`,
+    ...rows.map((row) => `<tr>${cells(row)}</tr>`),
+    '</tbody></table>',
+  ].join('\n')
+}

@@ -1,5 +1,6 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import type { PdfPrinter } from '../../adapters/pdf'
 import { DeepProfile } from '../../domain/deep'
 import { inputError } from '../../domain/errors'
 import {
@@ -25,6 +26,7 @@ import { printLongCsv, printWideCsv } from './csv'
 import { printHtml } from './html'
 import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
+import { printPdfReport } from './pdf'
 import { scrubber, type Privates } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { printTex } from './tex'
@@ -33,7 +35,7 @@ import { visibleJson } from '../../domain/text/visible'
 /** Formats that are text, made without anything of this machine. */
 export const textFormats = ['md', 'csv', 'json', 'tex'] as const
 export type TextFormat = (typeof textFormats)[number]
-export const reportFormats = ['html', ...textFormats] as const
+export const reportFormats = ['html', 'pdf', ...textFormats] as const
 export type ReportFormat = (typeof reportFormats)[number]
 
 export function parseFormat(word: string): ReportFormat {
@@ -197,3 +199,11 @@ export function reportHtml(
   const deep = inputs.map((one, index) => freezeDeep(opened[index]?.profiles ?? [], one))
   return printHtml(template, frozen, deep, models)
 }
+
+/** Of one session, as pages. */
+export const reportPdf = (
+  opened: Opened,
+  options: Omit<ReportOptions, 'format' | 'wide'>,
+  print: PdfPrinter,
+  privates = machinePrivates(),
+): Promise<Uint8Array> => printPdfReport(buildReport(input(opened, options, privates)), print)

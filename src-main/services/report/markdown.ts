@@ -231,6 +231,33 @@ function ladderSection(model: ReportModel): string[] {
   ]
 }
 
+function publishedSection({ published }: ReportModel): string[] {
+  if (!published) return []
+  const { origin, conclusion, columns, rows } = published
+  return [
+    '## Published figures beside ours',
+    md(origin),
+    md(conclusion),
+    ...(rows.length === 0
+      ? []
+      : [
+          mdTable(
+            [
+              { header: 'Rung', align: 'left' },
+              ...columns.flatMap((column) => [
+                { header: `${md(column)}, published` },
+                { header: `${md(column)}, here` },
+              ]),
+            ],
+            rows.map(({ id, cells }) => [
+              mdCodeCell(id),
+              ...cells.flatMap(({ theirs, ours }) => [md(theirs), md(ours)]),
+            ]),
+          ),
+        ]),
+  ]
+}
+
 export function printMarkdown(model: ReportModel): string {
   const { session, summary, facts, steps, date } = model
   const parts = [
@@ -249,6 +276,7 @@ export function printMarkdown(model: ReportModel): string {
       : []),
     ...(summary.troubles.length > 0 ? ['Without a result:', list(summary.troubles)] : []),
     ...ladderSection(model),
+    ...(isTold(model, 'ladder') ? publishedSection(model) : []),
     ...(isTold(model, 'compare') && steps.length > 0
       ? ['## Steps', ...steps.flatMap(stepSection)]
       : []),

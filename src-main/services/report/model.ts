@@ -9,6 +9,7 @@ import { speedup } from '../../domain/compare'
 import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
 import { headline, provenance, type Fact } from '../../domain/provenance'
+import { publishedFigures, type PublishedFigures } from './published'
 import { scrubSession, type Scrubber } from './scrub'
 import { halfSpread, stepsOf, summarize, type Step, type Summary } from '../../domain/summary'
 
@@ -52,6 +53,8 @@ export interface ReportModel {
   notes: string[]
   /** Metrics that no rung has a value of, each with the first reason given. */
   absent: { label: string; reason: string }[]
+  /** Null where the ladder's author published none. */
+  published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
   facts: Fact[]
@@ -148,6 +151,7 @@ export function buildReport(input: ReportInput): ReportModel {
         const reasons = session.rungs.flatMap(({ metrics: own }) => own[id]?.reason ?? [])
         return { label, reason: reasons[0] ?? 'No reason was recorded.' }
       }),
+    published: publishedFigures(session),
     steps: steps.map((step) => {
       const [a, b] = [source(step.from.id), source(step.to.id)]
       return {

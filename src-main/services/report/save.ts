@@ -31,7 +31,7 @@ export async function checkPlace(file: string): Promise<void> {
     )
 }
 
-export async function saveReport(file: string, text: string): Promise<void> {
+export async function saveReport(file: string, content: string | Uint8Array): Promise<void> {
   await checkPlace(file)
   const path = resolve(file)
   const partial = join(
@@ -41,7 +41,7 @@ export async function saveReport(file: string, text: string): Promise<void> {
   try {
     const handle = await open(partial, 'wx')
     try {
-      await handle.writeFile(text)
+      await handle.writeFile(content)
       await handle.sync()
     } finally {
       await handle.close()

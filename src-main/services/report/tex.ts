@@ -20,6 +20,36 @@ const rowLine = ({
   return `    ${name}${status} & ${figures} \\\\`
 }
 
+/** A second table, so that the first keeps its width. */
+function publishedTable({ published, session }: ReportModel): string[] {
+  if (!published || published.rows.length === 0) return []
+  const { origin, conclusion, columns, rows } = published
+  const heads = columns.flatMap((column) => [`${tex(column)}, published`, 'here'])
+  return [
+    '\\begin{table}',
+    '  \\centering',
+    `  \\caption{Published figures beside ours. ${tex(origin)}}`,
+    `  \\label{tab:${label(session.id)}-published}`,
+    `  \\begin{tabular}{l${'r'.repeat(heads.length)}}`,
+    '    \\toprule',
+    `    Rung & ${heads.join(' & ')} \\\\`,
+    '    \\midrule',
+    ...rows.map(
+      ({ id, cells }) =>
+        `    ${[texCode(id), ...cells.flatMap(({ theirs, ours }) => [tex(theirs), tex(ours)])].join(' & ')} \\\\`,
+    ),
+    '    \\bottomrule',
+    '  \\end{tabular}',
+    '',
+    '  \\smallskip',
+    '  \\begin{minipage}{\\linewidth}',
+    `    \\footnotesize\\raggedright ${tex(conclusion)}`,
+    '  \\end{minipage}',
+    '\\end{table}',
+    '',
+  ]
+}
+
 /** A label that LaTeX takes as it is. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
@@ -61,5 +91,6 @@ export function printTex(model: ReportModel): string {
     '  \\end{minipage}',
     '\\end{table}',
     '',
+    ...publishedTable(model),
   ].join('\n')
 }

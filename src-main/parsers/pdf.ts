@@ -1,0 +1,52 @@
+/**
+ * The little that is asked of a PDF as Chromium writes it (PDF 1.4, its objects in plain text, only their
+ * streams compressed): on which page a named place lies, and when it says that it was made.
+ */
+
+/** Bytes as characters, one to one. */
+const textOf = (pdf: Uint8Array): string => Buffer.from(pdf).toString('latin1')
+
+function objectsOf(text: string): Map<string, string> {
+  const objects = new Map<string, string>()
+  for (const { 1: number, 2: body } of text.matchAll(
+    /(?:^|\n)(\d+) 0 obj\s*(<<[^]*?)(?:endobj|stream)/g,
+  ))
+    objects.set(number!, body!)
+  return objects
+}
+
+/** Pages from 1 by the name of a place in the document; empty for a PDF that is written otherwise. */
+export function placesInPdf(pdf: Uint8Array): Map<string, number> {
+  const text = textOf(pdf)
+  const objects = objectsOf(text)
+  const pages = new Map<string, number>()
+  const visit = (number: string): void => {
+    const body = objects.get(number)
+    if (body === undefined || pages.has(number)) return
+    const kids = /\/Kids\s*\[([^\]]*)\]/.exec(body)?.[1]
+    if (kids === undefined) pages.set(number, pages.size + 1)
+    else for (const [, kid] of kids.matchAll(/(\d+) 0 R/g)) visit(kid!)
+  }
+  const catalog = [...objects.values()].find((body) => /\/Type\s*\/Catalog\b/.test(body))
+  const root = catalog && /\/Pages (\d+) 0 R/.exec(catalog)?.[1]
+  if (root !== undefined) visit(root)
+  const names = catalog && /\/Dests (\d+) 0 R/.exec(catalog)?.[1]
+  const places = new Map<string, number>()
+  for (const [, name, page] of (objects.get(names ?? '') ?? '').matchAll(
+    /\/([\w-]+) \[(\d+) 0 R/g,
+  )) {
+    const found = pages.get(page!)
+    if (found !== undefined) places.set(name!, found)
+  }
+  return places
+}
+
+/** With another date of making, so that the same document is the same bytes; lengths stay, and with them the file's table of contents. */
+export function datePdf(pdf: Uint8Array, date: Date): Uint8Array {
+  const stamp = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')
+  const text = textOf(pdf).replaceAll(
+    /(\/(?:CreationDate|ModDate) \(D:)\d{14}/g,
+    (_all, head: string) => head + stamp,
+  )
+  return Uint8Array.from(Buffer.from(text, 'latin1'))
+}

@@ -1,0 +1,127 @@
+/**
+ * A figure of every rung as bars, for print and for Markdown: an SVG that stands alone, black on white,
+ * readable without colour. The charts of the screen are drawn by the screen's own library.
+ */
+import { formatCount } from '../../domain/units'
+import { html } from './html-text'
+
+export interface Bar {
+  /** What the bar is called: a rung's number, or its number and title. */
+  label: string
+  /** Null where there is no figure: the place stays empty, and `text` says so. */
+  value: number | null
+  /** The figure with its unit. */
+  text: string
+  /** The reference, drawn lighter, and its height across all rows. */
+  isReference: boolean
+}
+
+export interface BarChart {
+  /** Part of a file's name. */
+  id: string
+  title: string
+  /** What the picture shows, in a sentence, for a reader who does not see it. */
+  description: string
+  bars: readonly Bar[]
+  /** The axis in figures, where counting is not right for the unit. */
+  axisText?: (value: number) => string
+  /** Upper end of the axis, where the unit has one. */
+  max?: number
+}
+
+interface Layout {
+  /** In CSS pixels; the height follows from the rows. */
+  width: number
+  labelWidth: number
+}
+
+const row = 18
+const head = 26
+const foot = 18
+const textWidth = 74
+const colours = {
+  bar: '#0a746d',
+  quiet: '#8f99a5',
+  mark: '#171a1f',
+  grid: '#d9dde2',
+  text: '#171a1f',
+  faint: '#525b67',
+}
+
+/** 1, 2 or 5 times a power of ten, so that four to six steps reach the top. */
+function stepOf(top: number): number {
+  const power = 10 ** Math.floor(Math.log10(top / 4))
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => top / step <= 6) ?? top
+}
+
+const at = (value: number): string => String(+value.toFixed(2))
+
+/** As many letters as the width holds, roughly; an ellipsis says that there were more. */
+function fit(text: string, width: number): string {
+  const most = Math.floor(width / 6)
+  const letters = [...text]
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
+}
+
+const text = (
+  x: number,
+  y: number,
+  words: string,
+  { anchor = 'start', colour = colours.text, weight = 400 } = {},
+): string =>
+  `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}" fill="${colour}" font-weight="${weight}">${html(words)}</text>`
+
+const rect = (x: number, y: number, width: number, height: number, fill: string): string =>
+  `<rect x="${at(x)}" y="${at(y)}" width="${at(width)}" height="${at(height)}" fill="${fill}"/>`
+
+const line = (x: number, y1: number, y2: number, stroke: string, more = ''): string =>
+  `<line x1="${at(x)}" x2="${at(x)}" y1="${at(y1)}" y2="${at(y2)}" stroke="${stroke}"${more}/>`
+
+export function barsSvg(chart: BarChart, { width, labelWidth }: Layout): string {
+  const { title, description, bars, axisText = formatCount } = chart
+  const values = bars.flatMap(({ value }) => value ?? [])
+  const top = chart.max ?? Math.max(0, ...values)
+  const height = head + bars.length * row + foot
+  const plot = width - labelWidth - textWidth
+  const x = (value: number): number => labelWidth + (top > 0 ? (value / top) * plot : 0)
+  const bottom = head + bars.length * row
+  const step = top > 0 ? stepOf(top) : 1
+  const ticks =
+    top > 0 ? Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, n) => n * step) : [0]
+  const reference = bars.find(({ isReference, value }) => isReference && value !== null)?.value
+  const parts = [
+    `<title>${html(title)}</title><desc>${html(description)}</desc>`,
+    rect(0, 0, width, height, '#ffffff'),
+    text(0, 14, title, { weight: 600 }),
+    ...ticks.flatMap((tick) => [
+      line(x(tick), head - 4, bottom, colours.grid),
+      text(x(tick), bottom + 13, axisText(tick), { anchor: 'middle', colour: colours.faint }),
+    ]),
+    ...bars.flatMap(({ label, value, text: figure, isReference }, index) => {
+      const y = head + index * row
+      const filled = value === null ? 0 : x(value) - labelWidth
+      return [
+        text(labelWidth - 8, y + 12, fit(label, labelWidth - 8), { anchor: 'end' }),
+        ...(value === null
+          ? []
+          : [rect(labelWidth, y + 3, filled, row - 7, isReference ? colours.quiet : colours.bar)]),
+        text(width, y + 12, figure, {
+          anchor: 'end',
+          colour: value === null ? colours.faint : colours.text,
+        }),
+      ]
+    }),
+    ...(reference == null
+      ? []
+      : [
+          line(
+            x(reference),
+            head - 4,
+            bottom,
+            colours.mark,
+            ' stroke-width="1.2" stroke-dasharray="4 3"',
+          ),
+        ]),
+  ]
+  return `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="11">\n${parts.join('\n')}\n</svg>\n`
+}

@@ -1,0 +1,233 @@
+/** The parts of a printed report, each a heading with what stands below it. */
+import { formatMs, formatRatio, formatValue } from '../../domain/units'
+import { halfSpread } from '../../domain/summary'
+import type { MetricValue } from '../../domain/metrics'
+import type { Hunk } from '../source-diff'
+import { html, htmlCode, htmlLines, htmlTable } from './html-text'
+import { verdictWords } from './markdown'
+import {
+  dash,
+  diagnosticLine,
+  legend,
+  withUnit,
+  type Figure,
+  type LadderRow,
+  type ReportModel,
+  type ReportStep,
+} from './model'
+import type { PrintPart } from './print'
+
+const figure = ({ text, evidence, note }: Figure): string =>
+  `${html(text)}${evidence === 'derived' ? ' ○' : ''}${note === undefined ? '' : `<sup>${note}</sup>`}`
+
+const rungName = ({ rung, isReference }: LadderRow): string =>
+  `${htmlCode(rung.id)}${isReference ? ' (reference)' : ''}`
+
+export const ladderPart = ({ rows }: ReportModel): PrintPart => ({
+  id: 'ladder',
+  title: 'Ladder',
+  body: [
+    htmlTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'What', align: 'left' },
+        { header: 'Status', align: 'left' },
+        { header: 'Time' },
+        { header: '±' },
+        { header: 'Throughput ○' },
+        { header: 'To reference ○' },
+        { header: 'To previous ○' },
+      ],
+      rows.map((row) => [
+        rungName(row),
+        html(row.rung.title),
+        row.rung.status,
+        ...[row.time, row.spread, row.throughput, row.ratio, row.step].map(({ text }) =>
+          html(text),
+        ),
+      ]),
+    ),
+    `<p class="sub">${html(legend)}</p>`,
+  ].join('\n'),
+})
+
+/** What the ladder's author measured, each figure beside ours. */
+export function publishedPart({ published }: ReportModel): PrintPart[] {
+  if (!published) return []
+  const { origin, conclusion, columns, rows } = published
+  const table =
+    rows.length === 0
+      ? ''
+      : htmlTable(
+          [
+            { header: 'Rung', align: 'left' },
+            ...columns.flatMap((column) => [
+              { header: `${html(column)}, published` },
+              { header: `${html(column)}, here` },
+            ]),
+          ],
+          rows.map(({ id, cells }) => [
+            htmlCode(id),
+            ...cells.flatMap(({ theirs, ours }) => [html(theirs), html(ours)]),
+          ]),
+        )
+  const body = `<p>${html(origin)}</p>\n<p>${html(conclusion)}</p>\n${table}`
+  return [{ id: 'published', title: 'Published figures beside ours', body }]
+}
+
+/** As many columns as a page holds beside a rung's name. */
+const mostAcross = 7
+
+export function counterPart({ metrics, rows, notes, absent }: ReportModel): PrintPart {
+  const shown = metrics.flatMap(({ label, isAbsent }, index) =>
+    isAbsent ? [] : [{ label, index }],
+  )
+  const across = Math.ceil(shown.length / Math.max(1, Math.ceil(shown.length / mostAcross)))
+  const tables: string[] = []
+  for (let at = 0; at < shown.length; at += across)
+    tables.push(
+      htmlTable(
+        [
+          { header: 'Rung', align: 'left' },
+          ...shown.slice(at, at + across).map(({ label }) => ({ header: html(label) })),
+        ],
+        rows.map((row) => [
+          rungName(row),
+          ...shown.slice(at, at + across).map(({ index }) => figure(row.metrics[index]!)),
+        ]),
+      ),
+    )
+  const body = [
+    ...(tables.length > 0 ? tables : ['<p>No counter was collected.</p>']),
+    ...(notes.length > 0
+      ? [
+          '<p class="sub">A number behind – names the reason:</p>',
+          `<ol>${notes.map((reason) => `<li>${html(reason)}</li>`).join('')}</ol>`,
+        ]
+      : []),
+    ...(absent.length > 0
+      ? [
+          '<h4>Without a value on any rung</h4>',
+          `<ul>${absent.map(({ label, reason }) => `<li>${html(label)}: ${html(reason)}</li>`).join('')}</ul>`,
+        ]
+      : []),
+  ].join('\n')
+  return { id: 'counters', title: 'Counters', body }
+}
+
+const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
+
+function diff(hunks: readonly Hunk[]): string {
+  const lines = hunks.flatMap(({ oldStart, newStart, lines: own }) => [
+    `<span class="hunk">lines from ${oldStart}, now from ${newStart}</span>`,
+    ...own.map(
+      (text) => `<span class="${kinds[text[0] ?? ''] ?? 'same'}">${htmlLines(text) || ' '}</span>`,
+    ),
+  ])
+  return `<pre class="diff">${lines.join('')}</pre>`
+}
+
+const metricCell = (metric: MetricValue | null): string =>
+  metric?.value == null ? dash : html(formatValue(metric.value, metric.unit))
+
+const arrows = { up: '↑', down: '↓', same: '=' } as const
+
+function stepBody({ from, to, comparison, hunks }: ReportStep): string {
+  const { time, metrics } = comparison
+  const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
+  return [
+    ...(to.idea ? [`<p><i>Idea:</i> ${html(to.idea)}</p>`] : []),
+    time.speedup === null
+      ? '<p>One of them has no time.</p>'
+      : `<p>Time: ${html(formatMs(time.aMs!))} → ${html(formatMs(time.bMs!))}, ${formatRatio(time.speedup)} ± ${html(halfSpread(time.noise!))} as fast, ${verdictWords[time.verdict]}.</p>`,
+    known.length === 0
+      ? '<p>No counter has a value on either side.</p>'
+      : htmlTable(
+          [
+            { header: 'Counter', align: 'left' },
+            { header: htmlCode(from.id) },
+            { header: htmlCode(to.id) },
+            { header: 'After / before ○' },
+            { header: 'Verdict', align: 'left' },
+            { header: 'Announced', align: 'left' },
+          ],
+          known.map(({ label, unit, a, b, ratio, verdict, expected }) => [
+            html(withUnit(label, unit)),
+            metricCell(a),
+            metricCell(b),
+            ratio === null ? dash : formatRatio(ratio),
+            verdictWords[verdict],
+            expected === null
+              ? ''
+              : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`,
+          ]),
+        ),
+    hunks === null
+      ? '<p>The session does not hold both sources, so there is no diff.</p>'
+      : hunks.length === 0
+        ? '<p>The sources are the same.</p>'
+        : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${diff(hunks)}`,
+  ].join('\n')
+}
+
+export const stepParts = ({ steps }: ReportModel): PrintPart[] =>
+  steps.map((step, index) => ({
+    id: `step-${index}`,
+    title: `${htmlCode(step.from.id)} → ${htmlCode(step.to.id)}: ${html(step.to.title)}`,
+    body: stepBody(step),
+  }))
+
+export function troublePart({ troubles }: ReportModel): PrintPart[] {
+  if (troubles.length === 0) return []
+  const body = troubles
+    .map(({ id, title, status, reason, diagnostics }) =>
+      [
+        `<h4>${htmlCode(id)}: ${html(title)}</h4>`,
+        `<p><b>${status}.</b> ${html(reason ?? 'No reason was recorded.')}</p>`,
+        ...(diagnostics.length > 0
+          ? [`<pre class="lines">${htmlLines(diagnostics.map(diagnosticLine).join('\n'))}</pre>`]
+          : []),
+      ].join('\n'),
+    )
+    .join('\n')
+  return [{ id: 'troubles', title: 'Rungs without a result', body }]
+}
+
+export function provenancePart({ facts, session }: ReportModel): PrintPart {
+  const values = (value: Readonly<Record<string, number>>): string =>
+    Object.entries(value)
+      .map(([name, number]) => `${name}=${number}`)
+      .join(' ')
+  const reproduce = facts.find(({ id }) => id === 'reproduce')?.value ?? ''
+  const body = [
+    htmlTable(
+      [
+        { header: 'What', align: 'left' },
+        { header: 'Value', align: 'left' },
+      ],
+      facts
+        .filter(({ id }) => id !== 'reproduce')
+        .map(({ label, value, code }) => [html(label), code ? htmlCode(value) : html(value)]),
+    ),
+    '<h3>To reproduce</h3>',
+    `<pre class="lines">${htmlLines(reproduce)}</pre>`,
+    '<h3>Sources and parameters of each rung</h3>',
+    htmlTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'Source and its SHA-256', align: 'left' },
+        { header: 'Parameters', align: 'left' },
+        { header: 'Clock before, after' },
+        { header: 'Worst relative error' },
+      ],
+      session.rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
+        htmlCode(id),
+        `${htmlCode(file)}<br><span class="hash">${htmlCode(sourceHash)}</span>`,
+        html(values(params)),
+        timing ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz` : dash,
+        verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
+      ]),
+    ),
+  ].join('\n')
+  return { id: 'provenance', title: 'Provenance', body }
+}

@@ -1,0 +1,54 @@
+/** What the ladder's author published, each figure beside ours. */
+import { metricDefinitions } from '../../domain/metrics'
+import { problemLabel } from '../../domain/problem'
+import type { Session } from '../../domain/session'
+import { formatGflops, formatValue } from '../../domain/units'
+
+export interface PublishedFigures {
+  /** Whose figures, on what and where to read them. */
+  origin: string
+  conclusion: string
+  /** Throughput, then the metrics that any rung was published with. */
+  columns: string[]
+  /** Rungs with a published figure; a dash where there is none. */
+  rows: { id: string; cells: { theirs: string; ours: string }[] }[]
+}
+
+const none = '–'
+
+export function publishedFigures({ ladder, rungs }: Session): PublishedFigures | null {
+  const { published } = ladder
+  if (!published) return null
+  const metrics = metricDefinitions.filter(({ id }) =>
+    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
+  )
+  const { author, title, gpu, size, url } = published
+  const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${problemLabel(size)}`
+  return {
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. Another GPU: compare the steps, not the figures.`,
+    conclusion: published.conclusion,
+    columns: ['Throughput', ...metrics.map(({ label }) => label)],
+    rows: rungs
+      .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
+      .map(({ id, timing, metrics: own }) => {
+        const theirs = published.gflops[id]
+        return {
+          id,
+          cells: [
+            {
+              theirs: theirs === undefined ? none : formatGflops(theirs),
+              ours: timing ? formatGflops(timing.gflops) : none,
+            },
+            ...metrics.map((metric) => {
+              const figure = published.metrics[id]?.[metric.id]
+              const ours = own[metric.id]?.value
+              return {
+                theirs: figure === undefined ? none : formatValue(figure, metric.unit),
+                ours: ours == null ? none : formatValue(ours, metric.unit),
+              }
+            }),
+          ],
+        }
+      }),
+  }
+}
