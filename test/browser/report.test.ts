@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assets } from '../../src-main/adapters/assets'
-import { reportHtml, type HtmlSource } from '../../src-main/services/report'
+import { printPdf } from '../../src-main/adapters/chromium'
+import { placesInPdf } from '../../src-main/adapters/pdf'
+import { reportHtml, reportPdf, type HtmlSource } from '../../src-main/services/report'
 import { readTemplate } from '../../src-main/services/report/html'
 import { largeProfile } from '../services/report/deep-samples'
 import { noPrivates, recording, withHostileStrings } from '../services/report/samples'
@@ -129,5 +131,23 @@ describe('an HTML report from the disk, offline', () => {
     const profiles = session.rungs.map(({ id }) => largeProfile(id, 1500))
     const html = reportHtml([{ ...sample, profiles }], {}, template, noPrivates)
     expect(Buffer.byteLength(html)).toBeLessThan(2_000_000)
+  })
+})
+
+describe('a PDF', () => {
+  it('is tagged, has an outline and numbered contents, and is the same bytes again', async () => {
+    const print = () => reportPdf(recording(), {}, printPdf, noPrivates)
+    const pdf = Buffer.from(await print())
+    const text = pdf.toString('latin1')
+    expect(text.startsWith('%PDF-')).toBe(true)
+    expect(text.includes('/Marked true')).toBe(true)
+    expect(text.includes('/Type /Outlines')).toBe(true)
+    // Vectors: a picture would be an object of this type.
+    expect(text.includes('/Subtype /Image')).toBe(false)
+    const places = placesInPdf(pdf)
+    expect([...places.keys()]).toContain('step-4')
+    expect(places.get('summary')).toBe(1)
+    expect(places.get('provenance')!).toBeGreaterThan(places.get('step-0')!)
+    expect(Buffer.from(await print()).equals(pdf)).toBe(true)
   })
 })

@@ -54,6 +54,18 @@ describe('report', () => {
     expect((await run(['import', first, '--which', 'second'])).code).toBe(2)
   })
 
+  it('says what a PDF needs where there is no browser, and leaves no file', async () => {
+    const out = join(await tempDir(), 'report.pdf')
+    const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {
+      PATH: '',
+      KERNEL_LADDER_CHROMIUM: '',
+      CHROME_PATH: '',
+    })
+    expect(code).toBe(3)
+    expect(stderr).toContain('No Chromium or Chrome was found on this machine')
+    expect(existsSync(out)).toBe(false)
+  })
+
   it('sets two sessions side by side', async () => {
     const other = await session(await tempDir(), slower)
     const args = ['report', recorded, '--compare', other, '--format', 'md', '--out', '-']
@@ -64,11 +76,14 @@ describe('report', () => {
   })
 
   it.each([
-    [['--format', 'docx', '--out', '-'], /"docx" is not a format.*html, md, csv, json, tex/s],
+    [['--format', 'docx', '--out', '-'], /"docx" is not a format.*html, pdf, md, csv, json, tex/s],
     [['--format', 'md', '--out', '-', '--rungs', '99_x'], /no rung named "99_x".*06_float4/s],
     [['--format', 'md', '--out', '-', '--rungs', ','], /--rungs names nothing/],
     [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
-    [['--format', 'csv', '--out', '-', '--sections', 'ladder'], /goes with --format html and md/],
+    [
+      ['--format', 'csv', '--out', '-', '--sections', 'ladder'],
+      /goes with --format html, pdf and md/,
+    ],
     [['--out', '-'], /--format is missing/],
     [['--format', 'md'], /--out is missing/],
     [['--format', 'md', '--wide', '--out', '-'], /--wide goes with --format csv/],

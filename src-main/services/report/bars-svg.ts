@@ -48,11 +48,15 @@ const colours = {
   faint: '#525b67',
 }
 
-/** 1, 2 or 5 times a power of ten, so that four to six steps reach the top. */
-function stepOf(top: number): number {
-  const power = 10 ** Math.floor(Math.log10(top / 4))
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => top / step <= 6) ?? top
+/** 1, 2 or 5 times a power of ten, so that a few steps, each wide enough for its figure, reach the top. */
+function stepOf(top: number, plot: number): number {
+  const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))
+  const power = 10 ** Math.floor(Math.log10(top / most))
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => top / step <= most) ?? top
 }
+
+/** `20 M`, where a figure would be `20.0 M`. */
+const plainCount = (value: number): string => formatCount(value).replace(/\.0+(?=\D|$)/, '')
 
 const at = (value: number): string => String(+value.toFixed(2))
 
@@ -78,14 +82,14 @@ const line = (x: number, y1: number, y2: number, stroke: string, more = ''): str
   `<line x1="${at(x)}" x2="${at(x)}" y1="${at(y1)}" y2="${at(y2)}" stroke="${stroke}"${more}/>`
 
 export function barsSvg(chart: BarChart, { width, labelWidth }: Layout): string {
-  const { title, description, bars, axisText = formatCount } = chart
+  const { title, description, bars, axisText = plainCount } = chart
   const values = bars.flatMap(({ value }) => value ?? [])
   const top = chart.max ?? Math.max(0, ...values)
   const height = head + bars.length * row + foot
   const plot = width - labelWidth - textWidth
   const x = (value: number): number => labelWidth + (top > 0 ? (value / top) * plot : 0)
   const bottom = head + bars.length * row
-  const step = top > 0 ? stepOf(top) : 1
+  const step = top > 0 ? stepOf(top, plot) : 1
   const ticks =
     top > 0 ? Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, n) => n * step) : [0]
   const reference = bars.find(({ isReference, value }) => isReference && value !== null)?.value

@@ -1,12 +1,14 @@
 /** The charts of a report outside of the screen: what every rung reaches, and each counter that was collected. */
 import { metricDefinition } from '../../domain/metrics'
+import type { RungResult } from '../../domain/session'
 import { formatGflops, formatValue } from '../../domain/units'
 import type { BarChart } from './bars-svg'
 import type { ReportModel } from './model'
 
-const number = (id: string): string => /^\d+/.exec(id)?.[0] ?? id
+/** `05 2D thread tile`; the title alone where the id begins with no number. */
+const numbered = ({ id, title }: RungResult): string =>
+  `${/^\d+/.exec(id)?.[0] ?? ''} ${title}`.trimStart()
 
-/** `titles`: rungs by number and title, for a chart as wide as the page. */
 export function throughputChart({ rows, session }: ReportModel): BarChart | null {
   if (!rows.some(({ rung }) => rung.timing)) return null
   const { reference } = session.ladder
@@ -16,7 +18,7 @@ export function throughputChart({ rows, session }: ReportModel): BarChart | null
     description: `A bar a rung, in the ladder's order${reference === null ? '' : '; the dashed line is the reference'}.`,
     axisText: (value) => String(+(value / 1000).toPrecision(3)),
     bars: rows.map(({ rung, isReference }) => ({
-      label: `${number(rung.id)} ${rung.title}`,
+      label: numbered(rung),
       value: rung.timing?.gflops ?? null,
       text: rung.timing ? formatGflops(rung.timing.gflops) : rung.status,
       isReference,
@@ -37,7 +39,7 @@ export function metricCharts({ rows, metrics }: ReportModel): BarChart[] {
         bars: rows.map(({ rung, isReference }) => {
           const value = rung.metrics[id]?.value ?? null
           return {
-            label: number(rung.id),
+            label: rung.id,
             value,
             text: value === null ? 'no figure' : formatValue(value, definition.unit),
             isReference,

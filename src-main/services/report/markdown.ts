@@ -244,14 +244,12 @@ function publishedSection({ published }: ReportModel): string[] {
           mdTable(
             [
               { header: 'Rung', align: 'left' },
-              ...columns.flatMap((column) => [
-                { header: `${md(column)}, published` },
-                { header: `${md(column)}, here` },
-              ]),
+              { header: 'Whose', align: 'left' },
+              ...columns.map((column) => ({ header: md(column) })),
             ],
-            rows.map(({ id, cells }) => [
-              mdCodeCell(id),
-              ...cells.flatMap(({ theirs, ours }) => [md(theirs), md(ours)]),
+            rows.flatMap(({ id, theirs, ours }) => [
+              [mdCodeCell(id), 'published', ...theirs.map(md)],
+              ['', 'here', ...ours.map(md)],
             ]),
           ),
         ]),

@@ -61,22 +61,21 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
       : htmlTable(
           [
             { header: 'Rung', align: 'left' },
-            ...columns.flatMap((column) => [
-              { header: `${html(column)}, published` },
-              { header: `${html(column)}, here` },
-            ]),
+            { header: 'Whose', align: 'left' },
+            ...columns.map((column) => ({ header: html(column) })),
           ],
-          rows.map(({ id, cells }) => [
-            htmlCode(id),
-            ...cells.flatMap(({ theirs, ours }) => [html(theirs), html(ours)]),
+          rows.flatMap(({ id, theirs, ours }) => [
+            [htmlCode(id), 'published', ...theirs.map(html)],
+            ['', 'here', ...ours.map(html)],
           ]),
+          'published',
         )
   const body = `<p>${html(origin)}</p>\n<p>${html(conclusion)}</p>\n${table}`
   return [{ id: 'published', title: 'Published figures beside ours', body }]
 }
 
 /** As many columns as a page holds beside a rung's name. */
-const mostAcross = 7
+const mostAcross = 6
 
 export function counterPart({ metrics, rows, notes, absent }: ReportModel): PrintPart {
   const shown = metrics.flatMap(({ label, isAbsent }, index) =>

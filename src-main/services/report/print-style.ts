@@ -9,7 +9,7 @@ export const printStyle = `
 * { box-sizing: border-box }
 html { color: #171a1f; font: 9pt/1.4 Helvetica, Arial, "Liberation Sans", sans-serif; font-variant-numeric: tabular-nums }
 body { margin: 0 }
-h1 { margin: 0 0 1mm; font-size: 18pt; line-height: 1.2 }
+h1 { margin: 0 0 1mm; font-size: 16pt; line-height: 1.2 }
 h2 { margin: 9mm 0 2mm; padding-top: 1.5mm; border-top: 0.7pt solid #171a1f; font-size: 13pt; break-after: avoid }
 h3 { margin: 6mm 0 1.5mm; font-size: 10.5pt; break-after: avoid }
 h4 { margin: 3mm 0 1mm; font-size: 9pt; break-after: avoid }
@@ -28,9 +28,11 @@ thead th { border-bottom: 0.7pt solid #525b67; color: #525b67; font-size: 7.5pt;
 th.num, td.num { text-align: right; white-space: nowrap }
 thead th.num { white-space: normal }
 td, tbody th { overflow-wrap: anywhere }
+tbody th { min-width: 27mm }
+.published td { white-space: nowrap; font-size: 7.2pt }
 sup { font-size: 6.5pt; line-height: 0 }
 figure { break-inside: avoid }
-svg { display: block; max-width: 100%; height: auto }
+svg { display: block; width: 100%; height: auto }
 .pairs { display: grid; grid-template-columns: 1fr 1fr; gap: 4mm 6mm }
 .contents { margin: 5mm 0 0; padding: 0; list-style: none }
 .contents li { display: flex; gap: 2mm; align-items: baseline }

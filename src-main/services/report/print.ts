@@ -53,7 +53,7 @@ function chartBody(model: ReportModel): string {
   return [
     ...(large ? [`<figure>${barsSvg(large, { width: 672, labelWidth: 220 })}</figure>`] : []),
     '<div class="pairs">',
-    ...small.map((chart) => `<figure>${barsSvg(chart, { width: 324, labelWidth: 40 })}</figure>`),
+    ...small.map((chart) => `<figure>${barsSvg(chart, { width: 324, labelWidth: 110 })}</figure>`),
     '</div>',
   ].join('\n')
 }

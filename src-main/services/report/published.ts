@@ -10,8 +10,8 @@ export interface PublishedFigures {
   conclusion: string
   /** Throughput, then the metrics that any rung was published with. */
   columns: string[]
-  /** Rungs with a published figure; a dash where there is none. */
-  rows: { id: string; cells: { theirs: string; ours: string }[] }[]
+  /** Rungs with a published figure, which stand above ours; a dash where there is none. */
+  rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 
 const none = '–'
@@ -31,23 +31,19 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
     rows: rungs
       .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
       .map(({ id, timing, metrics: own }) => {
-        const theirs = published.gflops[id]
+        const gflops = published.gflops[id]
+        const theirs = metrics.map((metric) => {
+          const figure = published.metrics[id]?.[metric.id]
+          return figure === undefined ? none : formatValue(figure, metric.unit)
+        })
+        const ours = metrics.map((metric) => {
+          const figure = own[metric.id]?.value
+          return figure == null ? none : formatValue(figure, metric.unit)
+        })
         return {
           id,
-          cells: [
-            {
-              theirs: theirs === undefined ? none : formatGflops(theirs),
-              ours: timing ? formatGflops(timing.gflops) : none,
-            },
-            ...metrics.map((metric) => {
-              const figure = published.metrics[id]?.[metric.id]
-              const ours = own[metric.id]?.value
-              return {
-                theirs: figure === undefined ? none : formatValue(figure, metric.unit),
-                ours: ours == null ? none : formatValue(ours, metric.unit),
-              }
-            }),
-          ],
+          theirs: [gflops === undefined ? none : formatGflops(gflops), ...theirs],
+          ours: [timing ? formatGflops(timing.gflops) : none, ...ours],
         }
       }),
   }

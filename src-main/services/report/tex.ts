@@ -24,20 +24,20 @@ const rowLine = ({
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
   const { origin, conclusion, columns, rows } = published
-  const heads = columns.flatMap((column) => [`${tex(column)}, published`, 'here'])
+  const heads = columns.map(tex)
   return [
     '\\begin{table}',
     '  \\centering',
     `  \\caption{Published figures beside ours. ${tex(origin)}}`,
     `  \\label{tab:${label(session.id)}-published}`,
-    `  \\begin{tabular}{l${'r'.repeat(heads.length)}}`,
+    `  \\begin{tabular}{ll${'r'.repeat(heads.length)}}`,
     '    \\toprule',
-    `    Rung & ${heads.join(' & ')} \\\\`,
+    `    Rung & Whose & ${heads.join(' & ')} \\\\`,
     '    \\midrule',
-    ...rows.map(
-      ({ id, cells }) =>
-        `    ${[texCode(id), ...cells.flatMap(({ theirs, ours }) => [tex(theirs), tex(ours)])].join(' & ')} \\\\`,
-    ),
+    ...rows.flatMap(({ id, theirs, ours }) => [
+      `    ${[texCode(id), 'published', ...theirs.map(tex)].join(' & ')} \\\\`,
+      `    ${['', 'here', ...ours.map(tex)].join(' & ')} \\\\`,
+    ]),
     '    \\bottomrule',
     '  \\end{tabular}',
     '',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DeepProfile } from '../../../src-main/domain/deep'
+import { reportSections } from '../../../src-main/domain/frozen-report'
 import { Session } from '../../../src-main/domain/session'
 import { parseReportHtml } from '../../../src-main/parsers/report-html'
 import {
@@ -9,6 +10,8 @@ import {
   reportHtml,
   textFormats,
 } from '../../../src-main/services/report'
+import { buildReport } from '../../../src-main/services/report/model'
+import { printDocument } from '../../../src-main/services/report/print'
 import { scrubber } from '../../../src-main/services/report/scrub'
 import { deepProfile } from './deep-samples'
 import { noPrivates, recording, template, withTroubles, type Sample } from './samples'
@@ -85,6 +88,13 @@ function unpacked(sample: Sample): string {
   return JSON.stringify(deep)
 }
 
+const modelInput = (sample: Sample) => ({
+  ...sample,
+  scrub: scrubber(privates),
+  sections: reportSections,
+  date: null,
+})
+
 const texts = (sample: Sample): [string, string][] => [
   ...textFormats.flatMap((format): [string, string][] => [
     [format, report(sample, { format }, privates)],
@@ -92,6 +102,7 @@ const texts = (sample: Sample): [string, string][] => [
   ]),
   ['html', reportHtml([sample], {}, template, privates)],
   ['html, its deep profiles unpacked', unpacked(sample)],
+  ['print', printDocument(buildReport(modelInput(sample)))],
   ['html compared', reportHtml([sample, sample], {}, template, privates)],
   ['csv wide', report(sample, { format: 'csv', wide: true }, privates)],
   ['ci', reportCi(sample, sample, 3, privates).text],

@@ -1,0 +1,183 @@
+import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { printPdf } from '../../../src-main/adapters/chromium'
+import { datePdf, placesInPdf } from '../../../src-main/parsers/pdf'
+import { reportPdf } from '../../../src-main/services/report'
+import { barsSvg } from '../../../src-main/services/report/bars-svg'
+import { setEnv, tempDir } from '../../services/support'
+import { noPrivates, recording, withHostileStrings, withTroubles, type Sample } from './samples'
+
+/** What would be printed first, and what then: a printer that keeps the documents and lays each heading on a page. */
+async function printed(sample: Sample, options: Parameters<typeof reportPdf>[1] = {}) {
+  const documents: string[] = []
+  const pdf = await reportPdf(
+    sample,
+    options,
+    (html) => {
+      documents.push(html)
+      const ids = [...html.matchAll(/<h[23] id="([\w-]+)"/g)].map(([, id]) => id!)
+      return Promise.resolve(fakePdf(ids))
+    },
+    noPrivates,
+  )
+  return { documents, pdf: Buffer.from(pdf).toString('latin1') }
+}
+
+/** A page a heading, in a tree of pages as deep as Chromium makes it. */
+function fakePdf(ids: readonly string[]): Uint8Array {
+  const page = (index: number): number => 100 + index
+  const half = Math.ceil(ids.length / 2)
+  const kids = (from: number, to: number): string =>
+    ids
+      .map((_id, index) => `${page(index)} 0 R`)
+      .slice(from, to)
+      .join(' ')
+  const objects = [
+    "1 0 obj\n<</Title (T)\n/CreationDate (D:20260101010101+00'00')\n/ModDate (D:20260101010101+00'00')>>\nendobj",
+    '2 0 obj\n<</Type /Catalog\n/Pages 3 0 R\n/Dests 4 0 R>>\nendobj',
+    '3 0 obj\n<</Type /Pages\n/Kids [5 0 R 6 0 R]>>\nendobj',
+    `4 0 obj\n<<${ids.map((id, index) => `/${id} [${page(index)} 0 R /XYZ 6 827 0]`).join('\n')}>>\nendobj`,
+    `5 0 obj\n<</Type /Pages\n/Kids [${kids(0, half)}]>>\nendobj`,
+    `6 0 obj\n<</Type /Pages\n/Kids [${kids(half, ids.length)}]>>\nendobj`,
+    ...ids.map((_id, index) => `${page(index)} 0 obj\n<</Type /Page>>\nendobj`),
+  ]
+  return Buffer.from(`%PDF-1.4\n${objects.join('\n')}\n`, 'latin1')
+}
+
+describe('a report for print', () => {
+  it('has the pages of a first print in its contents, and the date of the session', async () => {
+    const { documents, pdf } = await printed(recording())
+    expect(documents).toHaveLength(2)
+    const contents = (html: string): string[] =>
+      [...html.matchAll(/<a href="#([\w-]+)">.*?<span>(\d*)<\/span>/g)].map(
+        ([, id, page]) => `${id} ${page}`,
+      )
+    expect(contents(documents[0]!).slice(0, 3)).toEqual(['summary ', 'ladder ', 'charts '])
+    expect(contents(documents[1]!)).toEqual([
+      'summary 1',
+      'ladder 2',
+      'charts 3',
+      'counters 4',
+      'steps 5',
+      ...[0, 1, 2, 3, 4].map((step) => `step-${step} ${step + 6}`),
+      'provenance 11',
+    ])
+    expect(pdf).toContain('/CreationDate (D:20261121032713')
+    expect(pdf).toContain('/ModDate (D:20261121032713')
+  })
+
+  it('tells the summary, figures with their marks, diffs and the origin', async () => {
+    const [html = ''] = (await printed(withTroubles())).documents
+    expect(html).toContain('<p class="best">Best rung: <code>06_float4</code>')
+    expect(html).toContain('<td class="num">40.3 TFLOP/s</td>')
+    expect(html).toContain('<sup>1</sup>')
+    expect(html).toMatch(/<span class="added">\+.*__shared__/)
+    expect(html).toContain('gemm/03_shared_tile.cu:12: error: expected a &quot;;&quot;')
+    expect(html).toContain('kernel-ladder run --ladder gemm-fp32')
+    expect(html.match(/<svg /g)!.length).toBeGreaterThan(5)
+  })
+
+  it('tells the chosen sections only', async () => {
+    const [html = ''] = (await printed(recording(), { sections: ['charts'] })).documents
+    expect([...html.matchAll(/<h2 id="(\w+)"/g)].map(([, id]) => id)).toEqual([
+      'summary',
+      'charts',
+      'provenance',
+    ])
+  })
+
+  it('lets no hostile text become markup', async () => {
+    const [html = ''] = (await printed(withHostileStrings())).documents
+    expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)
+    expect(html.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+  })
+})
+
+describe('a PDF that is written otherwise', () => {
+  it('has no places, and is left as it is', () => {
+    const other = Buffer.from('%PDF-2.0\nstream of objects\n')
+    expect(placesInPdf(other).size).toBe(0)
+    expect(Buffer.from(datePdf(other, new Date(0)))).toEqual(other)
+  })
+})
+
+describe('a chart', () => {
+  it('is an SVG that stands alone, with each figure as text and the reference across', () => {
+    const svg = barsSvg(
+      {
+        id: 'x',
+        title: 'A <b>',
+        description: 'd',
+        bars: [
+          { label: '00 cuBLAS', value: 40, text: '40 k', isReference: true },
+          { label: '01 & long', value: 10, text: '10 k', isReference: false },
+          { label: '02', value: null, text: 'failed', isReference: false },
+        ],
+      },
+      { width: 400, labelWidth: 100 },
+    )
+    expect(svg).toContain('<title>A &lt;b&gt;</title>')
+    const widths = [...svg.matchAll(/<rect .*? width="([\d.]+)" height="11"/g)].map(([, w]) => +w!)
+    expect(widths).toEqual([226, 56.5])
+    expect(svg).toContain('>failed</text>')
+    expect(svg).toContain('stroke-dasharray')
+  })
+
+  it('of nothing but zeros has no width, and an axis all the same', () => {
+    const bars = [{ label: 'a', value: 0, text: '0', isReference: false }]
+    const svg = barsSvg(
+      { id: 'x', title: 't', description: 'd', bars },
+      { width: 300, labelWidth: 50 },
+    )
+    expect(svg).not.toMatch(/NaN|Infinity/)
+  })
+})
+
+describe('the browser of this machine', () => {
+  const browser = async (script: string): Promise<string> => {
+    const path = join(await tempDir(), 'chromium')
+    await writeFile(path, `#!/bin/sh\n${script}\n`)
+    await chmod(path, 0o755)
+    return path
+  }
+
+  it('is named as missing where there is none, and an own choice is not passed over', async () => {
+    setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
+    await expect(printPdf('x')).rejects.toMatchObject({
+      kind: 'missing',
+      message: 'No Chromium or Chrome was found on this machine, and a PDF needs one.',
+    })
+    setEnv({ KERNEL_LADDER_CHROMIUM: '/nope/chromium' })
+    await expect(printPdf('x')).rejects.toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining('/nope/chromium') as string,
+    })
+  })
+
+  it('that fails is quoted, and nothing of it stays on the disk', async () => {
+    setEnv({ KERNEL_LADDER_CHROMIUM: await browser('echo boom >&2; exit 7') })
+    const left = async () =>
+      (await readdir(tmpdir())).filter((name) => name.startsWith('kernel-ladder-print-'))
+    const before = await left()
+    await expect(printPdf('x')).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(
+        /made no PDF: it ended with code 7\. Its last words: boom/,
+      ) as string,
+    })
+    expect(await left()).toEqual(before)
+  })
+
+  it('gets a profile of its own, and no sandbox only where it is run by root', async () => {
+    const program = await browser(
+      'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; echo "$@" > "$out"',
+    )
+    setEnv({ KERNEL_LADDER_CHROMIUM: program })
+    const words = Buffer.from(await printPdf('x')).toString()
+    expect(words).toMatch(/--headless .*--user-data-dir=\S+\/profile/)
+    expect(words.includes('--no-sandbox')).toBe(process.getuid?.() === 0)
+    expect(words).toMatch(/--generate-pdf-document-outline file:\/\/\S+report\.html$/m)
+  })
+})
