@@ -39,15 +39,21 @@ __device__ inline uint4 readSixteen(const uint4* from) {
   return v;
 }
 
-// All threads walk over the buffer together, over and over; its length is a power of two.
+// How the threads of a grid walk over a buffer, in units of 16 bytes; `mask` is a length of a power of two
+// less one. With a slice each block goes round its own; without, all go round the whole together.
+struct Walk {
+  unsigned slice, mask;
+};
+
 template <bool kThroughL1>
-__global__ void __launch_bounds__(kCeilingThreads) readMany(const uint4* data, unsigned mask, int turns, unsigned* sink) {
-  const unsigned stride = gridDim.x * blockDim.x;
-  unsigned at = blockIdx.x * blockDim.x + threadIdx.x, all = 0;
+__global__ void __launch_bounds__(kCeilingThreads) readMany(const uint4* data, Walk walk, int turns, unsigned* sink) {
+  const unsigned stride = walk.slice ? blockDim.x : gridDim.x * blockDim.x;
+  unsigned at = walk.slice ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x, all = 0;
+  data += size_t(blockIdx.x) * walk.slice;
   for (int turn = 0; turn < turns; ++turn) {
     uint4 values[kReads];
 #pragma unroll
-    for (int r = 0; r < kReads; ++r) values[r] = readSixteen<kThroughL1>(data + ((at + r * stride) & mask));
+    for (int r = 0; r < kReads; ++r) values[r] = readSixteen<kThroughL1>(data + ((at + r * stride) & walk.mask));
 #pragma unroll
     for (int r = 0; r < kReads; ++r) all ^= values[r].x ^ values[r].y ^ values[r].z ^ values[r].w;
     at += kReads * stride;
@@ -72,8 +78,8 @@ class CeilingBench {
     warmUp();
     Json("ceilings")
         .numberOrNull("fp32Gflops", fp32())
-        .numberOrNull("l1GBs", read<true>(16 << 10))
-        .numberOrNull("l2GBs", read<false>(l2Bytes() / 4))
+        .numberOrNull("l1GBs", l1())
+        .numberOrNull("l2GBs", l2())
         .numberOrNull("dramGBs", dram())
         .print();
   }
@@ -124,24 +130,39 @@ class CeilingBench {
     return ms <= 0 ? kUnknown : 2.0 * kChains * kFmaSteps * turns * kCeilingThreads * blocks() / (ms * 1e6);
   }
 
+  // `grid` blocks that read at least `bytes` in all, over a buffer of `size`; GB/s.
   template <bool kThroughL1>
-  double read(size_t atMost) {
-    const size_t bytes = powerOfTwoBelow(atMost);
-    const double perTurn = double(blocks()) * kCeilingThreads * kReads * 16;
-    // Enough turns for about half a millisecond at 10 TB/s, and the whole buffer at least once.
-    const int turns = int(std::max(5e9 / perTurn, bytes / perTurn)) + 1;
+  double read(size_t size, Walk walk, int grid, double bytes) {
+    const double perTurn = double(grid) * kCeilingThreads * kReads * 16;
+    const int turns = int(bytes / perTurn) + 1;
     void* data = nullptr;
-    if (cudaMalloc(&data, bytes) != cudaSuccess) {
+    if (cudaMalloc(&data, size) != cudaSuccess) {
       cudaGetLastError();
       return kUnknown;
     }
-    cudaMemsetAsync(data, 0, bytes, stream_);
+    cudaMemsetAsync(data, 0, size, stream_);
     const double ms = best([&] {
-      readMany<kThroughL1><<<blocks(), kCeilingThreads, 0, stream_>>>(static_cast<const uint4*>(data),
-                                                                     unsigned(bytes / 16 - 1), turns, nullptr);
+      readMany<kThroughL1><<<grid, kCeilingThreads, 0, stream_>>>(static_cast<const uint4*>(data), walk, turns, nullptr);
     });
     cudaFree(data);
     return ms <= 0 ? kUnknown : perTurn * turns / (ms * 1e6);
+  }
+
+  static constexpr double kEnough = 5e9;  // bytes: half a millisecond at 10 TB/s
+
+  // Every SM reads the same 16 KiB.
+  double l1() {
+    const unsigned units = (16 << 10) / 16;
+    return read<true>(units * 16, {0, units - 1}, blocks(), 4 * kEnough);
+  }
+
+  // Each block its own 32 KiB, as many blocks as a half of L2 has room for: two that ask for the same
+  // line at the same time would be served as one on the way to L2.
+  double l2() {
+    const unsigned units = kReads * kCeilingThreads;
+    const int sms = device_.properties.multiProcessorCount;
+    const int grid = sms * std::max(1, std::min(2, int(l2Bytes() / 2 / (size_t(units) * 16) / sms)));
+    return read<false>(size_t(grid) * units * 16, {units, units - 1}, grid, kEnough);
   }
 
   // A buffer that L2 holds little of, or no figure: what L2 answers would pass for memory.
@@ -149,7 +170,8 @@ class CeilingBench {
     size_t free = 0, total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) return kUnknown;
     const size_t bytes = std::min(size_t(2) << 30, powerOfTwoBelow(free / 4));
-    return bytes < 8 * l2Bytes() ? kUnknown : read<false>(bytes);
+    if (bytes < 8 * l2Bytes()) return kUnknown;
+    return read<false>(bytes, {0, unsigned(bytes / 16 - 1)}, blocks(), double(bytes));
   }
 
   const Device& device_;
