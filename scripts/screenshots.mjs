@@ -30,6 +30,7 @@ const screens = {
     act: (page) => page.locator('tr[data-rung="06_float4"] .expand').click(),
   },
   'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
+  matrix: { route: `${session}/matrix`, ready: '[role="gridcell"]' },
   compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
   sessions: { route: '/sessions', ready: 'tr[data-session]' },
   run: { route: '/run', ready: 'select' },

@@ -26,6 +26,12 @@ export const router = createRouter({
       component: () => import('./features/charts/ChartsScreen.vue'),
     },
     {
+      path: '/session/:sessionRef/matrix',
+      name: 'matrix',
+      props: true,
+      component: () => import('./features/matrix/MatrixScreen.vue'),
+    },
+    {
       path: '/sessions',
       name: 'sessions',
       component: () => import('./features/sessions/SessionsScreen.vue'),

@@ -6,19 +6,6 @@ import { figureText, fixed, spreadText } from '../ui/format'
 import { useMetricWords } from './metric-words'
 import type { TipContent } from '../ui/tip'
 
-export const timeFigure = (rung: RungResult): MetricValue | null =>
-  rung.timing && { value: rung.timing.medianMs, unit: 'ms', evidence: 'measured' }
-
-export const throughputFigure = (rung: RungResult): MetricValue | null =>
-  rung.timing && { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'derived' }
-
-export const ratioFigure = (rung: RungResult): MetricValue | null =>
-  rung.timing && {
-    value: rung.timing.ratioToReference,
-    unit: '×',
-    evidence: rung.timing.ratioToReference === null ? 'unavailable' : 'derived',
-  }
-
 export function useProvenance() {
   const { t } = useI18n()
   const { metricLabel, metricMeaning } = useMetricWords()

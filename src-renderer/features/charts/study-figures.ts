@@ -1,7 +1,7 @@
 /** Variants of one source that differ in one parameter, beside what the ladder's author measured of them. */
 import type { MetricValue } from '../../../src-main/domain/metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session'
-import { throughputFigure } from '../provenance'
+import { throughputFigure } from '../rung-figures'
 
 export interface StudyVariant {
   rung: RungResult

@@ -5,6 +5,7 @@ import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
 import ladder from './ladder.json'
+import matrix from './matrix.json'
 import report from './report.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
@@ -21,6 +22,7 @@ export default {
   ...ladder,
   ...charts,
   ...compare,
+  ...matrix,
   ...code,
   ...report,
   ...profilePlan,

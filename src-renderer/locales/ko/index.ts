@@ -6,6 +6,7 @@ import doctor from './doctor.json'
 import figures from './figures.json'
 import ladder from './ladder.json'
 import metrics from './metrics.json'
+import matrix from './matrix.json'
 import report from './report.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
@@ -22,6 +23,7 @@ export default {
   ...ladder,
   ...charts,
   ...compare,
+  ...matrix,
   ...code,
   ...profilePlan,
   ...run,

@@ -1,0 +1,85 @@
+// @ts-check
+/**
+ * A session larger than anyone has run, made of real figures: the rungs of a recording over and over, each
+ * with the metrics of a captured report, the figures varied so that no two columns are alike. For
+ * benchmarks and tests of the screens; its title says what it is.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './project.mjs'
+
+const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.json')
+
+/** Repeats the same sequence each time. */
+function random() {
+  let state = 1
+  return () => {
+    state = (state * 48271) % 2147483647
+    return state / 2147483647
+  }
+}
+
+/**
+ * @param {string} store
+ * @param {{ rungs: number, ncuMetrics: Record<string, { value: number | string | null, unit: string }> }} size
+ * @returns {string} its ref
+ */
+export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
+  const session = JSON.parse(readFileSync(recording, 'utf8'))
+  const next = random()
+  /** @param {number} value */
+  const varied = (value) => value * (0.5 + next())
+  const [reference, ...steps] = session.rungs
+  const ladderSteps = session.ladder.rungs.slice(1)
+  const rungs = Array.from({ length: count - 1 }, (_, index) => {
+    const step = steps[index % steps.length]
+    const id = `${String(index + 1).padStart(3, '0')}_${step.id.replace(/^\d+_/, '')}`
+    const factor = 0.5 + next()
+    return {
+      ...step,
+      id,
+      after: null,
+      title: `${step.title}, variant ${index + 1}`,
+      timing: {
+        ...step.timing,
+        medianMs: step.timing.medianMs * factor,
+        gflops: step.timing.gflops / factor,
+        ratioToReference: step.timing.ratioToReference / factor,
+      },
+      metrics: Object.fromEntries(
+        Object.entries(step.metrics).map(([name, metric]) => [
+          name,
+          metric.value === null ? metric : { ...metric, value: varied(metric.value) },
+        ]),
+      ),
+      ncuMetrics: Object.fromEntries(
+        Object.entries(ncuMetrics).map(([name, { value, unit }]) => [
+          name,
+          { value: typeof value === 'number' ? varied(value) : value, unit },
+        ]),
+      ),
+    }
+  })
+  const id = `synthetic-${count}-rungs`
+  const large = {
+    ...session,
+    id,
+    target: { kind: 'live', name: 'local' },
+    ladder: {
+      ...session.ladder,
+      title: `Synthetic, ${count} rungs`,
+      rungs: [
+        session.ladder.rungs[0],
+        ...rungs.map((rung, index) => ({
+          ...ladderSteps[index % ladderSteps.length],
+          id: rung.id,
+          title: rung.title,
+        })),
+      ],
+    },
+    rungs: [reference, ...rungs],
+  }
+  mkdirSync(join(store, id), { recursive: true })
+  writeFileSync(join(store, id, 'session.json'), JSON.stringify(large))
+  return id
+}

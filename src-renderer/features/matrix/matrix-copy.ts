@@ -1,0 +1,67 @@
+/** The matrix as text for a spreadsheet or a document; what a session holds becomes text and no formula or markup. */
+import { csvTable, type Cell } from '../../../src-main/domain/text/csv'
+import { md, mdTable } from '../../../src-main/domain/text/markdown'
+import type { MatrixCell, MatrixItem, MatrixRow } from './matrix'
+
+export interface CopyWords {
+  metric: string
+  unit: string
+  label(row: MatrixRow): string
+  unavailable: string
+  absent: string
+}
+
+const rowsOf = (items: readonly MatrixItem[]): MatrixRow[] =>
+  items.filter((item) => item.type === 'metric')
+
+/** Numbers in full, so that a spreadsheet can go on with them. */
+function csvCell(cell: MatrixCell, words: CopyWords): Cell {
+  switch (cell.kind) {
+    case 'value':
+      return cell.value
+    case 'text':
+      return cell.text
+    case 'several':
+      return cell.texts.join(' / ')
+    case 'unavailable':
+      return words.unavailable
+    case 'absent':
+      return words.absent
+  }
+}
+
+export const matrixCsv = (
+  titles: readonly string[],
+  items: readonly MatrixItem[],
+  words: CopyWords,
+): string =>
+  csvTable(
+    // The header's cells are guarded as the others are: a title may hold anything.
+    [words.metric, words.unit, ...titles],
+    rowsOf(items).map((row) => [
+      row.source === 'ncu' ? row.id : words.label(row),
+      row.unit,
+      ...row.cells.map((cell) => csvCell(cell, words)),
+    ]),
+  )
+
+/** Figures as they are read on screen. */
+export const matrixMarkdown = (
+  titles: readonly string[],
+  items: readonly MatrixItem[],
+  words: CopyWords,
+): string =>
+  mdTable(
+    [
+      { header: md(words.metric), align: 'left' },
+      { header: md(words.unit), align: 'left' },
+      ...titles.map((title) => ({ header: md(title) })),
+    ],
+    rowsOf(items).map((row) => [
+      md(row.source === 'ncu' ? row.id : words.label(row)),
+      md(row.unit),
+      ...row.cells.map((cell) =>
+        cell.kind === 'value' ? md(cell.text) : md(String(csvCell(cell, words))),
+      ),
+    ]),
+  )

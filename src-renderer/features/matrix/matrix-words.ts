@@ -1,0 +1,86 @@
+/** What the matrix says: names of its rows, and for one cell the exact figure and where it comes from. */
+import { useI18n } from 'vue-i18n'
+import type { RungResult, Session } from '../../../src-main/domain/session'
+import { useMetricWords } from '../metric-words'
+import { useProvenance } from '../provenance'
+import type { MatrixCell, MatrixGroup, MatrixRow } from './matrix'
+import type { CopyWords } from './matrix-copy'
+
+export function useMatrixWords() {
+  const { t, te, locale } = useI18n()
+  const { metricLabel, metricMeaning } = useMetricWords()
+  const { metricTip, timeTip, throughputTip, ratioTip } = useProvenance()
+
+  const label = ({ id, source }: MatrixRow): string => {
+    if (source === 'timing') return t(`matrix.timing.${id}`)
+    return source === 'registry' ? metricLabel(id) : id
+  }
+  const group = (id: MatrixGroup): string => {
+    if (id === 'time') return t('ladder.group.time')
+    return id === 'ncu' ? t('matrix.ncu') : t(`metricGroup.${id}`)
+  }
+  const unit = (row: MatrixRow): string =>
+    te(`unit.${row.unit}`) ? t(`unit.${row.unit}`) : row.unit
+
+  /** ncu's own metrics are explained by ncu: their names are all that is known of them here. */
+  const meaning = ({ id, source }: MatrixRow): string => {
+    if (source === 'registry') return metricMeaning(id) ?? ''
+    return source === 'timing' ? t(`matrix.timingMeaning.${id}`) : t('matrix.ncuMeaning')
+  }
+
+  const cellText = (cell: MatrixCell): string => {
+    switch (cell.kind) {
+      case 'value':
+      case 'text':
+        return cell.text
+      case 'several':
+        return t('matrix.several', { n: cell.texts.length })
+      case 'unavailable':
+        return t('evidence.unavailableShort')
+      case 'absent':
+        return '—'
+    }
+  }
+
+  /** The exact figure of a cell and its origin, as sentences. */
+  function origin(session: Session, rung: RungResult, row: MatrixRow, cell: MatrixCell): string[] {
+    if (row.source === 'registry') return [...metricTip(session, rung, row.id).lines]
+    if (row.source === 'timing') {
+      const tip =
+        row.id === 'time'
+          ? timeTip(rung)
+          : row.id === 'throughput'
+            ? throughputTip(rung)
+            : ratioTip(session, rung)
+      return [...(tip.title ? [tip.title] : []), ...tip.lines]
+    }
+    switch (cell.kind) {
+      case 'value':
+        return [
+          `${cell.value} ${row.unit}`.trim(),
+          t('matrix.byNcu', { ncu: session.tools.ncu ?? '' }),
+        ]
+      case 'text':
+        return [cell.text]
+      case 'several':
+        return [t('matrix.severalText', { values: cell.texts.join(' / ') })]
+      case 'unavailable':
+        return [t('matrix.noValue')]
+      case 'absent':
+        return [t('provenance.absent', { level: session.settings.profile })]
+    }
+  }
+
+  const forCopy = (): CopyWords => ({
+    metric: t('compare.metric'),
+    unit: t('matrix.unit'),
+    label,
+    unavailable: t('evidence.unavailableShort'),
+    absent: t('evidence.absent'),
+  })
+
+  /** What a drawn cell depends on beside its figure. */
+  const language = () => locale.value
+
+  return { label, group, unit, meaning, cellText, origin, forCopy, language }
+}

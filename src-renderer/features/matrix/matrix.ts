@@ -1,0 +1,196 @@
+/** Rungs × metrics: every figure of a session in one table, worked out once, without its words. */
+import {
+  metricDefinition,
+  metricDefinitions,
+  type MetricValue,
+} from '../../../src-main/domain/metrics'
+import type { NcuMetrics, RungResult, Session } from '../../../src-main/domain/session'
+import { formatCount, formatRatio, type Unit } from '../../../src-main/domain/units'
+import { bareFigure, columnDecimals, fixed } from '../../ui/format'
+import { groupMetrics, type MetricGroupId } from '../metric-groups'
+import { ratioFigure, throughputFigure, timeFigure } from '../rung-figures'
+
+export type MatrixCell =
+  | { kind: 'value'; value: number; text: string; evidence: 'measured' | 'derived' }
+  /** ncu reports some properties as words. */
+  | { kind: 'text'; text: string }
+  /** A rung of several kernels has a value a kernel, and ncu's metrics do not say how they add up. */
+  | { kind: 'several'; texts: readonly string[] }
+  | { kind: 'unavailable'; reason: string | null }
+  | { kind: 'absent' }
+
+export interface MatrixRow {
+  type: 'metric'
+  /** `time`, `throughput`, `ratio`, a registry id, or ncu's own name. */
+  id: string
+  source: 'timing' | 'registry' | 'ncu'
+  /** Empty where ncu does not say. */
+  unit: string
+  /** In the order of the rungs. */
+  cells: readonly MatrixCell[]
+  /** 0 to 1 from the row's smallest value to its largest; null without a value, or where all are equal. */
+  heat: readonly (number | null)[]
+}
+export type MatrixGroup = MetricGroupId | 'time' | 'ncu'
+export type MatrixItem = MatrixRow | { type: 'group'; id: MatrixGroup }
+
+const absent: MatrixCell = { kind: 'absent' }
+
+function figureCell(
+  figure: MetricValue | null | undefined,
+  print: (value: number) => string = (value) => bareFigure(value, figure!.unit),
+): MatrixCell {
+  if (!figure) return absent
+  if (figure.value === null) return { kind: 'unavailable', reason: figure.reason ?? null }
+  return {
+    kind: 'value',
+    value: figure.value,
+    text: print(figure.value),
+    evidence: figure.evidence === 'derived' ? 'derived' : 'measured',
+  }
+}
+
+const fiveDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 })
+
+/** A number of ncu's in its base unit, short enough for a column; the exact one is in the status line. */
+export function ncuNumber(value: number): string {
+  if (Math.abs(value) >= 1e9) return formatCount(value)
+  return Number.isInteger(value) ? fixed(value) : fiveDigits.format(value)
+}
+
+function ncuCell(metric: NcuMetrics[string] | undefined): MatrixCell {
+  if (!metric) return absent
+  if (metric.value === null) return { kind: 'unavailable', reason: null }
+  return typeof metric.value === 'string'
+    ? { kind: 'text', text: metric.value }
+    : { kind: 'value', value: metric.value, text: ncuNumber(metric.value), evidence: 'measured' }
+}
+
+function ncuRungCell(rung: RungResult, name: string): MatrixCell {
+  if (rung.ncuMetrics) return ncuCell(rung.ncuMetrics[name])
+  const kernels =
+    rung.profile?.kernels.flatMap(({ ncuMetrics }) => (ncuMetrics ? [ncuMetrics] : [])) ?? []
+  const cells = kernels.map((metrics) => ncuCell(metrics[name]))
+  if (cells.every(({ kind }) => kind === 'absent')) return absent
+  return {
+    kind: 'several',
+    texts: cells.map((cell) => ('text' in cell && typeof cell.text === 'string' ? cell.text : '—')),
+  }
+}
+
+/** Logarithmic where the row spans two orders of magnitude: else all but the largest look alike. */
+function heatOf(cells: readonly MatrixCell[]): (number | null)[] {
+  const values = cells.flatMap((cell) => (cell.kind === 'value' ? [cell.value] : []))
+  const min = Math.min(...values)
+  const max = Math.max(...values)
+  const log = min > 0 && max / min >= 100
+  const place = (value: number) =>
+    log ? Math.log(value / min) / Math.log(max / min) : (value - min) / (max - min)
+  return cells.map((cell) => (cell.kind === 'value' && max > min ? place(cell.value) : null))
+}
+
+const row = (
+  id: string,
+  source: MatrixRow['source'],
+  unit: string,
+  cells: readonly MatrixCell[],
+): MatrixRow => ({ type: 'metric', id, source, unit, cells, heat: heatOf(cells) })
+
+/** Names of ncu that a rung of the session keeps, beside the registry's ids. */
+export function ncuNames(rungs: readonly RungResult[]): string[] {
+  const names = new Set<string>()
+  for (const { ncuMetrics, profile } of rungs) {
+    for (const name of Object.keys(ncuMetrics ?? {})) names.add(name)
+    for (const kernel of profile?.kernels ?? [])
+      for (const name of Object.keys(kernel.ncuMetrics ?? {})) names.add(name)
+  }
+  return [...names].sort()
+}
+
+const unitOfNcu = (rungs: readonly RungResult[], name: string): string => {
+  for (const { ncuMetrics, profile } of rungs) {
+    const found =
+      ncuMetrics?.[name] ??
+      profile?.kernels.find((kernel) => kernel.ncuMetrics?.[name])?.ncuMetrics?.[name]
+    if (found) return found.unit
+  }
+  return ''
+}
+
+const timing = (
+  id: string,
+  unit: Unit,
+  rungs: readonly RungResult[],
+  figure: (rung: RungResult) => MetricValue | null,
+  print: (value: number) => string,
+): MatrixRow =>
+  row(
+    id,
+    'timing',
+    unit,
+    rungs.map((rung) => figureCell(figure(rung), print)),
+  )
+
+/** `common`: times and the registry's metrics that a rung has; `all`: every metric of ncu's after them. */
+export function matrixItems(rungs: readonly RungResult[], which: 'common' | 'all'): MatrixItem[] {
+  const items: MatrixItem[] = []
+  const times = rungs.flatMap(({ timing }) => (timing ? [timing.medianMs] : []))
+  if (times.length) {
+    // One unit in a row, which its head names: no µs beside ms.
+    const decimals = columnDecimals(times)
+    items.push(
+      { type: 'group', id: 'time' },
+      timing('time', 'ms', rungs, timeFigure, (ms) => fixed(ms, decimals)),
+      timing('throughput', 'GFLOP/s', rungs, throughputFigure, (rate) => fixed(rate)),
+      timing('ratio', '×', rungs, ratioFigure, (ratio) => formatRatio(ratio).replace('×', '')),
+    )
+  }
+  const known = metricDefinitions
+    .map(({ id }) => id)
+    .filter((id) => rungs.some(({ metrics }) => metrics[id]))
+  for (const group of groupMetrics(known)) {
+    items.push({ type: 'group', id: group.id })
+    for (const id of group.metrics)
+      items.push(
+        row(
+          id,
+          'registry',
+          metricDefinition(id)!.unit,
+          rungs.map(({ metrics }) => figureCell(metrics[id])),
+        ),
+      )
+  }
+  if (which === 'common') return items
+  const names = ncuNames(rungs)
+  if (names.length) items.push({ type: 'group', id: 'ncu' })
+  for (const name of names)
+    items.push(
+      row(
+        name,
+        'ncu',
+        unitOfNcu(rungs, name),
+        rungs.map((rung) => ncuRungCell(rung, name)),
+      ),
+    )
+  return items
+}
+
+/** The rungs named in the address, in the session's order; all where it names none that is there. */
+export function chosenRungs(session: Session, wanted: readonly string[]): readonly RungResult[] {
+  const found = session.rungs.filter(({ id }) => wanted.includes(id))
+  return found.length ? found : session.rungs
+}
+
+/** Rows whose label or name holds the search; a group without rows goes too. */
+export function filterItems(
+  items: readonly MatrixItem[],
+  search: string,
+  label: (row: MatrixRow) => string,
+): MatrixItem[] {
+  const wanted = search.trim().toLowerCase()
+  if (!wanted) return [...items]
+  const kept = items.filter(
+    (item) => item.type === 'group' || `${label(item)}\n${item.id}`.toLowerCase().includes(wanted),
+  )
+  return kept.filter((item, index) => item.type === 'metric' || kept[index + 1]?.type === 'metric')
+}

@@ -1,0 +1,16 @@
+/** A rung's time as figures with their unit and origin, beside the metrics that come so from the session. */
+import type { MetricValue } from '../../src-main/domain/metrics'
+import type { RungResult } from '../../src-main/domain/session'
+
+export const timeFigure = (rung: RungResult): MetricValue | null =>
+  rung.timing && { value: rung.timing.medianMs, unit: 'ms', evidence: 'measured' }
+
+export const throughputFigure = (rung: RungResult): MetricValue | null =>
+  rung.timing && { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'derived' }
+
+export const ratioFigure = (rung: RungResult): MetricValue | null =>
+  rung.timing && {
+    value: rung.timing.ratioToReference,
+    unit: '×',
+    evidence: rung.timing.ratioToReference === null ? 'unavailable' : 'derived',
+  }

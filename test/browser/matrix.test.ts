@@ -1,0 +1,101 @@
+/** The matrix over a session of 200 rungs with some 300 metrics each, and over a recording. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Papa from 'papaparse'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeSynthetic } from '../../scripts/lib/synthetic-session.mjs'
+import { setEnv, tempDir } from '../services/support'
+import { startHarness, type Harness } from './support'
+
+const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
+const recorded = 'recorded:gemm-fp32-h200-4096'
+
+let harness: Harness
+let large: string
+let metrics: number
+beforeAll(async () => {
+  const data = await tempDir()
+  const store = join(data, 'sessions')
+  setEnv({ KERNEL_LADDER_DATA: data })
+  harness = await startHarness()
+  const { ref } = await harness.core.importFile(report)
+  const imported = JSON.parse(readFileSync(join(store, ref, 'session.json'), 'utf8'))
+  const { ncuMetrics } = imported.rungs[0]
+  metrics = Object.keys(ncuMetrics).length
+  large = writeSynthetic(store, { rungs: 200, ncuMetrics })
+})
+afterAll(() => harness.stop())
+
+const open = async (ref: string, query = '') => {
+  const opened = await harness.open(`/session/${encodeURIComponent(ref)}/matrix${query}`)
+  await opened.page.locator('[role="gridcell"]').first().waitFor()
+  return opened
+}
+
+describe('a large session', () => {
+  it('is whole to a screen reader, while only what is in view is in the page', async () => {
+    const { page, faults } = await open(large, '?metrics=all')
+    const grid = page.getByRole('grid')
+    expect(Number(await grid.getAttribute('aria-colcount'))).toBe(201)
+    expect(Number(await grid.getAttribute('aria-rowcount'))).toBeGreaterThan(metrics)
+    expect(await page.locator('[role="gridcell"]').count()).toBeLessThan(900)
+    expect(faults).toEqual([])
+  })
+
+  it('is walked by keyboard to its last figure, whose origin is said', async () => {
+    const { page } = await open(large, '?metrics=all')
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Control+End')
+    const active = page.locator('[role="gridcell"].active')
+    await active.waitFor()
+    expect(await active.getAttribute('aria-colindex')).toBe('201')
+    expect(await active.getAttribute('id')).toBe(
+      await page.getByRole('grid').getAttribute('aria-activedescendant'),
+    )
+    expect(await page.locator('.status').innerText()).toContain('Measured by ncu 2025.3.1')
+    await page.keyboard.press('Control+Home')
+    await expect.poll(() => page.locator('.name.active').getAttribute('aria-colindex')).toBe('1')
+  })
+})
+
+describe('the metrics of a recording', () => {
+  it('are each described, and found by name', async () => {
+    const { page } = await open(recorded)
+    await page.getByRole('searchbox', { name: 'Find a metric' }).fill('bank conflicts')
+    expect(await page.getByRole('rowheader').count()).toBe(3)
+    await page.getByRole('rowheader', { name: /shared loads/ }).hover()
+    await expect
+      .poll(() => page.locator('.status').innerText())
+      .toContain('lanes of a warp asked one bank for different words')
+  })
+
+  it('are of the rungs that the address names', async () => {
+    const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
+    expect(await page.getByRole('columnheader').count()).toBe(4)
+    expect(await page.getByText('3 of 7 rungs').isVisible()).toBe(true)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await expect.poll(() => page.getByRole('columnheader').count()).toBe(8)
+  })
+
+  it('are copied as a table that a spreadsheet reads', async () => {
+    const { page } = await open(recorded)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy as CSV' }).click()
+    await page.getByText('Copied').waitFor()
+    const csv = await page.evaluate(() => navigator.clipboard.readText())
+    const { data, errors } = Papa.parse<string[]>(csv, { skipEmptyLines: true })
+    expect(errors).toEqual([])
+    const { rungs } = await harness.core.call('sessions.get', { ref: recorded })
+    expect(data[0]).toEqual(['Metric', 'Unit', ...rungs.map(({ title }) => title)])
+    expect(
+      data
+        .find(([metric]) => metric === 'Median time')
+        ?.slice(2)
+        .map(Number),
+    ).toEqual(rungs.map(({ timing }) => timing!.medianMs))
+    await page.getByRole('button', { name: 'Copy as Markdown' }).click()
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toMatch(/^\| Metric \| Unit \| cuBLAS \|/)
+  })
+})
