@@ -11,7 +11,7 @@ import { gunzipSync } from 'node:zlib'
 import pack from 'virtual:kernel-ladder-assets'
 import { KernelLadderError } from '../domain/errors'
 import { diskError, makeFolder, pathExists } from './disk'
-import { cacheDir } from './paths'
+import { cacheDir, sharedCacheDir } from './paths'
 
 export interface Assets {
   kernelsDir: string
@@ -82,7 +82,10 @@ async function locate(): Promise<Assets> {
     // In the checkout it was built in, the files as they are now: a rung is added by adding a file.
     const root = checkoutRoot()
     if (root) return below(root)
-    const folder = join(cacheDir(), 'assets', pack.hash.slice(0, 16))
+    const name = join('assets', pack.hash.slice(0, 16))
+    const shared = sharedCacheDir()
+    if (shared !== null && (await pathExists(join(shared, name)))) return below(join(shared, name))
+    const folder = join(cacheDir(), name)
     if (!(await pathExists(folder))) await unpackInto(folder, pack.base64)
     return below(folder)
   }

@@ -7,6 +7,7 @@ import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists } from './disk'
+import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
   /** Text by path; the compiler is run in a folder that holds them. */
@@ -66,9 +67,27 @@ async function readKept(path: string): Promise<KeptBuild | null> {
   }
 }
 
-export function diskBuildCache(root: string): BuildCache {
+/** What is kept in a cache that is only read; null where it has no such build. */
+async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
+  const folder = join(root, 'build', buildKey(inputs))
+  const artefact = join(folder, inputs.output)
+  const kept = (await pathExists(artefact)) ? await readKept(join(folder, 'build.json')) : null
+  if (!kept) return null
+  return {
+    sourceDir: join(folder, 'src'),
+    artefact,
+    kept,
+    pending: artefact,
+    keep: () => Promise.reject(new Error('A shared cache is not written to.')),
+  }
+}
+
+/** `shared` is a cache that is looked at first and never written. */
+export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
     async slot(inputs) {
+      const known = shared === null ? null : await readSlot(shared, inputs)
+      if (known) return known
       const folder = join(root, 'build', buildKey(inputs))
       const sourceDir = join(folder, 'src')
       const artefact = join(folder, inputs.output)

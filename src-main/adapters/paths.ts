@@ -12,3 +12,9 @@ export const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME',
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
 export const sessionsDir = (): string => join(dataDir(), 'sessions')
+
+/**
+ * Build results that are looked at and never written, beside the own cache: a graded submission has a
+ * cache to itself, and finds there what is the same for all. `KERNEL_LADDER_SHARED_CACHE` names it.
+ */
+export const sharedCacheDir = (): string | null => process.env.KERNEL_LADDER_SHARED_CACHE ?? null

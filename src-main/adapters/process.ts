@@ -17,7 +17,11 @@ export interface ProcessCall {
   idleMs?: number
   /** Milliseconds in all after which the tree is killed. */
   timeoutMs?: number
+  /** Characters that a stream may say before the tree is killed; 256 Mi unless given. */
+  outputLimit?: number
   signal?: AbortSignal
+  /** Told the process id once it has started. */
+  onSpawn?: (pid: number) => void
 }
 
 export type ProcessOutcome =
@@ -36,6 +40,9 @@ export interface ProcessResult {
 
 /** A program that prints without end is ended when a stream has said this much. */
 export const outputLimitBytes = 256 * 1024 * 1024
+
+/** How long the streams of a killed tree are listened to. */
+const killGraceMs = 3000
 
 /** Splits a stream of text into lines; the rest is held until its end comes. */
 function lineSplitter(onLine: (line: string) => void) {
@@ -57,7 +64,7 @@ function lineSplitter(onLine: (line: string) => void) {
  * Descendants of a process, found through /proc: a child that made a session of its own is not in its
  * parent's process group, and would outlive a signal to the group.
  */
-async function descendants(pid: number): Promise<number[]> {
+export async function descendants(pid: number): Promise<number[]> {
   const entries = await readdir('/proc').catch(() => [])
   const children = new Map<number, number[]>()
   await Promise.all(
@@ -124,13 +131,22 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     // A process group of its own, so that the whole of it can be ended.
     detached: true,
   })
-  if (child.pid !== undefined) running.add(child.pid)
+  if (child.pid !== undefined) {
+    running.add(child.pid)
+    call.onSpawn?.(child.pid)
+  }
 
   let ended: ProcessOutcome | null = null
   const kill = (outcome: ProcessOutcome): void => {
     if (ended) return
     ended = outcome
-    if (child.pid !== undefined) void killTree(child.pid)
+    if (child.pid === undefined) return
+    void killTree(child.pid)
+    // A descendant that got away may hold our pipes open; it is not waited for.
+    setTimeout(() => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }, killGraceMs).unref()
   }
 
   let idleTimer: NodeJS.Timeout | undefined
@@ -161,7 +177,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     stream?.on('data', (text: string) => {
       touch()
       size += text.length
-      if (size > outputLimitBytes) {
+      if (size > (call.outputLimit ?? outputLimitBytes)) {
         kill('flooded')
         return
       }

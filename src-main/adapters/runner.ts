@@ -77,6 +77,9 @@ export const eventLines =
     if (event) onEvent(event)
   }
 
+/** The protocol takes kilobytes; whoever says more is a rung that prints without end. */
+const runnerOutputLimit = 16 * 1024 * 1024
+
 /** Runs the runner to its end; its last `start` event names who hung or crashed. */
 export const runRunner = (
   toolbox: Toolbox,
@@ -85,4 +88,9 @@ export const runRunner = (
   },
   onEvent: (event: RunnerEvent) => void,
 ): Promise<ProcessResult> =>
-  toolbox.exec({ ...call, tool: 'runner', onStdoutLine: eventLines(onEvent) })
+  toolbox.exec({
+    ...call,
+    tool: 'runner',
+    outputLimit: runnerOutputLimit,
+    onStdoutLine: eventLines(onEvent),
+  })

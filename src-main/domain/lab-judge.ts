@@ -138,6 +138,8 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
   if (wrong)
     return failed(`At ${wrong.label}: ${wrong.done?.reason ?? 'the result is wrong.'}`, figures)
   const open = asked.filter(({ done }) => !done)
+  const fault = ownFault(evidence)
+  if (open.length > 0 && fault !== null) return failed(fault, figures)
   if (open.length > 0)
     return notHere(`It was not run at ${open.map(({ label }) => label).join(', ')}.`)
   return passed(`Right at ${sizes(check.sizes)}.`, figures)
@@ -147,8 +149,13 @@ function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
   if (evidence.build && !evidence.build.ok)
     return failed(evidence.build.reason ?? 'It does not compile.')
   const sanitized = evidence.sanitized[check.id]
-  if (!sanitized || 'reason' in sanitized)
-    return notHere(sanitized?.reason ?? evidence.reason ?? 'compute-sanitizer did not run.')
+  if (!sanitized) {
+    const fault = ownFault(evidence)
+    return fault === null
+      ? notHere(evidence.reason ?? 'compute-sanitizer did not run.')
+      : failed(fault)
+  }
+  if ('reason' in sanitized) return notHere(sanitized.reason)
   const runs = check.tools.map((tool) => ({
     tool,
     run: sanitized.find((candidate) => candidate.tool === tool),

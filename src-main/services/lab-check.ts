@@ -162,9 +162,9 @@ async function gatherLocal(
     })
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
     const own = rungOf(session, submissionId)
-    const sanitized = own?.build
-      ? await sanitizeSubmission(request.lab.lab, lab.library, options)
-      : {}
+    const hung = own?.status === 'failed' && own.reason?.startsWith('Hung')
+    const sanitized =
+      own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.library, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
     if (own?.status !== 'unsupported') return gathered
     // Too new for this GPU, but not for its compiler.

@@ -9,6 +9,12 @@ import type { Lab, SanitizerCheck } from '../domain/lab'
 import { submissionId } from '../domain/lab-judge'
 import { sanitize } from './sanitize'
 import { labLadderId } from './lab-plan'
+import type { RunSettings } from './run'
+
+export interface SanitizeOptions {
+  signal: AbortSignal
+  settings?: Partial<RunSettings>
+}
 
 type Verdict = SanitizerVerdicts[string]
 
@@ -16,7 +22,7 @@ async function sanitizeOne(
   lab: Lab,
   check: SanitizerCheck,
   library: KernelLibrary,
-  signal: AbortSignal,
+  { signal, settings }: SanitizeOptions,
 ): Promise<Verdict> {
   try {
     const report = await sanitize(
@@ -28,6 +34,7 @@ async function sanitizeOne(
         runnerSources: await readSharedFiles(library.root, 'runner'),
         onProgress: () => undefined,
         signal,
+        ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
       },
       {
         ladder: labLadderId(lab.id),
@@ -50,11 +57,11 @@ async function sanitizeOne(
 export async function sanitizeSubmission(
   lab: Lab,
   library: KernelLibrary,
-  { signal }: { signal: AbortSignal },
+  options: SanitizeOptions,
 ): Promise<SanitizerVerdicts> {
   const verdicts: SanitizerVerdicts = {}
   for (const check of lab.checks)
     if (check.kind === 'sanitizer')
-      verdicts[check.id] = await sanitizeOne(lab, check, library, signal)
+      verdicts[check.id] = await sanitizeOne(lab, check, library, options)
   return verdicts
 }

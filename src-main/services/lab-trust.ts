@@ -15,7 +15,7 @@ import { inputError } from '../domain/errors'
 const TrustFile = z.array(z.object({ contentHash: z.string(), lab: z.string(), since: z.string() }))
 
 export const labsDataDir = (): string => join(dataDir(), 'labs')
-const trustPath = (): string => join(labsDataDir(), 'trusted.json')
+export const trustPath = (): string => join(labsDataDir(), 'trusted.json')
 
 const readTrust = (): Promise<z.infer<typeof TrustFile>> =>
   readFile(trustPath(), 'utf8')

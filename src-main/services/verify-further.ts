@@ -25,8 +25,11 @@ function reasonOf({ verify, trouble }: Measured): string | undefined {
 /** Fills in `alsoVerified` of the rungs that the plan names and that were built. */
 export async function verifyFurther(request: FurtherRequest): Promise<void> {
   const { toolbox, runner, plan, settings, states, signal } = request
-  const wanted = plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []
-  const built = wanted.flatMap(({ planned, build }) =>
+  // What hung or crashed at its own problem would do so again, for as long again.
+  const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
+    ({ measured }) => measured?.trouble?.status !== 'failed',
+  )
+  let built = wanted.flatMap(({ planned, build }) =>
     build?.artefact ? [{ id: planned.rung.id, artefact: build.artefact }] : [],
   )
   for (const state of wanted) state.alsoVerified = []
@@ -59,6 +62,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
         ...(reason === undefined ? {} : { reason }),
       }
       state.alsoVerified?.push(found)
+      if (answer.trouble?.status === 'failed')
+        built = built.filter(({ id }) => id !== state.planned.rung.id)
     }
   }
 }

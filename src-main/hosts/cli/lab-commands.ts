@@ -1,5 +1,6 @@
 /** The words of `kernel-ladder lab`. */
 import type { Command } from 'commander'
+import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
 import {
   labCheckCommand,
   labListCommand,
@@ -37,6 +38,24 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option(...json)
     .action(async (id: string, options: LabCheckOptions) =>
       finish(await labCheckCommand(id, options)),
+    )
+  lab
+    .command('grade')
+    .description('a folder of submissions, each in a process tree of its own, as a row a student')
+    .argument(
+      '<dir>',
+      'a .cu file or a folder for each student; or folders named as labs, with those',
+    )
+    .option('--lab <id>', 'the lab they are of; else the folder’s name')
+    .option('--csv', 'comma-separated values, a column a check')
+    .option(...json)
+    .option('--out <file>', 'write the CSV to a file that does not exist yet')
+    .option('--jobs <n>', 'so many at a time; as many as there are GPUs unless given')
+    .option('--timeout <seconds>', 'the most a submission may take (120)')
+    .option('--memory <GiB>', 'the most its processes may hold together (8)')
+    .option('--target <target>', 'local or recorded', 'local')
+    .action(async (dir: string, options: LabGradeOptions) =>
+      finish(await labGradeCommand(dir, options)),
     )
   lab
     .command('trust')

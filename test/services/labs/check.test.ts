@@ -106,7 +106,7 @@ describe('checking a lab', () => {
 
   it('without counter permission the counters are unavailable, the time is not', async () => {
     const machine = await fakeMachine()
-    setEnv({ FAKE_NCU: 'no-permission' })
+    setEnv({ FAKE_NCU: 'counter-permission' })
     const lab = await testLab(machine)
     const attempt = await check(machine, lab, lab.solution)
     expect(statusesOf(attempt)).toMatchObject({

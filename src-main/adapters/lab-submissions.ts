@@ -1,0 +1,58 @@
+/** A folder of submissions: a student is a .cu file, or a folder that holds lab.cu or one .cu file. */
+import { lstat, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { inputError } from '../domain/errors'
+import { errorCode } from './disk'
+import { submissionFile } from './lab-work'
+
+export interface FoundSubmission {
+  student: string
+  /** null where there is none to take, for `reason`. */
+  file: string | null
+  reason: string | null
+}
+
+async function inFolder(folder: string, student: string): Promise<FoundSubmission> {
+  const sources = (await readdir(folder).catch(() => [] as string[]))
+    .filter((name) => name.endsWith('.cu'))
+    .sort()
+  const chosen = sources.includes(submissionFile)
+    ? submissionFile
+    : sources.length === 1
+      ? sources[0]
+      : undefined
+  return chosen === undefined
+    ? {
+        student,
+        file: null,
+        reason:
+          sources.length === 0
+            ? 'The folder holds no .cu file.'
+            : `The folder holds ${sources.length} .cu files and none is ${submissionFile}.`,
+      }
+    : { student, file: join(folder, chosen), reason: null }
+}
+
+/** In the order of the names. Hidden entries and files of other kinds are no submissions. */
+export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
+  let names: string[]
+  try {
+    names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort()
+  } catch (error) {
+    throw inputError(
+      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
+      'Name the folder that holds the submissions.',
+    )
+  }
+  const found = await Promise.all(
+    names.map(async (name): Promise<FoundSubmission[]> => {
+      const path = join(folder, name)
+      const entry = await lstat(path)
+      if (entry.isDirectory()) return [await inFolder(path, name)]
+      return name.endsWith('.cu')
+        ? [{ student: basename(name, '.cu'), file: path, reason: null }]
+        : []
+    }),
+  )
+  return found.flat()
+}

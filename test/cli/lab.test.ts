@@ -1,0 +1,197 @@
+/** `kernel-ladder lab` as a process, over fake tools that act out what submissions do. */
+import { spawnSync } from 'node:child_process'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Papa from 'papaparse'
+import { describe, expect, it } from 'vitest'
+import { tempDir } from '../services/support'
+import { labText } from '../services/labs/support'
+import { fakeTools, run } from './support'
+
+const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
+
+/** A trusted lab over the fakes, and the tools. */
+async function labMachine(): Promise<{
+  dir: string
+  lab: string
+  solution: string
+  starter: string
+  env: Record<string, string>
+}> {
+  const dir = await tempDir()
+  const lab = join(dir, 'elsewhere', 'coalesce')
+  await mkdir(lab, { recursive: true })
+  const solution = `${await readFile(join(kernels, '02_coalesced.cu'), 'utf8')}// like: 02_coalesced\n`
+  const starter = `${await readFile(join(kernels, '01_naive.cu'), 'utf8')}// like: 01_naive\n`
+  await writeFile(join(lab, 'lab.md'), labText)
+  await writeFile(join(lab, 'starter.cu'), starter)
+  await writeFile(join(lab, 'solution.cu'), solution)
+  const env = { ...fakeTools(dir), FAKE_LOG: '' }
+  expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
+  return { dir, lab, solution, starter, env }
+}
+
+describe('lab check', () => {
+  it('ends with 0, 1, 2 or 3, and prints one document with --json', async () => {
+    const { dir, lab, solution, starter, env } = await labMachine()
+    const file = join(dir, 'mine.cu')
+    await writeFile(file, solution)
+    const passed = await run(['lab', 'check', lab, '--file', file, '--json'], env)
+    expect(passed.code, passed.stderr).toBe(0)
+    expect(JSON.parse(passed.stdout)).toMatchObject({ status: 'passed', lab: 'coalesce' })
+
+    await writeFile(file, starter)
+    const slow = await run(['lab', 'check', lab, '--file', file], env)
+    expect(slow.code, slow.stderr).toBe(1)
+    const missing = await run(['lab', 'check', lab, '--file', join(dir, 'none.cu')], env)
+    expect(missing).toMatchObject({ code: 2, stdout: '' })
+    expect(missing.stderr).toMatch(/There is no file .*none\.cu/)
+    await writeFile(file, 'x'.repeat(50 * 1024 * 1024))
+    expect((await run(['lab', 'check', lab, '--file', file], env)).stderr).toMatch(/52428800 bytes/)
+    await writeFile(file, solution)
+    const nowhere = await run(['lab', 'check', lab, '--file', file], {
+      ...env,
+      PATH: '/usr/bin:/bin',
+    })
+    expect(nowhere.code).toBe(3)
+    expect(nowhere.stdout).toMatch(/nvcc was not found/)
+  })
+
+  it('asks before it uses a lab from elsewhere, and shows it in full', async () => {
+    const { dir, lab, solution, env } = await labMachine()
+    const file = join(dir, 'mine.cu')
+    await writeFile(file, solution)
+    await writeFile(join(lab, 'solution.cu'), `${solution}// changed\u001b[2J\n`)
+    const refused = await run(['lab', 'check', lab, '--file', file], env)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toMatch(/did not come with this program/)
+    const shown = await run(['lab', 'trust', lab], env)
+    expect(shown.code).toBe(2)
+    expect(shown.stdout).toContain('// changed')
+    expect(shown.stdout).not.toContain('\u001b')
+    expect((await run(['lab', 'check', lab, '--file', file], env)).code).toBe(2)
+  })
+})
+
+const kinds = {
+  right: 8,
+  slow: 6,
+  wrong: 6,
+  hang: 3,
+  crash: 4,
+  compile: 4,
+  flood: 3,
+  fork: 3,
+  write: 3,
+} as const
+
+describe('lab grade', () => {
+  it('grades forty submissions of every kind, each row right, none disturbing another', async () => {
+    const { dir, lab, solution, starter, env } = await labMachine()
+    const folder = join(dir, 'handed-in')
+    await mkdir(folder)
+    const outside = join(dir, 'victim.txt')
+    await writeFile(outside, 'untouched\n')
+    const texts: Record<keyof typeof kinds, string> = {
+      right: solution,
+      slow: starter,
+      wrong: `${solution}// fault: wrong\n`,
+      hang: `${solution}// fault: hang\n`,
+      crash: `${solution}// fault: crash\n`,
+      compile: `${solution}int x = undeclared;\n`,
+      flood: `${solution}// fault: flood\n`,
+      fork: `${solution}// fault: fork\n`,
+      write: `${solution}// fault: write\n// path: ${outside}\n`,
+    }
+    for (const [kind, count] of Object.entries(kinds))
+      for (let index = 1; index <= count; index += 1) {
+        const text = `// ${kind} ${index}\n${texts[kind as keyof typeof kinds]}`
+        await writeFile(join(folder, `${kind}-${index}.cu`), text)
+      }
+    expect(Object.values(kinds).reduce((sum, count) => sum + count, 0)).toBe(40)
+
+    const graded = await run(
+      ['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4', '--timeout', '16'],
+      env,
+    )
+    expect(graded.code, graded.stderr).toBe(0)
+    expect(graded.stderr).toMatch(/40 graded in \d+\.\d s\./)
+    expect(graded.stderr).toMatch(
+      /Each submission runs in namespaces|Neither unshare nor bubblewrap/,
+    )
+    const { data: rows } = Papa.parse<Record<string, string>>(graded.stdout, {
+      header: true,
+      skipEmptyLines: true,
+    })
+    expect(rows.map(({ student }) => student).sort()).toEqual(
+      Object.entries(kinds)
+        .flatMap(([kind, count]) => Array.from({ length: count }, (_, at) => `${kind}-${at + 1}`))
+        .sort(),
+    )
+    const expected: Record<string, [string, string, RegExp]> = {
+      right: ['passed', 'passed', /^$/],
+      slow: ['failed', 'passed', /./],
+      wrong: ['failed', 'failed', /beyond the error bound/],
+      hang: ['failed', 'failed', /Hung: no progress/],
+      crash: ['failed', 'failed', /Crashed/],
+      compile: ['failed', 'failed', /Does not compile.*undeclared/],
+      flood: ['failed', 'failed', /Printed without end/],
+      // Whichever limit it meets first: silence, or too many processes.
+      fork: ['failed or stopped', 'failed', /more than 256 processes|stopped after|Hung/],
+      write: ['passed', 'passed', /^$/],
+    }
+    for (const row of rows) {
+      const [status, right, reason] = expected[row['student']!.split('-')[0]!]!
+      expect(status.split(' or '), row['student']).toContain(row['status'])
+      expect(row['check:right'], row['student']).toBe(right)
+      expect(row['reason'], row['student']).toMatch(reason)
+    }
+    if (/writes nowhere but in its folder/.test(graded.stderr))
+      expect(await readFile(outside, 'utf8')).toBe('untouched\n')
+    // Nothing of them is left.
+    const { stdout: left } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    expect(left.split('\n').filter((line) => line.includes('sleep 300'))).toEqual([])
+  }, 300_000)
+
+  it('is safe in a spreadsheet, refuses what is no source, and flags likeness for a person', async () => {
+    const { dir, lab, solution, env } = await labMachine()
+    const folder = join(dir, 'handed-in')
+    await mkdir(folder)
+    const body = `
+__global__ void mine(int n, const float* a, float* out) {
+  __shared__ float tile[32][33];
+  for (int step = 0; step < n; step += 32) {
+    tile[threadIdx.y][threadIdx.x] = a[step * n + threadIdx.x];
+    __syncthreads();
+    float sum = 0.0f;
+    for (int i = 0; i < 32; ++i) sum += tile[i][threadIdx.x] * tile[threadIdx.y][i];
+    out[step + threadIdx.x] = sum * 2.0f + out[step];
+    __syncthreads();
+  }
+}
+`
+    await writeFile(join(folder, '=1+2.cu'), solution)
+    await writeFile(join(folder, 'copied.cu'), `${solution}${body}`)
+    await writeFile(
+      join(folder, 'copier.cu'),
+      `${solution}// my own work\n${body.replaceAll('tile', 'buffer').replaceAll('sum', 'total')}`,
+    )
+    await symlink('/etc/passwd', join(folder, 'linked.cu'))
+    await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
+    const graded = await run(['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '2'], env)
+    expect(graded.code, graded.stderr).toBe(0)
+    const { data: rows } = Papa.parse<Record<string, string>>(graded.stdout, {
+      header: true,
+      skipEmptyLines: true,
+    })
+    const row = (student: string) => rows.find((candidate) => candidate['student'] === student)
+    expect(row("'=1+2")).toMatchObject({ status: 'passed', similar_to: '' })
+    expect(row('copied')?.['similar_to']).toMatch(/^copier \(\d+ %\)$/)
+    expect(row('copier')?.['similar_to']).toMatch(/^copied/)
+    expect(row('linked')).toMatchObject({ status: 'refused' })
+    expect(row('linked')?.['reason']).toMatch(/symbolic link/)
+    expect(row('binary')).toMatchObject({ status: 'refused' })
+    expect(existsSync(join(folder, 'attempt'))).toBe(false)
+  }, 120_000)
+})
