@@ -120,7 +120,7 @@ function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][])
 function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
   const { unit, pipe } = bottleneckThresholds
   const own = (id: string): Figure => ({ id, value: valueOf(rung, id) })
-  const lsuClass: UnitClass = waitsForGlobal(rung) ? 'l1-bandwidth' : 'lsu-mio'
+  const lsuClass: UnitClass = servesShared(rung) ? 'lsu-mio' : 'l1-bandwidth'
   return [
     { ...own('fmaUtilization'), class: 'fma-issue', limit: pipe },
     { ...own('issueSlotsBusy'), class: 'fma-issue', limit: unit },
@@ -132,11 +132,16 @@ function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
   ]
 }
 
-/** The data stage serves shared memory and L1 alike: what warps wait for tells which of them fills it. */
-const waitsForGlobal = (rung: RungResult): boolean => {
-  const global = stallShare(rung, ['stallLgThrottle', 'stallLongScoreboard'])
-  const shared = stallShare(rung, ['stallMioThrottle', 'stallShortScoreboard'])
-  return global !== null && shared !== null && global > shared
+/** The data stage serves 128 bytes a cycle of L1, or a wavefront of shared memory. */
+const bytesPerWavefront = 128
+
+/** Whether it is mostly shared memory that the data stage serves; without wavefronts, whether there is any. */
+function servesShared(rung: RungResult): boolean {
+  const [loads, stores, l1Bytes] = ['sharedLoadWavefronts', 'sharedStoreWavefronts', 'l1Bytes'].map(
+    (id) => valueOf(rung, id),
+  )
+  if (loads == null || stores == null || l1Bytes == null) return valueOf(rung, 'sharedLoads') !== 0
+  return loads + stores > l1Bytes / bytesPerWavefront
 }
 
 const evidenceOf = (

@@ -33,6 +33,9 @@ export const Work = z.object({
 })
 export type Work = z.infer<typeof Work>
 
+const Place = z.object({ file: z.string(), line: z.number().int().positive() })
+export type Place = z.infer<typeof Place>
+
 export const Instruction = Work.extend({
   /** Its place in the kernel, from 0. */
   index: z.number().int().nonnegative(),
@@ -45,6 +48,8 @@ export const Instruction = Work.extend({
   /** Below the session's `sources/`, or a bare file name from elsewhere; null without line information. */
   file: z.string().nullable(),
   line: z.number().int().positive().nullable(),
+  /** Further lines that ncu names for it: of a function that was inlined there. Its work counts at each of them. */
+  inlinedFrom: z.array(Place).optional(),
 })
 export type Instruction = z.infer<typeof Instruction>
 
@@ -110,7 +115,10 @@ export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
   share: number
 }
 
-/** Source lines by their share of a figure, the hottest first; lines without any are left out. */
+/**
+ * Source lines by their share of a figure, the hottest first; lines without any are left out. What was
+ * inlined counts at the line that calls and at the line it is from, so that shares can add up to more than 1.
+ */
 export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
   const lines = new Map<string, LineHeat>()
   for (const { file, line, text, [kind]: value } of profile.kernels.flatMap((k) => k.lines)) {
@@ -119,7 +127,11 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     if (known) known.value += value
     else lines.set(`${file}:${line}`, { file, line, text, value, share: 0 })
   }
-  const total = [...lines.values()].reduce((sum, { value }) => sum + value, 0)
+  // Not of the lines: what was inlined counts at two of them.
+  const counted = profile.kernels
+    .flatMap((kernel) => kernel.instructions)
+    .reduce((sum, { [kind]: value }) => sum + (value ?? 0), 0)
+  const total = counted || [...lines.values()].reduce((sum, { value }) => sum + value, 0)
   return [...lines.values()]
     .map((heat) => ({ ...heat, share: heat.value / total }))
     .sort((a, b) => b.value - a.value)
@@ -133,7 +145,11 @@ export const sassOfLine = (
 ): { kernel: DeepKernel; instruction: Instruction }[] =>
   profile.kernels.flatMap((kernel) =>
     kernel.instructions
-      .filter((instruction) => instruction.file === file && instruction.line === line)
+      .filter((instruction) =>
+        [instruction, ...(instruction.inlinedFrom ?? [])].some(
+          (place) => place.file === file && place.line === line,
+        ),
+      )
       .map((instruction) => ({ kernel, instruction })),
   )
 

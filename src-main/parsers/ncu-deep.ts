@@ -4,6 +4,7 @@ import {
   type DeepKernel,
   type DeepProfile,
   type Instruction,
+  type Place,
   type Rule,
   type SourceLine,
 } from '../domain/deep'
@@ -80,13 +81,13 @@ const opcodeOf = (text: string): string => text.replace(/^@!?\w+\s+/, '').split(
 
 function toInstructions(
   rows: readonly SassRow[],
-  places: ReadonlyMap<number, { file: string; line: number }>,
+  places: ReadonlyMap<number, Place[]>,
 ): Instruction[] {
   const sorted = [...rows].sort((a, b) => a.address - b.address)
   const base = sorted[0]?.address ?? 0
   const end = sorted.at(-1)?.address ?? 0
   return sorted.map(({ address, text, line: _line, ...work }, index) => {
-    const place = places.get(address)
+    const [place, ...further] = places.get(address) ?? []
     const relative = relativeText(text, base, end)
     return {
       index,
@@ -95,6 +96,7 @@ function toInstructions(
       opcode: opcodeOf(relative),
       file: place?.file ?? null,
       line: place?.line ?? null,
+      ...(further.length > 0 ? { inlinedFrom: further } : {}),
       ...work,
     }
   })
@@ -116,15 +118,14 @@ function toKernel(
   withLines: readonly SourceSection[],
   { rules, nameOf }: DeepPages,
 ): DeepKernel {
-  const places = new Map<number, { file: string; line: number }>()
+  const places = new Map<number, Place[]>()
   const lines: SourceLine[] = []
   for (const section of withLines) {
     const file = nameOf(section.file ?? '')
     for (const { line, text, ...work } of section.lines)
       lines.push({ file, line, text: text === '' ? null : text, ...work })
     for (const { address, line } of section.instructions)
-      // The first place stands: of code inlined from another file both places are printed.
-      if (line !== null && !places.has(address)) places.set(address, { file, line })
+      if (line !== null) places.set(address, [...(places.get(address) ?? []), { file, line }])
   }
   const rows = sass.length > 0 ? sass : withLines
   const byAddress = new Map(

@@ -2,9 +2,11 @@
  * `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters of each
  * instruction, and beside its source of each line.
  *
- * A section begins with `"File Path",…` (with source only) and `"Function Name",…`, then a header. In
- * the view with source a line's own row is followed by its instructions, `...` where others lie
- * between. ncu 2025.3 prints the instructions of each line twice there: an address counts once.
+ * The view of SASS has a section a kernel: `"Kernel Name","…",` (with that comma), a header, a row an
+ * instruction. The view with source has one a kernel and file: `"File Path",…` and `"Function Name",…`,
+ * a header, then each line's own row followed by its instructions, `...` where others lie between.
+ * There ncu 2025.3 prints the instructions of a line twice, and what was inlined from another file
+ * often at both places: an address counts once a line.
  */
 import { parse } from 'csv-parse/sync'
 import type { Work } from '../domain/deep'
@@ -114,6 +116,7 @@ const tableRows = (text: string): string[] =>
     .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
     .filter((line) => line.startsWith('"'))
+    .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
 /** ncu quotes every cell, and doubles a quote within one: only such a row needs a real CSV parser. */
 function cellsOf(line: string): string[] {
@@ -133,7 +136,7 @@ export function parseSourcePage(text: string): SourcePage {
   let section: SourceSection | null = null
   let layout: Layout | null = null
   let sourceLine: number | null = null
-  let seen = new Set<number>()
+  let seen = new Set<string>()
   let broken = printed.length - whole.length
   for (const line of whole) {
     const row = cellsOf(line)
@@ -158,8 +161,9 @@ export function parseSourcePage(text: string): SourcePage {
       const address = row[layout.address] ?? ''
       if (!/^(0x)?[0-9a-f]+$/i.test(address)) continue
       const at = Number.parseInt(address, 16)
-      if (seen.has(at)) continue
-      seen.add(at)
+      const place = `${at}:${sourceLine}`
+      if (seen.has(place)) continue
+      seen.add(place)
       section.instructions.push({
         address: at,
         text: row[layout.sass] ?? '',

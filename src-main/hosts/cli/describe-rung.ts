@@ -23,7 +23,7 @@ export const bottleneckWords: Record<BottleneckClass, string> = {
   tail: 'the last wave: part of the machine has nothing to do',
   tensor: 'the tensor pipe',
   'fma-issue': 'issuing instructions: the FMA pipe or the issue slots are full',
-  'lsu-mio': 'shared memory: its data stage or the queue in front of it is full',
+  'lsu-mio': 'loads and stores (LSU, MIO): shared memory, or the queue in front of it, is full',
   'l1-bandwidth': 'the L1 cache',
   'l2-bandwidth': 'the L2 cache',
   'dram-bandwidth': 'device memory',
@@ -73,7 +73,7 @@ function describeBottleneck(found: Bottleneck | null): string[] {
 
 function describeLines(profile: DeepProfile): string[] {
   const hot = lineHeat(profile, 'samples').slice(0, shownLines)
-  if (hot.length === 0) return ['No source line has samples.']
+  if (hot.length === 0) return describeInstructions(profile)
   const shared = new Map(
     lineHeat(profile, 'sharedWavefrontsExcess').map((line) => [`${line.file}:${line.line}`, line]),
   )
@@ -92,6 +92,23 @@ function describeLines(profile: DeepProfile): string[] {
       { header: 'excess sectors', cell: (line) => excess(sectors, line) },
       { header: 'line', align: 'left', cell: ({ file, line }) => `${file}:${line}` },
       { header: '', align: 'left', cell: ({ text }) => (text ?? '').trim().slice(0, 90) },
+    ]),
+  ]
+}
+
+/** For machine code without line information: a library's. */
+function describeInstructions(profile: DeepProfile): string[] {
+  const all = profile.kernels.flatMap((kernel) => kernel.instructions)
+  const total = all.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
+  if (total === 0) return ['No instruction has samples.']
+  const hot = [...all].sort((a, b) => (b.samples ?? 0) - (a.samples ?? 0)).slice(0, shownLines)
+  return [
+    'Instructions by warp samples; there is no line information:',
+    table(hot, [
+      { header: 'samples', cell: ({ samples }) => percent((samples ?? 0) / total) },
+      { header: 'executed', cell: ({ executed }) => formatCount(executed ?? 0) },
+      { header: 'at', cell: ({ offset }) => `0x${offset.toString(16)}` },
+      { header: '', align: 'left', cell: ({ text }) => text },
     ]),
   ]
 }
