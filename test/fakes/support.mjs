@@ -1,12 +1,17 @@
 // Shared by the fake tools: the recording they replay and the log of their calls.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
-const raw = join(root, 'resources', 'recordings', 'gemm-fp32-h200-1024', 'raw')
+const usual = 'gemm-fp32-h200-1024'
 
-export const recorded = (key, stream = 'stdout') =>
-  readFileSync(join(raw, `${key}.${stream}.txt`), 'utf8')
+export function recorded(key, stream = 'stdout', recording = usual) {
+  const path = join(root, 'resources', 'recordings', recording, 'raw', `${key}.${stream}.txt`)
+  return existsSync(path)
+    ? readFileSync(path, 'utf8')
+    : gunzipSync(readFileSync(`${path}.gz`)).toString('utf8')
+}
 
 export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')
 

@@ -86,6 +86,14 @@ describe('replaying', () => {
     expect(session.target.name).toBe('gemm-fp32-h200-4096')
   })
 
+  it('takes the deep recording where that level is asked for, and only then', async () => {
+    const machine = await fakeMachine()
+    const deep = await machine.run({ target: 'recorded', size: undefined, profile: 'deep' })
+    expect(deep.session.target.name).toBe('gemm-fp32-h200-4096-deep')
+    const standard = await machine.run({ target: 'recorded', size: undefined, profile: 'standard' })
+    expect(standard.session.target.name).toBe('gemm-fp32-h200-4096')
+  })
+
   it('takes the recording of the size that is asked for', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ target: 'recorded' })

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { run } from './support'
+
+const deep = 'recorded:gemm-fp32-h200-4096-deep'
+
+interface RungDocument {
+  rung: { id: string }
+  bottleneck: { class: string; evidence: unknown[] } | null
+  deep: { kernels: { instructions: unknown[] }[] } | null
+}
+interface DiffDocument {
+  deep: { identicalSass: boolean; opcodes: { key: string }[]; stalls: { key: string }[] } | null
+}
+
+describe('show --rung', () => {
+  it('prints what limits the rung, its hot lines, its instructions and ncu’s advice', async () => {
+    const { code, stdout, stderr } = await run(['show', deep, '--rung', '03_shared_tile'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(
+      /Limited by: .*\(lsu-mio\)\n {2}L1 data stage busy: 93\.1 % \(≥ 80\.0 %\)/,
+    )
+    expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:53 +for \(int i = 0; i < kDepth; \+\+i\)/)
+    expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
+    expect(stdout).toMatch(
+      /What ncu advises:\n {2}\w+ \(\w+ speed-up \d+\.\d %, as ncu estimates\)/,
+    )
+  })
+
+  it('prints the hot instructions of a library that has no lines', async () => {
+    const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
+    expect(stdout).toMatch(/Instructions by warp samples; there is no line information/)
+    expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
+  })
+
+  it('says below the deep level what can be said, and which level tells the rest', async () => {
+    const { code, stdout } = await run(['show', 'recorded', '--rung', '01_naive'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/Limited by: unknown/)
+    expect(stdout).toMatch(/`--profile deep` collects them/)
+  })
+
+  it('is one JSON document', async () => {
+    const { stdout } = await run(['show', deep, '--rung', '01_naive', '--json'])
+    const { rung, bottleneck, deep: profile } = JSON.parse(stdout) as RungDocument
+    expect(rung.id).toBe('01_naive')
+    expect(bottleneck?.class).toBe('l1-bandwidth')
+    expect(profile?.kernels[0]?.instructions.length).toBe(240)
+  })
+
+  it('names a rung that is not there, and exits 2', async () => {
+    const { code, stdout, stderr } = await run(['show', 'recorded', '--rung', 'nope'])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/no rung named "nope".*01_naive/s)
+  })
+})
+
+describe('diff', () => {
+  it('tells what changed in the machine code, in words and in JSON', async () => {
+    const words = await run(['diff', deep, '05_thread_tile_2d', '06_float4'])
+    expect(words.stdout).toMatch(/The machine code differs\./)
+    expect(words.stdout).toMatch(/LDG\.E\.128\.CONSTANT +0 +8\.39 M +\+8\.39 M/)
+    const { stdout } = await run(['diff', deep, '05_thread_tile_2d', '06_float4', '--json'])
+    const { deep: code } = JSON.parse(stdout) as DiffDocument
+    expect(code?.identicalSass).toBe(false)
+    expect(code?.opcodes[0]?.key).toBe('LDG.E.CONSTANT')
+  })
+
+  it('recognises machine code that is the same', async () => {
+    const { stdout } = await run(['diff', deep, '06_float4', '06_float4', '--json'])
+    expect((JSON.parse(stdout) as DiffDocument).deep?.identicalSass).toBe(true)
+  })
+
+  it('has nothing of it below the deep level', async () => {
+    const { stdout } = await run(['diff', 'recorded', '05_thread_tile_2d', '06_float4', '--json'])
+    expect((JSON.parse(stdout) as DiffDocument).deep).toBeNull()
+  })
+})
+
+describe('run --profile', () => {
+  it.each([
+    [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
+    [['--profile-limit', '0'], /--profile-limit is not above 0/],
+  ])('refuses %j', async (words, message) => {
+    const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+  })
+})
