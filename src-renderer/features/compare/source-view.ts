@@ -8,31 +8,66 @@ import { syntaxHighlighting } from '@codemirror/language'
 import { getChunks, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
+import type { Hunk } from '../../../src-main/domain/chain'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
 import { currentChange, markChange } from './current-change'
+import { heatGutter, setHeat, type Heat } from './heat-gutter'
+import type { SourceText } from './source-header'
+import { diffConfig, linesOf, textOf } from './source-hunks'
 
 export type SourceLayout = 'split' | 'unified'
+export type SideName = 'a' | 'b'
 
 export interface SourceView {
   /** Moves to the next or the previous change. */
   go(direction: 'next' | 'previous'): void
+  /** Moves to a change by its place, from 0. */
+  goTo(index: number): void
   /** How many changes there are, and the one moved to, from 1; 0 before any. */
   position(): { index: number; count: number }
+  /** Lines of the files that the change moved to takes up; undefined before any. */
+  current(): Hunk | undefined
+  /** Shares by line of the file; null for none. The unified layout has room for b's only. */
+  heat(side: SideName, heat: Heat | null): void
+  /** Shows a line of the file, if it is on screen at all. */
+  reveal(side: SideName, line: number): void
   destroy(): void
 }
 
-function common(label: string, wrap: boolean): Extension {
+export interface SourceViewOptions {
+  layout: SourceLayout
+  wrap: boolean
+  /** A line of the file was chosen with the pointer. */
+  onLine(side: SideName, line: number): void
+}
+
+function common(side: SideName, source: SourceText, options: SourceViewOptions): Extension {
   return [
-    lineNumbers(),
+    heatGutter,
+    lineNumbers({ formatNumber: (number) => String(number + source.offset) }),
     drawSelection(),
     cpp(),
     syntaxHighlighting(codeHighlighting),
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
-    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, role: 'textbox' }),
+    EditorView.contentAttributes.of({
+      tabindex: '0',
+      'aria-label': source.file,
+      role: 'textbox',
+      'aria-multiline': 'true',
+      'aria-readonly': 'true',
+    }),
+    EditorView.domEventHandlers({
+      click(event, view) {
+        const position = view.posAtCoords(event)
+        // A drag chooses text, not a line.
+        if (position === null || !view.state.selection.main.empty) return
+        options.onLine(side, view.state.doc.lineAt(position).number + source.offset)
+      },
+    }),
     codeTheme,
     currentChange,
-    wrap ? EditorView.lineWrapping : [],
+    options.wrap ? EditorView.lineWrapping : [],
   ]
 }
 
@@ -40,55 +75,96 @@ const collapseUnchanged = { margin: 3, minSize: 4 }
 
 export function createSourceView(
   root: ShadowRoot,
-  a: { text: string; label: string },
-  b: { text: string; label: string },
-  options: { layout: SourceLayout; wrap: boolean },
+  a: SourceText,
+  b: SourceText,
+  options: SourceViewOptions,
 ): SourceView {
-  let editor: EditorView
+  let editors: { a: EditorView | undefined; b: EditorView }
   let destroy: () => void
   if (options.layout === 'split') {
     const merge = new MergeView({
-      a: { doc: a.text, extensions: common(a.label, options.wrap) },
-      b: { doc: b.text, extensions: common(b.label, options.wrap) },
+      a: { doc: a.text, extensions: common('a', a, options) },
+      b: { doc: b.text, extensions: common('b', b, options) },
       parent: root,
       root,
       collapseUnchanged,
       gutter: true,
+      diffConfig,
     })
-    editor = merge.b
+    editors = { a: merge.a, b: merge.b }
     destroy = () => merge.destroy()
   } else {
-    editor = new EditorView({
+    const editor = new EditorView({
       doc: b.text,
       extensions: [
-        common(b.label, options.wrap),
-        unifiedMergeView({ original: a.text, mergeControls: false, collapseUnchanged }),
+        common('b', b, options),
+        unifiedMergeView({
+          original: a.text,
+          mergeControls: false,
+          collapseUnchanged,
+          diffConfig,
+        }),
       ],
       parent: root,
       root,
     })
+    editors = { a: undefined, b: editor }
     destroy = () => editor.destroy()
   }
+  const offsets = { a: a.offset, b: b.offset }
+  const original = textOf(a)
 
   // None before the first step; after the last comes the first again.
   let current = -1
-  const chunks = () => getChunks(editor.state)?.chunks ?? []
+  const chunks = () => getChunks(editors.b.state)?.chunks ?? []
+
+  function goTo(index: number): void {
+    const chunk = chunks()[index]
+    if (!chunk) return
+    current = index
+    editors.b.dispatch({
+      selection: { anchor: Math.min(chunk.fromB, editors.b.state.doc.length) },
+      effects: [
+        markChange.of({ from: chunk.fromB, to: chunk.endB }),
+        EditorView.scrollIntoView(Math.min(chunk.fromB, editors.b.state.doc.length), {
+          y: 'center',
+        }),
+      ],
+    })
+  }
+
   return {
     go(direction) {
       const count = chunks().length
-      if (direction === 'next') current = (current + 1) % count
-      else current = current <= 0 ? count - 1 : current - 1
+      if (direction === 'next') goTo((current + 1) % count)
+      else goTo(current <= 0 ? count - 1 : current - 1)
+    },
+    goTo,
+    position: () => ({ index: current + 1, count: chunks().length }),
+    current() {
       const chunk = chunks()[current]
-      if (!chunk) return
+      if (!chunk) return undefined
+      return {
+        a: linesOf(original, a.offset, chunk.fromA, chunk.toA),
+        b: linesOf(editors.b.state.doc, b.offset, chunk.fromB, chunk.toB),
+      }
+    },
+    heat(side, heat) {
+      const effect = setHeat.of(heat && { heat, offset: offsets[side] })
+      editors[side]?.dispatch({ effects: effect })
+    },
+    reveal(side, line) {
+      const editor = editors[side]
+      const number = line - offsets[side]
+      if (!editor || number < 1 || number > editor.state.doc.lines) return
+      const { from, to } = editor.state.doc.line(number)
       editor.dispatch({
-        selection: { anchor: chunk.fromB },
         effects: [
-          markChange.of({ from: chunk.fromB, to: chunk.endB }),
-          EditorView.scrollIntoView(chunk.fromB, { y: 'center' }),
+          markChange.of({ from, to }),
+          EditorView.scrollIntoView(from, { y: 'nearest', yMargin: 40 }),
         ],
       })
     },
-    position: () => ({ index: current + 1, count: chunks().length }),
     destroy,
   }
 }

@@ -1,0 +1,185 @@
+/**
+ * From a change of the source to the time it bought, as far as the figures carry: the lines of a hunk,
+ * the instructions executed on them by opcode, the counters that such instructions move, the time. What
+ * joins opcode and counter is knowledge of the hardware, not a measurement: a counter is the whole
+ * kernel's, and several hunks may have moved it.
+ */
+import type { MetricDelta, TimeDelta } from './compare'
+import { opcodeDelta, opcodeFamily, type DeepProfile, type HistogramDelta } from './deep'
+
+/** Lines of a file, from 1, both ends included; empty where `to` is below `from`. */
+export interface LineRange {
+  from: number
+  to: number
+}
+
+export interface Hunk {
+  a: LineRange
+  b: LineRange
+}
+
+export interface ChainSide {
+  /** The rung's source, as its session names it. */
+  file: string
+  /** null where the rung was not profiled at the deep level. */
+  deep: DeepProfile | null
+}
+
+export interface ChainLink {
+  hunk: Hunk
+  /**
+   * Instructions executed on the hunk's lines by opcode family, the largest change first, those without
+   * a change left out; null where a side was not counted.
+   */
+  opcodes: HistogramDelta[] | null
+  /** Counters that these opcodes move, and that have a figure on both sides. */
+  counters: MetricDelta[]
+}
+
+export interface Chain {
+  links: ChainLink[]
+  /** What changed on lines outside of any hunk: the compiler, or a constant from outside the source. */
+  elsewhere: HistogramDelta[] | null
+  /** Counters that moved and that no hunk's opcodes account for. */
+  unexplained: MetricDelta[]
+  time: TimeDelta
+}
+
+/** Registry ids that instructions of a family move, the most direct one first. */
+const movedBy: readonly { families: RegExp; metrics: readonly string[] }[] = [
+  {
+    families: /^(LDS|LDSM)$/,
+    metrics: [
+      'sharedLoads',
+      'sharedLoadWavefronts',
+      'sharedLoadBankConflicts',
+      'stallShortScoreboard',
+      'stallMioThrottle',
+    ],
+  },
+  {
+    families: /^(STS|STSM)$/,
+    metrics: ['sharedStoreWavefronts', 'sharedStoreBankConflicts', 'stallMioThrottle'],
+  },
+  {
+    families: /^(LDG|LDGSTS|LD)$/,
+    metrics: [
+      'globalLoadSectorsPerRequest',
+      'l1Bytes',
+      'l2Bytes',
+      'dramBytes',
+      'stallLongScoreboard',
+      'stallLgThrottle',
+    ],
+  },
+  { families: /^(UTMA|UBLK)/, metrics: ['l2Bytes', 'dramBytes'] },
+  {
+    families: /^(STG|ST|RED|ATOM|ATOMG|REDG)$/,
+    metrics: ['globalStoreSectorsPerRequest', 'l2Bytes', 'dramBytes'],
+  },
+  { families: /^(LDL|STL)$/, metrics: ['l1Bytes', 'l2Bytes', 'stallLongScoreboard'] },
+  {
+    families: /^(FFMA|FFMA2|FMUL|FMUL2|FADD|FADD2)$/,
+    metrics: ['fmaUtilization', 'stallMathPipe'],
+  },
+  { families: /^(HMMA|HGMMA|UTCHMMA|WGMMA)/, metrics: ['tensorUtilization', 'stallMathPipe'] },
+  { families: /^(BAR|SYNCS|WARPSYNC|B2R)$/, metrics: ['stallBarrier'] },
+]
+
+export const metricsMovedBy = (family: string): string[] => [
+  ...new Set(
+    movedBy.flatMap(({ families, metrics }) => (families.test(family) ? [...metrics] : [])),
+  ),
+]
+
+const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
+
+/** Warp-level instructions by opcode family on some lines; null where one was not counted. */
+function executedOn({ deep, file }: ChainSide, lines: LineRange): Map<string, number> | null {
+  if (!deep || deep.kernels.length === 0) return null
+  const found = new Map<string, number>()
+  for (const instruction of deep.kernels.flatMap(({ instructions }) => instructions)) {
+    if (instruction.file !== file || instruction.line === null) continue
+    if (!within(lines, instruction.line)) continue
+    if (instruction.executed === null) return null
+    const family = opcodeFamily(instruction.opcode)
+    found.set(family, (found.get(family) ?? 0) + instruction.executed)
+  }
+  return found
+}
+
+function familyDelta(
+  a: ReadonlyMap<string, number>,
+  b: ReadonlyMap<string, number>,
+): HistogramDelta[] {
+  const sum = (side: ReadonlyMap<string, number>) =>
+    [...side.values()].reduce((total, value) => total + value, 0) || 1
+  const [totalA, totalB] = [sum(a), sum(b)]
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .map((key) => {
+      const [left, right] = [a.get(key) ?? 0, b.get(key) ?? 0]
+      return {
+        key,
+        a: left,
+        b: right,
+        delta: right - left,
+        shareA: left / totalA,
+        shareB: right / totalB,
+      }
+    })
+    .filter(({ delta }) => delta !== 0)
+    .sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta) || (x.key < y.key ? -1 : 1))
+}
+
+function byFamily(deltas: readonly HistogramDelta[]): {
+  a: Map<string, number>
+  b: Map<string, number>
+} {
+  const [a, b] = [new Map<string, number>(), new Map<string, number>()]
+  for (const { key, a: left, b: right } of deltas) {
+    const family = opcodeFamily(key)
+    a.set(family, (a.get(family) ?? 0) + left)
+    b.set(family, (b.get(family) ?? 0) + right)
+  }
+  return { a, b }
+}
+
+export function chain(
+  hunks: readonly Hunk[],
+  a: ChainSide,
+  b: ChainSide,
+  comparison: { metrics: readonly MetricDelta[]; time: TimeDelta },
+): Chain {
+  const counted = hunks.map((hunk) => ({
+    hunk,
+    left: executedOn(a, hunk.a),
+    right: executedOn(b, hunk.b),
+  }))
+  const known = comparison.metrics.filter(({ delta }) => delta !== null)
+  const links = counted.map(({ hunk, left, right }): ChainLink => {
+    const opcodes = left && right ? familyDelta(left, right) : null
+    const moved = new Set((opcodes ?? []).flatMap(({ key }) => metricsMovedBy(key)))
+    return { hunk, opcodes, counters: known.filter(({ id }) => moved.has(id)) }
+  })
+
+  const total = a.deep && b.deep ? opcodeDelta(a.deep, b.deep) : null
+  const rest = total && byFamily(total)
+  if (rest)
+    for (const { left, right } of counted) {
+      for (const [family, value] of left ?? [])
+        rest.a.set(family, (rest.a.get(family) ?? 0) - value)
+      for (const [family, value] of right ?? [])
+        rest.b.set(family, (rest.b.get(family) ?? 0) - value)
+    }
+
+  const explained = new Set(links.flatMap(({ counters }) => counters.map(({ id }) => id)))
+  return {
+    links,
+    elsewhere:
+      rest && counted.every(({ left, right }) => left && right)
+        ? familyDelta(rest.a, rest.b)
+        : null,
+    unexplained: known.filter(({ id, verdict }) => verdict !== 'same' && !explained.has(id)),
+    time: comparison.time,
+  }
+}

@@ -1,0 +1,51 @@
+/** Rungs of two sessions side by side: what may be said of them, and what may not. */
+import { comparability, type Comparability } from '../../../src-main/domain/comparability'
+import type { RungComparison } from '../../../src-main/domain/compare'
+import type { Session } from '../../../src-main/domain/session'
+import type { Step } from './compare-steps'
+
+/**
+ * As the guard of reports, but that two ladders are no obstacle here: they are lists of rungs, and two
+ * rungs of one problem can be compared wherever they are listed.
+ */
+export function guardOf(a: Session, b: Session): Comparability {
+  const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })
+  return {
+    refusals,
+    warnings:
+      a.ladder.id === b.ladder.id
+        ? warnings
+        : [`The ladder differs: ${a.ladder.id} and ${b.ladder.id}.`, ...warnings],
+  }
+}
+
+/** The figures as they are, without a word on which is better: for sessions that must not be compared. */
+export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
+  ...comparison,
+  time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },
+  metrics: comparison.metrics.map((delta) => ({
+    ...delta,
+    verdict: 'unknown',
+    expected: delta.expected && { ...delta.expected, met: null },
+  })),
+})
+
+/** The rung before or after that both sessions have. */
+export function sharedStep(a: Session, b: Session, from: string, by: 1 | -1): Step | undefined {
+  const shared = a.rungs.filter(({ id }) => b.rungs.some((rung) => rung.id === id))
+  const order = a.rungs.map(({ id }) => id)
+  const here = order.indexOf(from)
+  const further = shared.filter(({ id }) => (order.indexOf(id) - here) * by > 0)
+  const next = by > 0 ? further[0] : further.at(-1)
+  return next && { a: next.id, b: next.id }
+}
+
+/** The same rung of both, or where they share none, their last. */
+export function pairAcross(a: Session, b: Session): [string, string] | null {
+  const shared = a.rungs.findLast(
+    (rung) => rung.timing && b.rungs.some(({ id, timing }) => id === rung.id && timing),
+  )
+  if (shared) return [shared.id, shared.id]
+  const [left, right] = [a.rungs.at(-1), b.rungs.at(-1)]
+  return left && right ? [left.id, right.id] : null
+}

@@ -1,0 +1,70 @@
+/** A column beside the lines: each line's share of a counter, as a figure over a tint. */
+import { RangeSet, StateEffect, StateField, type Extension, type Range } from '@codemirror/state'
+import { EditorView, gutter, GutterMarker } from '@codemirror/view'
+
+/** Share of the rung's total, 0 to 1, by line of the file. */
+export type Heat = ReadonlyMap<number, number>
+
+/** null takes the column's figures away. */
+export const setHeat = StateEffect.define<{ heat: Heat; offset: number } | null>()
+
+const percent = (share: number): string =>
+  share >= 0.0995 ? `${Math.round(share * 100)}` : (share * 100).toFixed(1)
+
+class HeatMarker extends GutterMarker {
+  constructor(readonly share: number) {
+    super()
+  }
+
+  override eq(other: HeatMarker): boolean {
+    return other.share === this.share
+  }
+
+  override toDOM(): HTMLElement {
+    const mark = document.createElement('span')
+    mark.textContent = percent(this.share)
+    // A tint from a few steps: style attributes are forbidden by the content security policy.
+    mark.className = `cm-heat-${Math.min(5, Math.ceil(this.share * 20))}`
+    return mark
+  }
+}
+
+const heatField = StateField.define<RangeSet<HeatMarker>>({
+  create: () => RangeSet.empty,
+  update(value, { effects, state }) {
+    const effect = effects.find((candidate) => candidate.is(setHeat))
+    if (!effect) return value
+    if (!effect.value) return RangeSet.empty
+    const { heat, offset } = effect.value
+    const marks: Range<HeatMarker>[] = []
+    for (let line = 1; line <= state.doc.lines; line += 1) {
+      const share = heat.get(line + offset)
+      if (share !== undefined && share > 0)
+        marks.push(new HeatMarker(share).range(state.doc.line(line).from))
+    }
+    return RangeSet.of(marks)
+  },
+})
+
+export const heatGutter: Extension = [
+  heatField,
+  gutter({
+    class: 'cm-heatGutter',
+    markers: (view) => view.state.field(heatField),
+  }),
+  EditorView.theme({
+    '.cm-heatGutter .cm-gutterElement': {
+      padding: '0',
+      textAlign: 'right',
+      fontSize: '11px',
+      color: 'var(--text)',
+    },
+    '.cm-heatGutter span': { display: 'block', minWidth: '32px', padding: '0 5px 0 3px' },
+    ...Object.fromEntries(
+      [6, 14, 24, 36, 50].map((strength, index) => [
+        `.cm-heat-${index + 1}`,
+        { backgroundColor: `color-mix(in srgb, var(--series-4) ${strength}%, transparent)` },
+      ]),
+    ),
+  }),
+]

@@ -1,0 +1,129 @@
+/** The two rungs of a comparison with all that is fetched for them, from one session or from two. */
+import { computed, watch } from 'vue'
+import { compareRungs } from '../../../src-main/domain/compare'
+import type { DeepProfile } from '../../../src-main/domain/deep'
+import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session'
+import { useDeepStore } from '../../stores/deep'
+import { valueOf } from '../../stores/loadable'
+import { useSessionsStore } from '../../stores/sessions'
+import { guardOf, withoutVerdicts } from './guard'
+
+export interface PairAddress {
+  sessionRef: string
+  /** The session of b; undefined where it is the same. */
+  with: string | undefined
+  a: string | undefined
+  b: string | undefined
+}
+
+export interface CompareSide {
+  session: Session
+  rung: RungResult
+}
+
+/** A source with what is known of its lines. */
+export interface SourceSide {
+  text: string
+  file: string
+  deep: DeepProfile | null
+}
+
+export function useComparePair(address: () => PairAddress) {
+  const sessions = useSessionsStore()
+  const deep = useDeepStore()
+  const refs = computed(() => {
+    const { sessionRef, with: other } = address()
+    return { a: sessionRef, b: other ?? sessionRef }
+  })
+
+  function load(): void {
+    sessions.open(refs.value.a)
+    sessions.fetch(refs.value.b)
+    for (const ref of new Set(Object.values(refs.value))) sessions.openSources(ref)
+  }
+  // Not an effect: it would see its own fetch fail and fetch again without end.
+  watch(() => `${refs.value.a} ${refs.value.b}`, load, { immediate: true })
+
+  const loadables = computed(() => [
+    sessions.sessions.get(refs.value.a),
+    sessions.sessions.get(refs.value.b),
+  ])
+  const failure = computed(() => loadables.value.find((one) => one?.state === 'failed'))
+  const sessionA = computed(() => valueOf(sessions.sessions.get(refs.value.a)))
+  const sessionB = computed(() => valueOf(sessions.sessions.get(refs.value.b)))
+
+  const pair = computed<{ a: CompareSide; b: CompareSide } | undefined>(() => {
+    const { a, b } = address()
+    if (!sessionA.value || !sessionB.value || a === undefined || b === undefined) return undefined
+    const left = rungOf(sessionA.value, a)
+    const right = rungOf(sessionB.value, b)
+    return left && right
+      ? {
+          a: { session: sessionA.value, rung: left },
+          b: { session: sessionB.value, rung: right },
+        }
+      : undefined
+  })
+
+  const across = computed(() => refs.value.a !== refs.value.b)
+  const guard = computed(() =>
+    across.value && sessionA.value && sessionB.value
+      ? guardOf(sessionA.value, sessionB.value)
+      : undefined,
+  )
+  const comparison = computed(() => {
+    if (!pair.value) return undefined
+    const found = compareRungs(pair.value.a, pair.value.b)
+    return guard.value?.refusals.length ? withoutVerdicts(found) : found
+  })
+
+  watch(
+    () => pair.value && [refs.value.a, pair.value.a.rung.id, refs.value.b, pair.value.b.rung.id],
+    (found) => {
+      if (!found) return
+      const [refA = '', a = '', refB = '', b = ''] = found
+      deep.open(refA, a)
+      deep.open(refB, b)
+    },
+    { immediate: true },
+  )
+
+  const sourcesFailure = computed(() =>
+    [refs.value.a, refs.value.b]
+      .map((ref) => sessions.sources.get(ref))
+      .find((one) => one?.state === 'failed'),
+  )
+  const deepOf = (ref: string, rung: string) => valueOf(deep.of(ref, rung)) ?? null
+  const deepA = computed(() => pair.value && deepOf(refs.value.a, pair.value.a.rung.id))
+  const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
+
+  /** undefined while they are loading, null where a session holds no source of its rung. */
+  const sources = computed<{ a: SourceSide; b: SourceSide } | null | undefined>(() => {
+    const left = valueOf(sessions.sources.get(refs.value.a))
+    const right = valueOf(sessions.sources.get(refs.value.b))
+    const shown = pair.value
+    if (!left || !right || !shown) return undefined
+    const [a, b] = [left[shown.a.rung.id], right[shown.b.rung.id]]
+    return a === undefined || b === undefined
+      ? null
+      : {
+          a: { text: a, file: shown.a.rung.file, deep: deepA.value ?? null },
+          b: { text: b, file: shown.b.rung.file, deep: deepB.value ?? null },
+        }
+  })
+
+  return {
+    load,
+    failure,
+    sessionA,
+    sessionB,
+    across,
+    pair,
+    guard,
+    comparison,
+    sources,
+    sourcesFailure,
+    deepA,
+    deepB,
+  }
+}
