@@ -5,7 +5,14 @@
  * kernel's, and several hunks may have moved it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
-import { opcodeDelta, opcodeFamily, type DeepProfile, type HistogramDelta } from './deep'
+import {
+  opcodeDelta,
+  opcodeFamily,
+  type DeepProfile,
+  type HistogramDelta,
+  type Instruction,
+  type Work,
+} from './deep'
 
 /** Lines of a file, from 1, both ends included; empty where `to` is below `from`. */
 export interface LineRange {
@@ -32,8 +39,24 @@ export interface ChainLink {
    * a change left out; null where a side was not counted.
    */
   opcodes: HistogramDelta[] | null
-  /** Counters that these opcodes move, and that have a figure on both sides. */
+  /** Counted on the hunk's own lines, those that differ; null where a side was not counted. */
+  counted: LineCount[] | null
+  /** Counters of the whole kernel that these move, with a figure on both sides. */
   counters: MetricDelta[]
+}
+
+/** What ncu counts of each line, as far as it tells what a change did to memory. */
+export const lineCounts = [
+  'sharedWavefronts',
+  'sharedWavefrontsExcess',
+  'globalL2Sectors',
+  'globalL2SectorsExcess',
+] as const satisfies readonly (keyof Work)[]
+
+export interface LineCount {
+  kind: (typeof lineCounts)[number]
+  a: number
+  b: number
 }
 
 export interface Chain {
@@ -94,18 +117,51 @@ export const metricsMovedBy = (family: string): string[] => [
 
 const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
 
-/** Warp-level instructions by opcode family on some lines; null where one was not counted. */
-function executedOn({ deep, file }: ChainSide, lines: LineRange): Map<string, number> | null {
-  if (!deep || deep.kernels.length === 0) return null
+/** Instructions that come from some lines; null where the machine code is not known. */
+function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instruction[] | null {
+  if (!deep?.kernels.some(({ instructions }) => instructions.length > 0)) return null
+  return deep.kernels.flatMap(({ instructions }) =>
+    instructions.filter(
+      (instruction) =>
+        instruction.file === file && instruction.line !== null && within(lines, instruction.line),
+    ),
+  )
+}
+
+/** Warp-level instructions by opcode family; null where one was not counted. */
+function executed(instructions: readonly Instruction[] | null): Map<string, number> | null {
+  if (!instructions || instructions.some((instruction) => instruction.executed === null))
+    return null
   const found = new Map<string, number>()
-  for (const instruction of deep.kernels.flatMap(({ instructions }) => instructions)) {
-    if (instruction.file !== file || instruction.line === null) continue
-    if (!within(lines, instruction.line)) continue
-    if (instruction.executed === null) return null
-    const family = opcodeFamily(instruction.opcode)
-    found.set(family, (found.get(family) ?? 0) + instruction.executed)
+  for (const { opcode, executed: times } of instructions) {
+    const family = opcodeFamily(opcode)
+    found.set(family, (found.get(family) ?? 0) + (times ?? 0))
   }
   return found
+}
+
+/** An instruction without the counter does not touch that memory: it adds nothing. */
+const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
+  instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)
+
+function countsThatDiffer(
+  a: readonly Instruction[] | null,
+  b: readonly Instruction[] | null,
+): LineCount[] | null {
+  if (!a || !b) return null
+  return lineCounts
+    .map((kind) => ({ kind, a: countOf(a, kind), b: countOf(b, kind) }))
+    .filter((count) => count.a !== count.b)
+}
+
+/** Families of a hunk whose memory traffic differs although they may be executed as often. */
+function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
+  const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))
+  return families.filter(
+    (family) =>
+      (differs('shared') && /^(LDS|LDSM|STS|STSM)$/.test(family)) ||
+      (differs('global') && /^(LDG|LDGSTS|STG|LD|ST)$/.test(family)),
+  )
 }
 
 function familyDelta(
@@ -150,22 +206,29 @@ export function chain(
   b: ChainSide,
   comparison: { metrics: readonly MetricDelta[]; time: TimeDelta },
 ): Chain {
-  const counted = hunks.map((hunk) => ({
-    hunk,
-    left: executedOn(a, hunk.a),
-    right: executedOn(b, hunk.b),
-  }))
+  const found = hunks.map((hunk) => {
+    const [onA, onB] = [instructionsOn(a, hunk.a), instructionsOn(b, hunk.b)]
+    return { hunk, onA, onB, left: executed(onA), right: executed(onB) }
+  })
   const known = comparison.metrics.filter(({ delta }) => delta !== null)
-  const links = counted.map(({ hunk, left, right }): ChainLink => {
+  const links = found.map(({ hunk, onA, onB, left, right }): ChainLink => {
     const opcodes = left && right ? familyDelta(left, right) : null
-    const moved = new Set((opcodes ?? []).flatMap(({ key }) => metricsMovedBy(key)))
-    return { hunk, opcodes, counters: known.filter(({ id }) => moved.has(id)) }
+    const counted = countsThatDiffer(onA, onB)
+    const present = [
+      ...new Set([...(onA ?? []), ...(onB ?? [])].map((it) => opcodeFamily(it.opcode))),
+    ]
+    const families = [
+      ...(opcodes ?? []).map(({ key }) => key),
+      ...familiesOfCounts(counted ?? [], present),
+    ]
+    const moved = new Set(families.flatMap(metricsMovedBy))
+    return { hunk, opcodes, counted, counters: known.filter(({ id }) => moved.has(id)) }
   })
 
   const total = a.deep && b.deep ? opcodeDelta(a.deep, b.deep) : null
   const rest = total && byFamily(total)
   if (rest)
-    for (const { left, right } of counted) {
+    for (const { left, right } of found) {
       for (const [family, value] of left ?? [])
         rest.a.set(family, (rest.a.get(family) ?? 0) - value)
       for (const [family, value] of right ?? [])
@@ -176,9 +239,7 @@ export function chain(
   return {
     links,
     elsewhere:
-      rest && counted.every(({ left, right }) => left && right)
-        ? familyDelta(rest.a, rest.b)
-        : null,
+      rest && found.every(({ left, right }) => left && right) ? familyDelta(rest.a, rest.b) : null,
     unexplained: known.filter(({ id, verdict }) => verdict !== 'same' && !explained.has(id)),
     time: comparison.time,
   }

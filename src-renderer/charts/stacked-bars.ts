@@ -5,6 +5,8 @@ export interface StackedRow {
   label: string
   /** One value a series, in the same order; 0 is drawn as nothing, as it should be. */
   parts: readonly number[]
+  /** At the end of the bar. */
+  end: string
 }
 
 export interface StackedBarsSpec {
@@ -12,6 +14,7 @@ export interface StackedBarsSpec {
   /** `rest` is what is left over after the named ones. */
   series: readonly { name: string; rest?: boolean }[]
   axis: string
+  max?: number | undefined
   valueText: (value: number) => string
 }
 
@@ -24,7 +27,7 @@ const letter = 6.2
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
 
 export const stackedBars =
-  ({ rows, series, axis, valueText }: StackedBarsSpec): ChartBuilder =>
+  ({ rows, series, axis, max, valueText }: StackedBarsSpec): ChartBuilder =>
   (palette, size) => {
     const totals = rows.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0))
     const longest = Math.max(...totals, 0)
@@ -63,6 +66,7 @@ export const stackedBars =
       xAxis: {
         type: 'value',
         min: 0,
+        ...(max === undefined ? {} : { max }),
         ...axisName(palette, axis, 'x'),
         ...axisLines(palette),
         axisLabel: text,
@@ -101,17 +105,17 @@ export const stackedBars =
           }),
         })),
         {
-          // Nothing but the sum, at the end of the bar.
+          // Of no length: its label is what stands at the end of the bar.
           type: 'bar' as const,
           stack: 'all',
           name: '',
           silent: true,
-          data: rows.map((_, index) => ({
+          data: rows.map(({ end }, index) => ({
             value: 0,
             label: {
               show: (totals[index] ?? 0) > 0,
               position: 'right' as const,
-              formatter: valueText(totals[index] ?? 0),
+              formatter: end,
               fontFamily: palette.font,
               fontSize: 11,
               color: palette.text,

@@ -15,6 +15,8 @@ export function bareFigure(value: number, unit: Unit): string {
   if (isCountUnit(unit)) return formatCount(value)
   if (unit === '%') return value.toFixed(1)
   if (unit === 'waves') return value.toFixed(2)
+  // A ratio: two figures after the point tell 4 sectors from 3.99.
+  if (unit === 'sectors' || unit === 'warps') return value.toFixed(2)
   if (unit === 'registers') return String(Math.round(value))
   return formatValue(value, unit)
 }

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compareRungs } from '../../src-main/domain/compare'
 import { rungBefore, type RungResult, type Session } from '../../src-main/domain/session'
 import { formatRatio } from '../../src-main/domain/units'
+import { baseName } from '../../src-renderer/ui/format'
 import { compareRoute, shippedSession, startHarness, type Harness } from './support'
 
 let harness: Harness
@@ -29,9 +30,12 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
 
 it('shows both sources, the time bought and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
-  const texts = await page.locator('.cm-content').allInnerTexts()
-  expect(texts[0]).toContain(`@rung    ${a.id}`)
-  expect(texts[1]).toContain(`@rung    ${b.id}`)
+  const texts = () => page.locator('.cm-content').allInnerTexts()
+  // What the headers say stands beside the source; they come on request.
+  expect((await texts()).join('')).not.toContain('@rung')
+  await page.getByRole('button', { name: 'Headers' }).click()
+  await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
+  expect((await texts())[1]).toContain(`@rung    ${b.id}`)
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
@@ -91,8 +95,13 @@ it('walks through the changes with n and p, in both layouts', async () => {
   expect(await page.locator('.cm-currentChange').count()).toBeGreaterThan(0)
   await page.keyboard.press('p')
   expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
+  await page.keyboard.press('F7')
+  expect(await count.innerText()).toMatch(/^change 2 of \d+$/)
+  await page.keyboard.press('Shift+F7')
+  expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
   await page.getByText('Unified').click()
-  await page.locator('.cm-deletedChunk').first().waitFor()
+  // The first may be a lone blank line, which has no height.
+  await page.locator('.cm-deletedChunk >> visible=true').first().waitFor()
   await page.keyboard.press('p')
   expect(await count.innerText()).toMatch(/^change (\d+) of \1$/)
 })
@@ -101,9 +110,7 @@ it('swaps the two rungs', async () => {
   const { page, a, b } = await open(0)
   await page.getByRole('button', { name: 'Swap a and b' }).click()
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${b.id}/${a.id}`))
-  await expect
-    .poll(async () => (await page.locator('.cm-content').allInnerTexts())[0])
-    .toContain(`@rung    ${b.id}`)
+  await expect.poll(() => page.locator('.source .side').first().innerText()).toBe(baseName(b.file))
 })
 
 it('opens with a telling pair when the address names none, or one that is not there', async () => {
@@ -116,4 +123,85 @@ it('opens with a telling pair when the address names none, or one that is not th
     expect(Object.keys(sources)).toEqual(expect.arrayContaining([left, right]))
     await page.context().close()
   }
+})
+
+it('keeps to one column in a narrow window', async () => {
+  const { page, faults } = await harness.open(compareRoute(ref, steps[0]!.a.id, steps[0]!.b.id), {
+    width: 1100,
+  })
+  await page.locator('.cm-deletedChunk').first().waitFor()
+  expect(await page.locator('.cm-mergeView').count()).toBe(0)
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+it('says which level collects line heat and machine code where a session lacks them', async () => {
+  const { page } = await open(0)
+  expect(await page.locator('.source .deep').innerText()).toContain('run with --profile deep')
+  await page.keyboard.press('s')
+  expect(await page.getByText('No instruction of the rung').count()).toBe(0)
+  await page.context().close()
+})
+
+it('leads from each change to the time in one view, opened by key, and back to the change', async () => {
+  const { page, faults } = await open(steps.length - 1)
+  await page.keyboard.press('c')
+  const chain = page.getByRole('region', { name: 'From change to time' })
+  await chain.waitFor()
+  const text = await chain.innerText()
+  expect(text).toContain('Change 1')
+  // This session has no deep profile: the opcodes are unknown, and are not made up.
+  expect(text).toContain('not known: no deep profile of both rungs')
+  expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
+  await page.getByRole('button', { name: 'Show change 2 in the source' }).focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.locator('.count').innerText()).toMatch(/^change 2 of \d+$/)
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+describe('rungs of two sessions', () => {
+  const across = (other: string, a: string, b = a) =>
+    `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
+
+  it('of one problem stand side by side, with what else differs', async () => {
+    const other = 'recorded:gemm-fp32-top-h200-4096'
+    const { page, faults } = await harness.open(across(other, '06_float4', '17_fastest'))
+    await page.locator('.cm-mergeView').waitFor()
+    const top = await harness.core.call('sessions.get', { ref: other })
+    const { speedup } = compareRungs(
+      { session, rung: session.rungs.find(({ id }) => id === '06_float4')! },
+      { session: top, rung: top.rungs.find(({ id }) => id === '17_fastest')! },
+    ).time
+    expect(await page.locator('.headline').innerText()).toContain(formatRatio(speedup!))
+    expect(await page.locator('.guard').innerText()).toContain('The ladder differs')
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it('of two problems get no verdict', async () => {
+    const other = 'recorded:gemm-fp32-h200-1024'
+    const { page } = await harness.open(across(other, '06_float4'))
+    await page.locator('.headline').waitFor()
+    expect(await page.locator('.headline').innerText()).toBe('Not comparable')
+    expect(await page.locator('.guard').innerText()).toContain('The problem differs')
+    const words = await page.locator('table.deltas .verdict').allInnerTexts()
+    expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
+    // Stepping keeps the same rung in both.
+    await page.keyboard.press('[')
+    await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
+    await page.context().close()
+  })
+
+  it('are chosen in the toolbar', async () => {
+    const { page } = await open(0)
+    const chooser = page.getByLabel('Session of rung b')
+    await chooser.focus()
+    await chooser.selectOption('recorded:gemm-fp32-h200-1024')
+    await page.waitForURL((url) => url.hash.includes('?with=recorded'))
+    await page.locator('.guard').waitFor()
+    await page.getByLabel('Session of rung b').selectOption(ref)
+    await page.waitForURL((url) => !url.hash.includes('with='))
+    await page.context().close()
+  })
 })

@@ -8,8 +8,10 @@ export type Heat = ReadonlyMap<number, number>
 /** null takes the column's figures away. */
 export const setHeat = StateEffect.define<{ heat: Heat; offset: number } | null>()
 
-const percent = (share: number): string =>
-  share >= 0.0995 ? `${Math.round(share * 100)}` : (share * 100).toFixed(1)
+function percent(share: number): string {
+  if (share < 0.0005) return '<0.1'
+  return share >= 0.0995 ? `${Math.round(share * 100)}` : (share * 100).toFixed(1)
+}
 
 class HeatMarker extends GutterMarker {
   constructor(readonly share: number) {

@@ -1,0 +1,11 @@
+import type { DeepProfile } from '../../../src-main/domain/deep'
+
+/** Lines of a file that some instruction of the rung comes from, ascending. */
+export const linesWithCode = (profile: DeepProfile, of: string): number[] =>
+  [
+    ...new Set(
+      profile.kernels.flatMap(({ instructions }) =>
+        instructions.flatMap(({ file, line }) => (file === of && line !== null ? [line] : [])),
+      ),
+    ),
+  ].sort((a, b) => a - b)
