@@ -38,7 +38,7 @@ describe('a live run', () => {
   it('is cancelled at once, and what was finished can be opened', async () => {
     const { page } = await openRun('02_coalesced=spawn')
     await start(page)
-    await progress(page).getByText('486 GFLOP/s').waitFor()
+    await progress(page).getByText('485 GFLOP/s').waitFor()
     expect(await progress(page).innerText()).not.toContain('not reached')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })

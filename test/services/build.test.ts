@@ -84,8 +84,8 @@ describe('building a ladder', () => {
     const { session } = await machine.run({ rungs: ['03_shared_tile'] })
     const { build } = rung(session, '03_shared_tile')
     expect(build?.registersPerThread).toBeGreaterThan(0)
-    // Two tiles of 32 × 32 floats.
-    expect(build?.staticSharedBytes).toBe(2 * 32 * 32 * 4)
+    // Two tiles of 32 × 64 floats.
+    expect(build?.staticSharedBytes).toBe(2 * 32 * 64 * 4)
     expect(build?.spillStoreBytes).toBe(0)
   })
 

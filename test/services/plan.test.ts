@@ -116,8 +116,8 @@ describe('a ladder file', () => {
     expect(
       resolveLadder(library, file).rungs.map(({ id, title, params }) => [id, title, params]),
     ).toEqual([
-      ['tile_16', 'Shared-memory tile', { TILE: 16 }],
-      ['tile_32', 'Tile of 32', { TILE: 32 }],
+      ['tile_16', 'Shared-memory tile', { TILE: 16, STEPS: 2 }],
+      ['tile_32', 'Tile of 32', { TILE: 32, STEPS: 2 }],
     ])
   })
 })

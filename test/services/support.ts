@@ -8,7 +8,7 @@ import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session'
 import { climb, type ClimbOptions, type ClimbResult } from '../../src-main/services/climb'
 
-const root = join(import.meta.dirname, '..', '..')
+export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
 

@@ -1,11 +1,11 @@
-/** Sessions for tests of reports: a shipped recording, and what a hostile or unlucky one looks like. */
+/** Sessions for tests of reports: one that was recorded, and what a hostile or unlucky one looks like. */
 import { join } from 'node:path'
 import { readSession, readSources } from '../../../src-main/adapters/session-store'
 import type { RungResult, Session } from '../../../src-main/domain/session'
 import type { Privates } from '../../../src-main/services/report/scrub'
-import { recordingsDir } from '../support'
+import { root } from '../support'
 
-const folder = join(recordingsDir, 'gemm-fp32-h200-4096')
+const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')
 const session = await readSession(folder)
 const sources = await readSources(folder, session)
 

@@ -1,143 +1,164 @@
 // @rung    53_wmma_staged
 // @title   WMMA through shared memory
 // @after   52_wmma_warp_tile
-// @idea    a block copies its tiles of A and B into shared memory once for all of its warps, the next pair on its way while this one is multiplied; rows padded by 16 bytes keep the reads free of bank conflicts
+// @idea    a block copies its tiles of A and B into shared memory once for all of its warps, the next ones on their way while these are multiplied; rows padded by 16 bytes keep the reads free of bank conflicts
 // @expect  sharedLoads up
-// @param   BM 128 {64,128}
-// @param   BN 128 {64,128}
-// @param   BK 32 {16,32}
+// @param   BM 128 {64,128,256}
+// @param   BN 128 {64,128,256}
+// @param   BK 32 {16,32,64}
 // @param   WARP_N 64 {32,64}
+// @param   STAGES 4 {2,3,4,5}
 // @dtype   bf16 f16
-// @requires sm_75
+// @requires sm_80
 
 #include "tensor_common.cuh"
 
-constexpr int kWarpRows = 64, kWarpCols = WARP_N;
+constexpr int kWarpRows = 64, kWarpCols = WARP_N;  // of C, in the registers of a warp
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
 constexpr int kPad = 8;  // elements, 16 bytes
-constexpr int kEights = 8;
-constexpr int kStepA = kThreads / (BK / kEights);  // rows of A that the block copies in one pass
-constexpr int kStepB = kThreads / (BN / kEights);  // rows of B
-constexpr int kCopiesA = BM / kStepA, kCopiesB = BK / kStepB;
+constexpr int kStrideA = BK + kPad, kStrideB = BN + kPad;
+constexpr int kStageA = BM * kStrideA, kStage = kStageA + BK * kStrideB;  // elements
+constexpr int kSharedBytes = STAGES * kStage * 2;
+// Registers for two blocks on an SM: one multiplies while the other waits for its tiles.
+constexpr int kBlocksPerSm = kThreads * WARP_N <= 8192 && 2 * kSharedBytes <= 224 * 1024 ? 2 : 1;
 
-static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of 32: the tile of a warp");
-static_assert(BK % kWmma == 0, "BK must be a multiple of 16: the depth of a WMMA tile");
-static_assert(kThreads % (BN / kEights) == 0 && kStepA <= BM && BM % kStepA == 0 && kStepB <= BK && BK % kStepB == 0,
-              "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: a larger BK helps");
+static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N: the tile of a warp");
+static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the sums of C fill half of the registers");
+static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
+static_assert(kStage * 2 >= kThreads / 32 * kWmma * kWmma * 4, "a stage must have room for one tile of C a warp");
 
-union Eight {
-  uint4 bits;
-  unsigned short elements[kEights];
-};
-
-// Eight neighbours, of which the first `count` lie inside the matrix; zeros in place of the others.
-// With kAligned all of them do or none.
-template <bool kAligned>
-__device__ uint4 loadEight(const unsigned short* from, int count) {
-  if constexpr (kAligned) {
-    return count > 0 ? *reinterpret_cast<const uint4*>(from) : uint4{};
-  } else {
-    Eight eight;
-#pragma unroll
-    for (int i = 0; i < kEights; ++i) eight.elements[i] = i < count ? from[i] : 0;
-    return eight.bits;
-  }
+// 16 bytes on their way into shared memory; zeros where `inside` is false.
+__device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-// On the aligned path two blocks on an SM: one multiplies while the other waits for its tiles.
-template <typename T, bool kAligned>
-__global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
+// nvcc reads a BF16 tile by generic loads, which go the way of global memory, even where it lies in shared
+// memory; of FP16 it knows better. So BF16 is read by the instruction itself.
+__device__ inline void loadTile(FragmentA<__half>& tile, const __half* from) {
+  nvcuda::wmma::load_matrix_sync(tile, from, kStrideA);
+}
+
+__device__ inline void loadTile(FragmentB<__half>& tile, const __half* from) {
+  nvcuda::wmma::load_matrix_sync(tile, from, kStrideB);
+}
+
+#define KL_LOAD_BF16(OPERAND, STRIDE)                                                                     \
+  uint32_t* parts = reinterpret_cast<uint32_t*>(tile.x);                                                  \
+  static_assert(sizeof tile.x == 16, "a BF16 tile is four registers of a thread");                        \
+  asm volatile("wmma.load." OPERAND ".sync.aligned.row.m16n16k16.shared.bf16 {%0, %1, %2, %3}, [%4], %5;" \
+               : "=r"(parts[0]), "=r"(parts[1]), "=r"(parts[2]), "=r"(parts[3])                           \
+               : "r"(klSharedAddress(from)), "r"(STRIDE)                                                  \
+               : "memory")
+
+__device__ inline void loadTile(FragmentA<__nv_bfloat16>& tile, const __nv_bfloat16* from) { KL_LOAD_BF16("a", kStrideA); }
+__device__ inline void loadTile(FragmentB<__nv_bfloat16>& tile, const __nv_bfloat16* from) { KL_LOAD_BF16("b", kStrideB); }
+
+template <typename T>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 gemmWmmaStaged(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
                float* __restrict__ c, bool wmmaAligned) {
-  if constexpr (kMultiplies<T>) {
-    // Two pairs of tiles: one is read while the other is written. Afterwards the same memory serves
-    // the tiles of C that reach over an edge.
-    __shared__ __align__(32) T aTile[2][BM][BK + kPad], bTile[2][BK][BN + kPad];
-    static_assert(sizeof aTile >= kThreads / 32 * kWmma * kWmma * sizeof(float),
-                  "the tiles of A must have room for one tile of C a warp: a larger BK helps");
+  extern __shared__ __align__(128) unsigned char shared[];
+  T* stages = reinterpret_cast<T*>(shared);
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+  const int warp = threadIdx.x / 32, warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-    const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
-    if (row0 >= m) return;
-    const int warp = threadIdx.x / 32, warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
-
-    // What a thread copies: eight neighbours of some rows, always in the same columns of a tile. Beyond
-    // M the last row is read in place of nothing: what comes of it is never stored.
-    const auto* aBits = reinterpret_cast<const unsigned short*>(a);
-    const auto* bBits = reinterpret_cast<const unsigned short*>(b);
-    const int aRow = threadIdx.x / (BK / kEights), aCol = threadIdx.x % (BK / kEights) * kEights;
-    const int bRow = threadIdx.x / (BN / kEights), bCol = threadIdx.x % (BN / kEights) * kEights;
-    const unsigned short* aFrom[kCopiesA];
+  // A thread copies eight neighbours of some rows, always in the same columns of a tile. Beyond the edge
+  // of C the last row of A and the first columns of B are read in place of nothing: what comes of them is
+  // never stored. What lies beyond K must be zero in both: a NaN in either would spread.
+  constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
+  static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
+                "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: a larger BK helps");
+  const int aRow = threadIdx.x / kEightsA, aCol = threadIdx.x % kEightsA * 8;
+  const int bRow = threadIdx.x / kEightsB, bCol = threadIdx.x % kEightsB * 8;
+  const T* bFrom = b + (col0 + bCol < n ? col0 + bCol : 0);
+  const auto copyStage = [&](int step) {
+    const int t = step * BK;
+    if (t >= k) return;
+    const uint32_t aTo = klSharedAddress(stages + step % STAGES * kStage), bTo = aTo + kStageA * 2;
+    const bool aInside = t + aCol < k;
 #pragma unroll
-    for (int i = 0; i < kCopiesA; ++i) aFrom[i] = aBits + (long long)min(row0 + aRow + i * kStepA, m - 1) * k + aCol;
-    const unsigned short* bFrom = bBits + (long long)bRow * n + col0 + bCol;
-    const int bCount = n - col0 - bCol;
-
-    uint4 aNext[kCopiesA], bNext[kCopiesB];
-    const auto fetch = [&](int t) {
+    for (int i = 0; i < BM; i += kStepA)
+      copyAsync(aTo + ((aRow + i) * kStrideA + aCol) * 2,
+                a + (long long)min(row0 + aRow + i, m - 1) * k + (aInside ? t + aCol : 0), aInside);
 #pragma unroll
-      for (int i = 0; i < kCopiesA; ++i) aNext[i] = loadEight<kAligned>(aFrom[i] + t, k - t - aCol);
-#pragma unroll
-      for (int i = 0; i < kCopiesB; ++i)
-        bNext[i] = loadEight<kAligned>(bFrom + (long long)(i * kStepB) * n, t + bRow + i * kStepB < k ? bCount : 0);
-      bFrom += (long long)BK * n;
-    };
-    const auto keep = [&](int buffer) {
-#pragma unroll
-      for (int i = 0; i < kCopiesA; ++i) *reinterpret_cast<uint4*>(&aTile[buffer][aRow + i * kStepA][aCol]) = aNext[i];
-#pragma unroll
-      for (int i = 0; i < kCopiesB; ++i) *reinterpret_cast<uint4*>(&bTile[buffer][bRow + i * kStepB][bCol]) = bNext[i];
-    };
-
-    constexpr int kTilesM = kWarpRows / kWmma, kTilesN = kWarpCols / kWmma;
-    FragmentC sum[kTilesM][kTilesN];
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-#pragma unroll
-      for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
-
-    fetch(0);
-    keep(0);
-    __syncthreads();
-    int buffer = 0;
-    for (int t = 0; t < k; t += BK, buffer ^= 1) {
-      if (t + BK < k) fetch(t + BK);
-#pragma unroll
-      for (int d = 0; d < BK; d += kWmma) {
-        FragmentA<T> aPart[kTilesM];
-        FragmentB<T> bPart[kTilesN];
-#pragma unroll
-        for (int i = 0; i < kTilesM; ++i)
-          nvcuda::wmma::load_matrix_sync(aPart[i], &aTile[buffer][warpRow + i * kWmma][d], BK + kPad);
-#pragma unroll
-        for (int j = 0; j < kTilesN; ++j)
-          nvcuda::wmma::load_matrix_sync(bPart[j], &bTile[buffer][d][warpCol + j * kWmma], BN + kPad);
-#pragma unroll
-        for (int i = 0; i < kTilesM; ++i)
-#pragma unroll
-          for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
-      }
-      if (t + BK < k) keep(buffer ^ 1);
-      __syncthreads();  // the next pair is complete, and nobody reads this one any more
+    for (int i = 0; i < BK; i += kStepB) {
+      const bool bInside = t + bRow + i < k;
+      copyAsync(bTo + ((bRow + i) * kStrideB + bCol) * 2, bFrom + (long long)(bInside ? t + bRow + i : 0) * n, bInside);
     }
+  };
+  // Empty groups at the end keep the count going.
+  const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
-    float* edge = reinterpret_cast<float*>(aTile) + warp * kWmma * kWmma;
+  constexpr int kTilesM = kWarpRows / kWmma, kTilesN = kWarpCols / kWmma;
+  FragmentC sum[kTilesM][kTilesN];
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
+  for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
+
+  const int steps = ceilDiv(k, BK);
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) {
+    copyStage(s);
+    commit();
+  }
+  for (int step = 0; step < steps; ++step) {
+    // This stage has arrived, for every thread; and everybody has left the one that is filled next.
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+    __syncthreads();
+    copyStage(step + STAGES - 1);
+    commit();
+
+    const T* aTile = stages + step % STAGES * kStage;
+    const T* bTile = aTile + kStageA;
+#pragma unroll
+    for (int d = 0; d < BK; d += kWmma) {
+      FragmentA<T> aPart[kTilesM];
+      FragmentB<T> bPart[kTilesN];
+#pragma unroll
+      for (int i = 0; i < kTilesM; ++i)
+        loadTile(aPart[i], aTile + (warpRow + i * kWmma) * kStrideA + d);
 #pragma unroll
       for (int j = 0; j < kTilesN; ++j)
-        klStoreTile(sum[i][j], c, row0 + warpRow + i * kWmma, col0 + warpCol + j * kWmma, m, n, alpha, beta,
-                    wmmaAligned, edge);
+        loadTile(bPart[j], bTile + d * kStrideB + warpCol + j * kWmma);
+#pragma unroll
+      for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
+    }
   }
+  __syncthreads();  // the stages now serve the tiles of C that reach over an edge
+
+  float* edge = reinterpret_cast<float*>(shared) + warp * kWmma * kWmma;
+#pragma unroll
+  for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j)
+      klStoreTile(sum[i][j], c, row0 + warpRow + i * kWmma, col0 + warpCol + j * kWmma, m, n, alpha, beta, wmmaAligned,
+                  edge);
 }
 
-extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequire16Bit(p, sm); }
+extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
+  if (const char* reason = klRequire16Bit(p, sm)) return reason;
+  int device = 0, room = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+    return "the shared memory of this GPU could not be read";
+  return room < kSharedBytes ? "its stages need more shared memory than a block has on this GPU: lower STAGES, BM or BN"
+                             : nullptr;
+}
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
+    // Asynchronous copies of 16 bytes need aligned rows; other shapes take the slow kernel.
+    if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
-    const auto kernel = klRowsAligned(p) ? gemmWmmaStaged<T, true> : gemmWmmaStaged<T, false>;
-    kernel<<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, 0, stream>>>(
+    const cudaError_t status =
+        cudaFuncSetAttribute(gemmWmmaStaged<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+    if (status != cudaSuccess) return status;
+    gemmWmmaStaged<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
         m, n, k, p->alpha, static_cast<const T*>(p->a), static_cast<const T*>(p->b), p->beta, p->c, klWmmaAligned(p));
     return cudaGetLastError();
   });

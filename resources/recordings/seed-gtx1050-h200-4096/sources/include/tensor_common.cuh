@@ -185,10 +185,6 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
 
 // ---- Barriers in shared memory (sm_90) -------------------------------------------------------
 
-__device__ inline uint32_t klSharedAddress(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
 // A barrier turns to its next phase when `arrivals` have come and every byte announced has landed.
 __device__ inline void klBarrierInit(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(klSharedAddress(barrier)), "r"(arrivals));
@@ -206,12 +202,14 @@ __device__ inline void klBarrierArrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(klSharedAddress(barrier)) : "memory");
 }
 
-// On the barrier at the same place in block `rank` of the cluster.
+// On the barrier at the same place in block `rank` of the cluster. It orders nothing but what the copy
+// engine and WGMMA did, whose ends have been waited for: a release at cluster scope would wait for
+// every store under way as well.
 __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(klSharedAddress(barrier)),
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(klSharedAddress(barrier)),
       "r"(rank)
       : "memory");
 }

@@ -15,8 +15,8 @@ template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmNaive(int m, int n, int k, float alpha, const float* __restrict__ a,
           const float* __restrict__ b, float beta, float* __restrict__ c) {
-  const int row = klTileRow() * kBlock + threadIdx.x;
-  const int col = blockIdx.x * kBlock + threadIdx.y;
+  const int row = blockIdx.x * kBlock + threadIdx.x;
+  const int col = klGridRow() * kBlock + threadIdx.y;
   if (row >= m || col >= n) return;
 
   const float* aRow = a + (long long)row * k;
@@ -33,7 +33,8 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
+  // Down the rows first: blocks that run at one time read the same columns of B.
+  const dim3 grid = klGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
   const auto kernel = p->k * p->n <= INT_MAX ? gemmNaive<int> : gemmNaive<long long>;
   kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,

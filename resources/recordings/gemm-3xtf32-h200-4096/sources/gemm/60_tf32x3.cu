@@ -1,0 +1,67 @@
+// @rung    60_tf32x3
+// @title   Three TF32 products
+// @after   00_cublas
+// @idea    every FP32 is split into two TF32, and three products of the parts on the tensor cores give an FP32 result that no single TF32 product could: three times the multiplications, on a pipe that makes many more of them
+// @expect  fmaUtilization down, registersPerThread up
+// @dtype   f32
+// @requires sm_80
+
+#include "tf32_common.cuh"
+
+// A block of 8 warps computes 128 x 128 elements of C, a warp 32 x 64 of them.
+constexpr int kTile = 128, kDepth = 16, kThreads = 256;
+constexpr int kWarpRows = 32, kWarpCols = 64, kWarpsN = kTile / kWarpCols;
+constexpr int kStrideA = kDepth + 4, kStrideB = kTile + 8;  // elements: see klLoadPartA
+
+// N and K need not be multiples of anything: elements are copied one by one, zeros beyond the edges.
+__global__ void __launch_bounds__(kThreads)
+gemmTf32x3(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
+           float* __restrict__ c) {
+  __shared__ float aTile[kTile * kStrideA], bTile[kDepth * kStrideB];
+
+  const int row0 = klTileRow() * kTile, col0 = blockIdx.x * kTile;
+  if (row0 >= m) return;
+  const int warp = threadIdx.x / 32;
+  const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
+
+  const int aRow = threadIdx.x / kDepth, aCol = threadIdx.x % kDepth;  // of the first copy of this thread
+  const int bRow = threadIdx.x / kTile, bCol = threadIdx.x % kTile;
+  constexpr int kStepA = kThreads / kDepth, kStepB = kThreads / kTile;
+  const bool colInside = col0 + bCol < n;
+
+  float sum[kWarpRows / 16][kWarpCols / 8][4] = {};
+  for (int t = 0; t < k; t += kDepth) {
+#pragma unroll
+    for (int i = 0; i < kTile; i += kStepA) {
+      const int row = row0 + aRow + i;
+      aTile[(aRow + i) * kStrideA + aCol] = row < m && t + aCol < k ? a[(long long)row * k + t + aCol] : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < kDepth; i += kStepB) {
+      const int row = t + bRow + i;
+      bTile[(bRow + i) * kStrideB + bCol] = row < k && colInside ? b[(long long)row * n + col0 + bCol] : 0.0f;
+    }
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < kDepth; d += 8) {
+      Tf32PartB bPart[kWarpCols / 8];
+#pragma unroll
+      for (int j = 0; j < kWarpCols / 8; ++j) bPart[j] = klLoadPartB(&bTile[d * kStrideB + warpCol + j * 8], kStrideB);
+#pragma unroll
+      for (int i = 0; i < kWarpRows / 16; ++i)
+        klMultiplyThree(sum[i], klLoadPartA(&aTile[(warpRow + i * 16) * kStrideA + d], kStrideA), bPart);
+    }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+  klStoreTf32(sum, c, row0 + warpRow, col0 + warpCol, m, n, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  gemmTf32x3<<<klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile)), kThreads, 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta, p->c);
+  return cudaGetLastError();
+}

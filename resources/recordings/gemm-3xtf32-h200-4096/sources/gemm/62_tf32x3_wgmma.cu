@@ -1,0 +1,207 @@
+// @rung    62_tf32x3_wgmma
+// @title   3xTF32 on WGMMA
+// @after   61_tf32x3_cp_async
+// @idea    WGMMA runs the tensor cores at their full rate, which mma.sync cannot: a warpgroup splits B once for the whole block on its way into shared memory, transposed as TF32 must lie there, and two more split A in registers and multiply
+// @expect  tensorUtilization up, registersPerThread down
+// @param   STAGES 4 {2,3,4}
+// @param   GROUP 8 {1,4,8,16}
+// @dtype   f32
+// @requires sm_90a
+
+#include "tensor_common.cuh"
+#include "tf32_common.cuh"
+
+constexpr int BM = 128, BN = 128, kDepth = 32;  // 32 elements along K are 128 bytes, the row of a swizzle
+constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128;
+constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = kBytesA + 2 * kBytesB;  // A; B high; B low
+constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles lie at multiples of 1024 bytes
+
+static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB fit into the 227 KiB of a block");
+
+// Where four neighbours along K lie in a tile of 128-byte rows: permuted by the row's number modulo 8.
+__device__ inline uint32_t place(int row, int four) { return row * 128 + ((four ^ (row & 7)) << 4); }
+
+// d += a * b, 64 x 128 x 8, A from registers; enqueued.
+__device__ inline void multiplyTf32(float (&d)[64], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" KL_NAMES_64
+               "}, {%64, %65, %66, %67}, %68, p, 1, 1;\n}\n"
+               : KL_SUMS_64(0)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+template <int kWide>
+__device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
+  if constexpr (kWide == 4)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0) : "memory");
+}
+
+// kWide elements are copied and stored at once: 4, or 1 where rows begin at any address.
+template <int kWide>
+__global__ void __launch_bounds__(kThreads, 1)
+gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
+                float* __restrict__ c) {
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t full[STAGES];   // turns when a stage has arrived
+  __shared__ uint64_t empty[STAGES];  // turns when both consumers are done with it
+  unsigned char* stages = shared + (-klSharedAddress(shared) & 1023);
+
+  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs at one time
+  // shares rows of A and columns of B in L2.
+  const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
+  const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
+  const int bandRows = min(GROUP, rows - band * GROUP);
+  const int row0 = (band * GROUP + inBand % bandRows) * BM, col0 = inBand / bandRows * BN;
+  const int steps = ceilDiv(k, kDepth);
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < STAGES; ++s) {
+      klBarrierInit(&full[s], 2 * 128);             // each producer arrives with its part of A, and of B
+      klBarrierInit(&empty[s], kConsumers * 4);     // each warp of the consumers arrives
+    }
+    klBarrierInitFence();
+  }
+  __syncthreads();
+
+  if (threadIdx.x < 128) {
+    // A goes by asynchronous copies as it is. B goes through registers, two stages ahead: a thread takes a
+    // column of the tile, 32 elements along K, and splits them. Beyond the edges of B lie zeros, and beyond
+    // K in A; beyond M the last row is read in place of nothing.
+    const int bCol = min(col0 + int(threadIdx.x), n - 1);
+    const auto fetch = [&](float (&column)[kDepth], int step) {
+      const int t = step * kDepth;
+      const float* from = b + (long long)t * n + bCol;
+      if (t + kDepth <= k) {
+#pragma unroll
+        for (int i = 0; i < kDepth; ++i) column[i] = from[(long long)i * n];
+      } else {
+#pragma unroll
+        for (int i = 0; i < kDepth; ++i) column[i] = t + i < k ? from[(long long)i * n] : 0.0f;
+      }
+    };
+    constexpr int kPerRow = kDepth / kWide, kRowStep = 128 / kPerRow;
+    const int aRow = threadIdx.x / kPerRow, aCol = threadIdx.x % kPerRow * kWide;
+    int s = 0, phase = 0;
+    const auto produce = [&](const float (&column)[kDepth], int step) {
+      klBarrierWait(&empty[s], phase ^ 1);
+      const uint32_t aTile = klSharedAddress(stages + s * kStageBytes);
+      const int t = step * kDepth + aCol;
+      const bool inside = t < k;
+#pragma unroll 8
+      for (int row = aRow; row < BM; row += kRowStep)
+        copyAsync<kWide>(aTile + place(row, aCol / 4) + aCol % 4 * 4,
+                         a + (long long)min(row0 + row, m - 1) * k + (inside ? t : 0), inside);
+      asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(klSharedAddress(&full[s])) : "memory");
+
+      unsigned char* bTile = stages + s * kStageBytes + kBytesA;
+#pragma unroll
+      for (int four = 0; four < kDepth / 4; ++four) {
+        Tf32Pair pair[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) pair[i] = klSplit(column[four * 4 + i]);
+        unsigned char* to = bTile + place(threadIdx.x, four);
+        *reinterpret_cast<uint4*>(to) = make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
+        *reinterpret_cast<uint4*>(to + kBytesB) = make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
+      }
+      klAsyncProxyFence();  // WGMMA reads what was written here
+      klBarrierArrive(&full[s]);
+      if (++s == STAGES) s = 0, phase ^= 1;
+    };
+
+    float even[kDepth], odd[kDepth];
+    fetch(even, 0);
+    fetch(odd, 1);
+    for (int step = 0; step < steps; step += 2) {
+      produce(even, step);
+      fetch(even, step + 2);
+      if (step + 1 < steps) produce(odd, step + 1);
+      fetch(odd, step + 3);
+    }
+  } else {
+    const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const int g = lane / 4, t = lane % 4, aRow = group * 64 + warp * 16 + g;
+    struct Parts {
+      uint32_t high[kDepth / 8][4], low[kDepth / 8][4];
+    };
+    float sum[BN / 2] = {};
+    // Splits this warpgroup's part of A while the products of the stage before run.
+    const auto split = [&](Parts& parts, int step) {
+      if (step >= steps) return;
+      const int s = step % STAGES;
+      klBarrierWait(&full[s], step / STAGES & 1);
+      const unsigned char* aTile = stages + s * kStageBytes;
+#pragma unroll
+      for (int d = 0; d < kDepth / 8; ++d)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {  // as Tf32PartA
+          const Tf32Pair pair =
+              klSplit(*reinterpret_cast<const float*>(aTile + place(aRow + i % 2 * 8, d * 2 + i / 2) + t * 4));
+          parts.high[d][i] = pair.high;
+          parts.low[d][i] = pair.low;
+        }
+    };
+    const auto multiply = [&](const Parts& parts, int step) {
+      // B: rows of 32 elements along K, eight rows are 1024 bytes.
+      const uint32_t bTile = klSharedAddress(stages + step % STAGES * kStageBytes) + kBytesA;
+      const uint64_t bHigh = klDescriptor(bTile, 16, 1024), bLow = klDescriptor(bTile + kBytesB, 16, 1024);
+      klWgmmaFence();
+#pragma unroll
+      for (int d = 0; d < kDepth / 8; ++d) {  // 8 elements are 32 bytes; the small products first
+        multiplyTf32(sum, parts.low[d], bHigh + d * (32 >> 4));
+        multiplyTf32(sum, parts.high[d], bLow + d * (32 >> 4));
+        multiplyTf32(sum, parts.high[d], bHigh + d * (32 >> 4));
+      }
+      klWgmmaCommit();
+    };
+    const auto finish = [&](int step) {
+      klWgmmaWait<0>();
+      if (lane == 0) klBarrierArrive(&empty[step % STAGES]);
+    };
+
+    Parts even, odd;
+    split(even, 0);
+    for (int step = 0; step < steps; step += 2) {
+      multiply(even, step);
+      split(odd, step + 1);
+      finish(step);
+      if (step + 1 == steps) break;
+      multiply(odd, step + 1);
+      split(even, step + 2);
+      finish(step + 1);
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = row0 + aRow + half * 8;
+      if (row >= m) continue;
+      float* line = c + (long long)row * n;
+#pragma unroll
+      for (int j = 0; j < BN / 8; ++j) {
+        const int col = col0 + j * 8 + t * 2;
+        const float2 pair = make_float2(sum[j * 4 + half * 2], sum[j * 4 + half * 2 + 1]);
+        if constexpr (kWide == 4) {  // n is even: both columns, or neither
+          if (col < n) klStore(reinterpret_cast<float2*>(line + col), pair, alpha, beta);
+        } else {
+          if (col < n) klStore(&line[col], pair.x, alpha, beta);
+          if (col + 1 < n) klStore(&line[col + 1], pair.y, alpha, beta);
+        }
+      }
+    }
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) {
+  if (const char* reason = klRequireF32(p)) return reason;
+  return (p->m + BM - 1) / BM * ((p->n + BN - 1) / BN) > 0x7fffffffLL ? "it has more tiles than a grid has blocks" : nullptr;
+}
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const auto kernel = klRowsOfFour(p) ? gemmTf32x3Wgmma<4> : gemmTf32x3Wgmma<1>;
+  const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  if (status != cudaSuccess) return status;
+  kernel<<<ceilDiv(m, BM) * ceilDiv(n, BN), kThreads, kSharedBytes, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta, p->c);
+  return cudaGetLastError();
+}

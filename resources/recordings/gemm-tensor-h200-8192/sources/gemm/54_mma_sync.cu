@@ -1,0 +1,205 @@
+// @rung    54_mma_sync
+// @title   mma.sync and a copy pipeline
+// @after   53_wmma_staged
+// @idea    the instructions under WMMA, by hand: tiles come by asynchronous copies several stages ahead, ldmatrix reads them from a swizzled layout without padding, and the fragments of the next step load while mma.sync works on this one
+// @expect  sharedStoreWavefronts down, sharedStoreBankConflicts down, sharedLoadBankConflicts down
+// @param   BM 256 {64,128,256}
+// @param   BN 128 {64,128,256}
+// @param   STAGES 4 {2,3,4,5}
+// @dtype   bf16 f16
+// @requires sm_80
+
+#include "tensor_common.cuh"
+
+constexpr int kDepth = 64;                      // elements of K in a stage: 128 bytes of a row of A
+constexpr int kWarpRows = 64, kWarpCols = 64;   // of C, in the registers of a warp
+constexpr int kParts = kWarpRows / 16;
+constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
+constexpr int kBytesA = BM * kDepth * 2, kBytesB = kDepth * BN * 2, kStageBytes = kBytesA + kBytesB;
+constexpr int kSharedBytes = STAGES * kStageBytes;
+constexpr int kCopiesA = kBytesA / 16 / kThreads, kCopiesB = kBytesB / 16 / kThreads;
+constexpr int kBlocksPerSm = kThreads <= 128 && 2 * kSharedBytes <= 220 * 1024 ? 2 : 1;
+
+static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM and BN must be multiples of 64: the tile of a warp");
+static_assert(kThreads <= 256, "BM * BN must be at most 32768: 64 x 64 elements a warp leave registers for 8 warps");
+static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
+static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
+
+// Where 16 bytes lie in a stage. The position within 128 bytes is XORed with the row: eight rows of one
+// column, which ldmatrix reads at once, then lie in different banks.
+__device__ inline uint32_t placeA(int row, int eight) { return row * (kDepth * 2) + ((eight ^ (row & 7)) << 4); }
+__device__ inline uint32_t placeB(int row, int eight) { return row * (BN * 2) + ((eight ^ (row & 7)) << 4); }
+
+// 16 bytes on their way into shared memory; zeros where `inside` is false.
+__device__ inline void copyAsync(uint32_t to, const void* from, bool inside = true) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+}
+
+__device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ inline void loadMatricesTransposed(uint32_t (&part)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "r"(from)
+               : "memory");
+}
+
+#define KL_MMA(TYPE)                                                                                       \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                                      \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                      \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                            \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+
+template <typename T>
+__device__ inline void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  if constexpr (kIsBfloat<T>) KL_MMA("bf16");
+  else KL_MMA("f16");
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
+            float* __restrict__ c) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const uint32_t stages = klSharedAddress(shared);
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
+
+  // Which sixteen bytes a thread copies: always the same column of each tile, and rows a fixed
+  // distance apart. Beyond the edge of C the last row of A and the first columns of B are read in
+  // place of nothing: what comes of them is never stored.
+  constexpr int kEightsA = kDepth / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
+  static_assert(kStepA % 8 == 0 && kThreads % kEightsB == 0, "the swizzle of a thread's copies must not change");
+  const int aRow = threadIdx.x / kEightsA, aEight = threadIdx.x % kEightsA;
+  const int bRow = threadIdx.x / kEightsB, bEight = threadIdx.x % kEightsB;
+  const T* aFrom[kCopiesA];
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i)
+    aFrom[i] = a + (long long)min(row0 + aRow + i * kStepA, m - 1) * k + aEight * 8;
+  const T* bFrom = b + (long long)bRow * n + (col0 + bEight * 8 < n ? col0 + bEight * 8 : 0);
+
+  const int steps = (k + kDepth - 1) / kDepth;
+  const auto copyStage = [&](int step) {
+    if (step >= steps) return;
+    const uint32_t aTo = stages + step % STAGES * kStageBytes, bTo = aTo + kBytesA;
+    const int t = step * kDepth;
+    const T* bStep = bFrom + (long long)t * n;
+    if (t + kDepth <= k) {
+#pragma unroll
+      for (int i = 0; i < kCopiesA; ++i) copyAsync(aTo + placeA(aRow, aEight) + i * kStepA * kDepth * 2, aFrom[i] + t);
+#pragma unroll
+      for (int i = 0; i < kCopiesB; ++i)
+        copyAsync(bTo + placeB(bRow + i * kStepB, bEight), bStep + (long long)(i * kStepB) * n);
+    } else {
+      // What lies beyond K must be zero in both: a NaN in either would spread.
+#pragma unroll
+      for (int i = 0; i < kCopiesA; ++i) {
+        const bool inside = t + aEight * 8 < k;
+        copyAsync(aTo + placeA(aRow, aEight) + i * kStepA * kDepth * 2, inside ? aFrom[i] + t : a, inside);
+      }
+#pragma unroll
+      for (int i = 0; i < kCopiesB; ++i) {
+        const bool inside = t + bRow + i * kStepB < k;
+        copyAsync(bTo + placeB(bRow + i * kStepB, bEight), inside ? bStep + (long long)(i * kStepB) * n : b, inside);
+      }
+    }
+  };
+  // Empty groups at the end keep the count going.
+  const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
+
+  // Fragments of two steps of 16 along K: one is multiplied while the other loads.
+  uint32_t aPart[2][kWarpRows / 16][4], bPart[2][kWarpCols / 16][4];
+  float sum[kWarpRows / 16][kWarpCols / 8][4] = {};
+  // A quarter of them: 16 rows of A and 16 columns of B.
+  const auto loadPart = [&](int buffer, uint32_t stage, int d, int i) {
+    loadMatrices(aPart[buffer][i], stage + placeA(warpRow + i * 16 + lane % 16, d * 2 + lane / 16));
+    loadMatricesTransposed(bPart[buffer][i],
+                           stage + kBytesA + placeB(d * 16 + lane % 16, (warpCol + i * 16) / 8 + lane / 16));
+  };
+
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) {
+    copyStage(s);
+    commit();
+  }
+  asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kParts; ++i) loadPart(0, stages, 0, i);
+
+  constexpr int kSteps = kDepth / 16;
+  for (int step = 0; step < steps; ++step) {
+    const uint32_t stage = stages + step % STAGES * kStageBytes;
+    const uint32_t nextStage = stages + (step + 1) % STAGES * kStageBytes;
+#pragma unroll
+    for (int d = 0; d < kSteps; ++d) {
+      if (d == kSteps - 1) {
+        // The last fragments of this stage are in registers. The next stage must have arrived, for
+        // every thread; after that nobody reads this one, and the round may overwrite it.
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        __syncthreads();
+      }
+#pragma unroll
+      for (int i = 0; i < kParts; ++i) {
+        // Loads between the products, so that neither keeps the other waiting. After the last step they
+        // load what nobody uses.
+        loadPart((d + 1) % 2, d == kSteps - 1 ? nextStage : stage, (d + 1) % kSteps, i);
+#pragma unroll
+        for (int j = 0; j < kWarpCols / 8; ++j)
+          multiply<T>(sum[i][j], aPart[d % 2][i], bPart[d % 2][j / 2][j % 2 * 2], bPart[d % 2][j / 2][j % 2 * 2 + 1]);
+      }
+      if (d == 0) {  // the stage that this overwrites was left at the end of the step before
+        copyStage(step + STAGES - 1);
+        commit();
+      }
+    }
+  }
+
+#pragma unroll
+  for (int i = 0; i < kWarpRows / 16; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = row0 + warpRow + i * 16 + half * 8 + lane / 4;
+      if (row >= m) continue;
+      float* line = c + (long long)row * n;
+#pragma unroll
+      for (int j = 0; j < kWarpCols / 8; ++j) {
+        const int col = col0 + warpCol + j * 8 + lane % 4 * 2;  // n is even: both columns, or neither
+        if (col < n)
+          klStore(reinterpret_cast<float2*>(line + col),
+                  make_float2(sum[i][j][half * 2], sum[i][j][half * 2 + 1]), alpha, beta);
+      }
+    }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
+  if (const char* reason = klRequire16Bit(p, sm)) return reason;
+  int device = 0, room = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+    return "the shared memory of this GPU could not be read";
+  return room < kSharedBytes ? "its stages need more shared memory than a block has on this GPU: lower STAGES, BM or BN"
+                             : nullptr;
+}
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  return klWithInputType(p, [&](auto type) {
+    using T = decltype(type);
+    // Asynchronous copies of 16 bytes need aligned rows; other shapes take the slow kernel.
+    if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
+    const int m = int(p->m), n = int(p->n), k = int(p->k);
+    const cudaError_t status =
+        cudaFuncSetAttribute(gemmMmaSync<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+    if (status != cudaSuccess) return status;
+    gemmMmaSync<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
+        m, n, k, p->alpha, static_cast<const T*>(p->a), static_cast<const T*>(p->b), p->beta, p->c);
+    return cudaGetLastError();
+  });
+}

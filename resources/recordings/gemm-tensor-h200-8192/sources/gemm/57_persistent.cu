@@ -1,0 +1,249 @@
+// @rung    57_persistent
+// @title   Persistent clusters
+// @after   56_warp_specialized
+// @idea    blocks stay and take tile after tile in an order that suits L2; two of them form a cluster and share every tile of B through multicast; the results leave by the copy engine, the last of a tile while the next one is multiplied
+// @param   GROUP 8 {1,2,4,8,16,32}
+// @param   CLUSTER 2 {1,2}
+// @param   BUFFERS 2 {2,4}
+// @dtype   bf16 f16
+// @requires sm_90a
+
+#include "tensor_common.cuh"
+
+constexpr int BM = 128, kDepth = 64;
+constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128, kCluster = CLUSTER;
+constexpr int kStoreCols = 32;                                  // of C: 128 bytes of a row in one store
+constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // 64 rows of it
+constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
+
+static_assert(GROUP >= 1, "GROUP must be at least 1");
+static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
+static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is read");
+
+// How the shared memory of a block is used for tiles of 128 x BN.
+template <int BN>
+struct Plan {
+  static constexpr int bytesA = BM * kDepth * 2, bytesB = kDepth * BN * 2, stageBytes = bytesA + bytesB;
+  static constexpr int room = 226 * 1024 - kStagingBytes - 1024;
+  static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
+  static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
+};
+
+// Tile number `tile` of a cluster, which covers kCluster tiles of C, one below the other. Tiles come in
+// bands of GROUP rows, column by column within a band: what runs at one time is nearly a square of C,
+// which needs the fewest rows of A and columns of B.
+struct TileOrder {
+  int rows, cols;  // in tiles of a cluster
+
+  __device__ int count() const { return rows * cols; }
+  __device__ void at(int tile, int& row, int& col) const {
+    const int band = tile / (GROUP * cols), inBand = tile - band * GROUP * cols;
+    const int bandRows = min(GROUP, rows - band * GROUP);
+    col = inBand / bandRows;
+    row = band * GROUP + inBand - col * bandRows;
+  }
+};
+
+// Two neighbouring threads of a row exchange halves: of two groups of 8 columns, each has four
+// neighbouring columns of one group afterwards, the even thread of the first.
+__device__ inline float4 joinPairs(float2 first, float2 second) {
+  const bool odd = threadIdx.x & 1;
+  const float2 mine = odd ? second : first, give = odd ? first : second;
+  float2 got;
+  got.x = __shfl_xor_sync(0xffffffff, give.x, 1);
+  got.y = __shfl_xor_sync(0xffffffff, give.y, 1);
+  return odd ? make_float4(got.x, got.y, mine.x, mine.y) : make_float4(mine.x, mine.y, got.x, got.y);
+}
+
+template <int kSums>
+__device__ inline float4 fourSums(const float (&sum)[kSums], int pair, int half) {
+  return joinPairs(make_float2(sum[pair * 8 + half * 2], sum[pair * 8 + half * 2 + 1]),
+                   make_float2(sum[pair * 8 + half * 2 + 4], sum[pair * 8 + half * 2 + 5]));
+}
+
+// As klStoreSums, with 128-bit stores.
+template <int kSums>
+__device__ inline void storeWide(const float (&sum)[kSums], float* c, int row0, int col0, int m, int n, float alpha,
+                                 float beta) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = row0 + warp * 16 + half * 8 + lane / 4;
+    float* line = c + (long long)row * n;
+#pragma unroll
+    for (int pair = 0; pair < kSums / 8; ++pair) {
+      const float4 value = fourSums(sum, pair, half);
+      const int col = col0 + pair * 16 + lane % 2 * 8 + lane % 4 / 2 * 4;
+      if (row < m && col < n) klStore(reinterpret_cast<float4*>(line + col), value, alpha, beta);
+    }
+  }
+}
+
+// The same through shared memory and the copy engine: 32 columns at a time, in BUFFERS buffers by
+// turns. One is filled while the engine still reads the others, and the last ones are read while the
+// warpgroup is already at its next tile.
+template <int kSums>
+__device__ inline void storeByTma(const float (&sum)[kSums], const CUtensorMap* cMap, uint32_t staging, int group,
+                                  int row0, int col0, float alpha) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+  const bool leader = threadIdx.x % 128 == 0;
+#pragma unroll
+  for (int part = 0; part < kSums * 2 / kStoreCols; ++part) {
+    const uint32_t buffer = staging + part % BUFFERS * kStoreBytes;
+    if (leader) klTmaStoreWaitRead<BUFFERS - 1>();
+    klWarpgroupSync(1 + group);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = warp * 16 + half * 8 + lane / 4;
+      const float4 left = fourSums(sum, part * 2, half), right = fourSums(sum, part * 2 + 1, half);
+      // Odd rows begin with the right half: eight threads then write to all 32 banks.
+#pragma unroll
+      for (int turn = 0; turn < 2; ++turn) {
+        const bool second = (row & 1) != turn;
+        const float4 value = second ? right : left;
+        const int sixteen = (second ? 4 : 0) + lane % 2 * 2 + lane % 4 / 2;
+        const uint32_t to = buffer + row * 128 + ((sixteen ^ (row & 7)) << 4);
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(alpha * value.x), "f"(alpha * value.y),
+                     "f"(alpha * value.z), "f"(alpha * value.w)
+                     : "memory");
+      }
+    }
+    klAsyncProxyFence();
+    klWarpgroupSync(1 + group);
+    if (leader) {
+      klTmaStore(cMap, buffer, row0, col0 + part * kStoreCols);
+      klTmaStoreCommit();
+    }
+  }
+}
+
+template <typename T, int BN>
+__global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
+gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
+               const __grid_constant__ CUtensorMap cMap, int m, int n, int k, float alpha, float beta,
+               float* __restrict__ c) {
+  using P = Plan<BN>;
+  constexpr int kStages = P::stages;
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t full[kStages];   // turns when a stage has arrived
+  __shared__ uint64_t empty[kStages];  // turns when the consumers of both blocks are done with it
+  const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u, staging = stages + kStages * P::stageBytes;
+
+  const int rank = klClusterRank();
+  const int steps = (k + kDepth - 1) / kDepth;
+  const TileOrder order{ceilDiv(m, BM * kCluster), ceilDiv(n, BN)};
+  const int first = blockIdx.x / kCluster, stride = gridDim.x / kCluster;
+
+  if (threadIdx.x == 0) {
+    klTmaPrefetch(&aMap);
+    klTmaPrefetch(&bMap);
+    for (int s = 0; s < kStages; ++s) {
+      klBarrierInit(&full[s], 1);
+      klBarrierInit(&empty[s], kCluster * kConsumers * 4);  // each warp of the consumers arrives
+    }
+    klBarrierInitFence();
+  }
+  klClusterSync();
+
+  if (threadIdx.x < 128) {
+    klRegistersDown<40>();
+    if (threadIdx.x == 0) {
+      int s = 0, phase = 0;
+      for (int tile = first; tile < order.count(); tile += stride) {
+        int row, col;
+        order.at(tile, row, col);
+        const int row0 = (row * kCluster + rank) * BM, col0 = col * BN;
+        for (int step = 0; step < steps; ++step) {
+          // Both blocks must have left the stage: half of what lands in each comes from the other.
+          klBarrierWait(&empty[s], phase ^ 1);
+          const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
+          klBarrierExpect(&full[s], P::stageBytes);
+          klTmaLoad(aTile, &aMap, row0, step * kDepth, &full[s]);
+          // B is the same for both: each fetches half of its columns for itself and the other.
+          if constexpr (BN / kTmaCols >= kCluster) {
+#pragma unroll
+            for (int j = 0; j < BN / kTmaCols / kCluster; ++j) {
+              const int box = rank * (BN / kTmaCols / kCluster) + j;
+              const uint32_t to = bTile + box * kDepth * 128;
+              if constexpr (kCluster == 1)
+                klTmaLoad(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s]);
+              else
+                klTmaLoadMulticast(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s], (1 << kCluster) - 1);
+            }
+          } else {
+            klTmaLoad(bTile, &bMap, step * kDepth, col0, &full[s]);
+          }
+          if (++s == kStages) s = 0, phase ^= 1;
+        }
+      }
+    }
+  } else {
+    klRegistersUp<232>();
+    const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32;
+    float sum[BN / 2];
+    int s = 0, phase = 0;
+    const auto release = [&](int stage) {
+      if (lane < kCluster) klBarrierArriveAt(&empty[stage], lane);
+    };
+    for (int tile = first; tile < order.count(); tile += stride) {
+      for (int step = 0; step < steps; ++step) {
+        klBarrierWait(&full[s], phase);
+        const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
+        klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
+        // This stage's products stay under way; those of the stage before are done.
+        klWgmmaWait<1>();
+        if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
+        if (++s == kStages) s = 0, phase ^= 1;
+      }
+      klWgmmaWait<0>();
+      release(s == 0 ? kStages - 1 : s - 1);
+
+      int row, col;
+      order.at(tile, row, col);
+      const int row0 = (row * kCluster + rank) * BM + group * 64, col0 = col * BN;
+      if (beta == 0.0f) storeByTma(sum, &cMap, staging + group * BUFFERS * kStoreBytes, group, row0, col0, alpha);
+      else storeWide(sum, c, row0, col0, m, n, alpha, beta);
+    }
+    if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
+  }
+  __syncwarp();     // the threads that copied are late
+  klClusterSync();  // a block stays until the other has sent it all it will send
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequire16Bit(p, sm); }
+
+template <typename T, int BN>
+cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  CUtensorMap aMap, bMap, cMap;
+  cudaError_t status = klTensorMap(&aMap, static_cast<const T*>(p->a), m, k, BM, kTmaCols);
+  if (status == cudaSuccess) status = klTensorMap(&bMap, static_cast<const T*>(p->b), k, n, kDepth, kTmaCols);
+  if (status == cudaSuccess) status = klTensorMap(&cMap, p->c, m, n, 64, kStoreCols);
+  const auto kernel = gemmPersistent<T, BN>;
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
+  if (status != cudaSuccess) return status;
+  const int clusters = std::min(smCount / kCluster, ceilDiv(m, BM * kCluster) * ceilDiv(n, BN));
+  kernel<<<clusters * kCluster, kThreads, Plan<BN>::sharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha,
+                                                                           p->beta, p->c);
+  return cudaGetLastError();
+}
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  return klWithInputType(p, [&](auto type) {
+    using T = decltype(type);
+    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
+    int device = 0, smCount = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess) return status;
+
+    // A matrix of few tiles would leave most of the GPU idle: then narrower ones, for as long as all
+    // of them run at once.
+    const long long rows = ceilDiv(int(p->m), BM * kCluster) * kCluster;
+    if (rows * ceilDiv(int(p->n), 64) <= smCount) return launchPersistent<T, 64>(p, smCount, stream);
+    if (rows * ceilDiv(int(p->n), 128) <= smCount) return launchPersistent<T, 128>(p, smCount, stream);
+    return launchPersistent<T, 256>(p, smCount, stream);
+  });
+}
