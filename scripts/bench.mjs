@@ -5,10 +5,16 @@
  * UI: from opening the address to a ladder whose rows answer a click, in a fresh browser profile each
  * time, over the real web host and the shipped recording.
  * Replay: `run --target recorded` as a process, from start to exit.
+ * Imports: a table of 100 MB beside papaparse, a report of ncu, and the memory that both take.
+ * GPU: what profiling costs; only where there is a GPU whose counters may be read.
+ *
+ *     npm run bench [-- replay ui report csv gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { benchGpu } from './bench/gpu.mjs'
+import { benchCsv, benchReport } from './bench/imports.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
 import { ensureInstalled } from './lib/install.mjs'
@@ -93,11 +99,28 @@ async function benchReplay() {
   console.log(`Replay of gemm-fp32 at 4096 by the command line: ${describe(times)}`)
 }
 
+const parts = {
+  replay: benchReplay,
+  ui: benchUi,
+  report: benchReport,
+  csv: benchCsv,
+  gpu: benchGpu,
+}
+
+/** @param {string[]} words @returns {(keyof typeof parts)[]} */
+function chosen(words) {
+  const names = /** @type {(keyof typeof parts)[]} */ (Object.keys(parts))
+  const unknown = words.find((word) => !names.some((name) => name === word))
+  if (unknown !== undefined)
+    throw new Error(`There is no benchmark named ${unknown}; there are ${names.join(', ')}.`)
+  return words.length === 0 ? names : names.filter((name) => words.includes(name))
+}
+
 await runScript(async () => {
+  const wanted = chosen(process.argv.slice(2))
   await ensureInstalled()
   await ensureBuilt(['cli'])
   say(`On ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`)
-  await benchReplay()
-  await benchUi()
+  for (const part of wanted) await parts[part]()
   return undefined
 })

@@ -5,7 +5,7 @@ import { inputError, KernelLadderError } from '../domain/errors'
 import type { MetricValue, ProfileLevel } from '../domain/metrics'
 import type { NcuMetrics, Profile } from '../domain/session'
 import type { NcuLaunch } from '../parsers/ncu-csv'
-import { readNcuCsv, type Budget, type NcuCsv } from '../parsers/ncu-csv-stream'
+import { readNcuCsv } from '../parsers/ncu-csv-stream'
 import { launchResources } from '../parsers/ncu-launch'
 import { toMetrics } from '../parsers/ncu-metrics'
 import { isNcuRep, parseNcuRep } from '../parsers/ncu-rep'
@@ -27,7 +27,7 @@ export interface ReportFile {
 }
 
 /** What a session can hold and a UI can show; a report of a training run has more launches than that. */
-const budget: Budget = { launches: 500, values: 250_000 }
+const budget = { launches: 500, values: 250_000 }
 const maxReportBytes = 2 ** 30
 
 function readError(error: unknown, path: string): unknown {
@@ -103,15 +103,24 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
   }
 }
 
-function withinBudget(launches: readonly ReportLaunch[]): ReportLaunch[] {
-  const kept: ReportLaunch[] = []
+/** The first launches of a report, as many as the budget allows. */
+function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) => boolean } {
+  const launches: ReportLaunch[] = []
   let values = 0
-  for (const launch of launches) {
-    if (kept.length >= budget.launches || values >= budget.values) break
-    values += Object.keys(launch.metrics).length
-    kept.push(launch)
+  return {
+    launches,
+    take(launch) {
+      launches.push(launch)
+      values += Object.keys(launch.metrics).length
+      return launches.length < budget.launches && values < budget.values
+    },
   }
-  return kept
+}
+
+function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
+  const { launches, take } = collector()
+  for (const launch of all) if (!take(launch)) break
+  return launches
 }
 
 async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<ReportFile> {
@@ -126,7 +135,8 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
     encoding: utf16 ? 'utf16le' : 'utf8',
     highWaterMark: 2 ** 18,
   })
-  const { page, launches, total, messages, notes }: NcuCsv = await readNcuCsv(chunks, budget)
+  const { launches, take } = collector()
+  const { page, total, messages, notes } = await readNcuCsv(chunks, take)
   return {
     format: page === 'raw' ? 'raw-csv' : 'details-csv',
     launches,

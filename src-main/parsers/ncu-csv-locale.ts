@@ -5,11 +5,15 @@
  * worse than none.
  */
 import { inputError } from '../domain/errors'
-import { hasDecimalComma } from './ncu-values'
+import type { Columns, ReadCell } from './ncu-csv'
+import { hasDecimalComma, parseNcuCell, plainNumber } from './ncu-values'
 
 const grouped = /^[-+]?\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?:[.,]\d+)?$/
 const withComma = /^[-+]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][-+]?\d+)?$/
 const pointAlone = /^[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.(?!\d{3}$)\d+)$/
+
+const ungrouped = (cell: string): string =>
+  grouped.test(cell) ? cell.replaceAll(/(?<=\d)[ \u00a0\u2009\u202f'’](?=\d)/g, '') : cell
 
 export class NumberStyle {
   #decimal: '.' | ',' | null = null
@@ -17,25 +21,36 @@ export class NumberStyle {
   #unsettled = false
   #guessed = false
 
-  /** Brings the cells of a row to the point as decimal sign; `units` tells which of them are figures. */
-  normalize(row: string[], header: readonly string[], units: readonly string[]): string[] {
-    const cells = row.map((cell) =>
-      grouped.test(cell) ? cell.replaceAll(/(?<=\d)[ \u00a0\u2009\u202f'’](?=\d)/g, '') : cell,
-    )
-    // Only a cell with a unit is surely a figure: `0,1` in another may be a list.
-    cells.forEach((cell, index) => {
-      if (units[index]) this.#look(cell, header[index] ?? '')
-    })
-    if (this.#decimal !== ',') return cells
-    return cells.map((cell) =>
-      withComma.test(cell) ? cell.replaceAll('.', '').replace(',', '.') : cell,
+  /** Settled to be the decimal point. */
+  get hasPoint(): boolean {
+    return this.#decimal === '.'
+  }
+
+  /** Looks for the figure that settles the style; only one in a column with a unit is surely a figure. */
+  look(row: readonly string[], columns: Columns): void {
+    if (this.#decimal !== null) return
+    for (const { at, name, measured } of columns.metrics)
+      if (measured) this.#lookAt(ungrouped(row[at] ?? ''), name)
+  }
+
+  /** A cell of a row that was looked at. */
+  readonly read: ReadCell = (cell, { name, measured }) => {
+    const plain = this.#decimal === ',' ? NaN : plainNumber(cell)
+    if (!Number.isNaN(plain)) return plain
+    const text = ungrouped(cell)
+    if (measured) this.#lookAt(text, name)
+    return parseNcuCell(
+      this.#decimal === ',' && withComma.test(text)
+        ? text.replaceAll('.', '').replace(',', '.')
+        : text,
     )
   }
 
-  #look(cell: string, column: string): void {
+  #lookAt(cell: string, column: string): void {
+    if (!/[.,]/.test(cell)) return
     const found = hasDecimalComma(cell) ? ',' : pointAlone.test(cell) ? '.' : null
     if (found === null) {
-      if (this.#decimal === null && /[.,]/.test(cell)) this.#unsettled = true
+      if (this.#decimal === null) this.#unsettled = true
       return
     }
     if (this.#decimal === found) return

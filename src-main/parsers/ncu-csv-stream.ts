@@ -1,25 +1,22 @@
 /**
  * ncu's CSV in pieces, so that its size does not matter: the raw page (a row a launch) and the details
- * page (a row a metric, and a row a piece of advice). Launches are kept up to a budget; behind it rows
- * are counted and not read. Log lines may stand before, between and after the rows.
+ * page (a row a metric, and a row a piece of advice). Each launch is handed out as it is whole, and none
+ * is kept; when no more are wanted, rows are counted and not read. Log lines may stand before, between
+ * and after the rows.
  */
 import { inputError } from '../domain/errors'
-import { missingColumns, parseLaunch, type NcuLaunch, type Table } from './ncu-csv'
+import { columnsOf, missingColumns, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import { NumberStyle } from './ncu-csv-locale'
+import { QuotedRow } from './ncu-csv-row'
 import { DetailsPage, isDetailsHeader } from './ncu-details'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
 
-/** How much is kept of a table of any length. */
-export interface Budget {
-  launches: number
-  /** Metric values, over all launches. */
-  values: number
-}
+/** Takes a launch; false when it wants no more. */
+export type TakeLaunch = (launch: NcuLaunch) => boolean
 
 export interface NcuCsv {
   page: 'raw' | 'details'
-  launches: NcuLaunch[]
-  /** Rows that were read or only counted. */
+  /** Launches that were handed out or only counted. */
   total: number
   /** What ncu said around the table; the first of it, where there is much. */
   messages: NcuMessage[]
@@ -85,33 +82,37 @@ function splitCells(line: string, delimiter: string): string[] {
 }
 
 class Reader {
-  readonly result: NcuCsv = { page: 'raw', launches: [], total: 0, messages: [], notes: [] }
+  readonly result: NcuCsv = { page: 'raw', total: 0, messages: [], notes: [] }
   readonly #style = new NumberStyle()
   readonly #log: string[] = []
-  readonly #seen: Table = { header: [], units: [] }
+  #header: string[] = []
+  #columns: Columns | null = null
+  #quick: QuotedRow | null = null
   #delimiter = ','
   #quoted = true
   #details: DetailsPage | null = null
-  #values = 0
   #rows = 0
+  #wanted = true
 
-  constructor(readonly budget: Budget) {}
+  constructor(readonly take: TakeLaunch) {}
 
   line(line: string, ended: boolean): void {
     // Two runs of ncu into one file: a new header, whose columns may be others.
     if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
-      Object.assign(this.#seen, { header: [], units: [] })
+      this.#header = []
+      this.#columns = null
       this.#rows = 0
     }
-    if (this.#seen.header.length === 0) return this.#beforeTable(line)
+    if (this.#header.length === 0) return this.#beforeTable(line)
     if (this.#quoted ? !line.startsWith('"') : !line.includes(this.#delimiter)) {
       this.#logLine(line)
       return
     }
-    if (this.result.launches.length >= this.budget.launches || this.#values >= this.budget.values) {
+    if (!this.#wanted) {
       this.result.total += 1
       return
     }
+    if (this.#quickRow(line)) return
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
       // A line of text with a comma in it is no row of a table without quotes.
@@ -125,7 +126,7 @@ class Reader {
     }
     this.#rows += 1
     if (this.#rows === 1 && cells[0] === '' && this.#details === null) {
-      this.#seen.units = cells
+      this.#columns = columnsOf(this.#header, cells)
       return
     }
     this.#row(cells)
@@ -133,8 +134,8 @@ class Reader {
 
   end(): NcuCsv {
     if (this.#details !== null) {
-      const { launches, total, advice } = this.#details.end()
-      Object.assign(this.result, { launches, total })
+      const { total, advice } = this.#details.end()
+      this.result.total = total
       if (advice > 0)
         this.#note(`${advice} pieces of ncu's advice on the details page are not imported.`)
     }
@@ -143,21 +144,33 @@ class Reader {
   }
 
   #row(cells: string[]): void {
-    const { header: names, units } = this.#seen
     if (this.#details !== null) return this.#details.add(cells, this.#style)
-    const launch = parseLaunch(
-      this.#seen,
-      this.#style.normalize(cells, names, units),
-      this.result.notes,
-    )
+    this.#columns ??= columnsOf(this.#header, [])
+    this.#style.look(cells, this.#columns)
+    this.#launch(parseLaunch(this.#columns, cells, this.result.notes, this.#style.read))
     this.#style.rowDone()
+  }
+
+  /** A row as ncu prints it, once the first rows have told the columns and the decimal sign. */
+  #quickRow(line: string): boolean {
+    if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)
+      return false
+    if (this.#quick?.columns !== this.#columns) this.#quick = new QuotedRow(this.#columns)
+    const row = this.#quick
+    if (!row.read(line)) return false
+    this.#launch(
+      parseLaunch(row.columns, row.cells, this.result.notes, this.#style.read, row.numbers),
+    )
+    return true
+  }
+
+  #launch(launch: NcuLaunch | null): void {
     if (launch === null) {
       if (this.result.notes.length > maxNotes) this.result.notes.length = maxNotes
       return
     }
-    this.result.launches.push(launch)
     this.result.total += 1
-    this.#values += Object.keys(launch.metrics).length
+    this.#wanted = this.take(launch)
   }
 
   #beforeTable(line: string): void {
@@ -170,14 +183,14 @@ class Reader {
       return this.#note("ncu's table ends in the middle of its header.")
     const lacking = missingColumns(cells)
     if (lacking !== null) return this.#note(lacking)
-    this.#seen.header = cells
+    this.#header = cells
     if (!isDetailsHeader(cells)) return
     this.result.page = 'details'
-    this.#details = new DetailsPage(cells, this.budget.launches)
+    this.#details = new DetailsPage(cells, this.take)
   }
 
   #isWhole({ length }: string[]): boolean {
-    return length === this.#seen.header.length || length === this.#details?.metricCells
+    return length === this.#header.length || length === this.#details?.metricCells
   }
 
   #split(line: string): string[] {
@@ -201,8 +214,8 @@ class Reader {
   }
 }
 
-export async function readNcuCsv(chunks: AsyncIterable<string>, budget: Budget): Promise<NcuCsv> {
-  const reader = new Reader(budget)
+export async function readNcuCsv(chunks: AsyncIterable<string>, take: TakeLaunch): Promise<NcuCsv> {
+  const reader = new Reader(take)
   const lines = new Lines((line, ended) => reader.line(line, ended))
   let first = true
   for await (const chunk of chunks) {

@@ -119,53 +119,105 @@ export function missingColumns(header: readonly string[]): string | null {
     : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the whole raw page.`
 }
 
-/** A header, and the row of units below it; empty where there is none. */
-export interface Table {
-  header: string[]
-  units: string[]
+/** A column of figures. */
+interface MetricColumn {
+  at: number
+  name: string
+  unit: string
+  /** To the base unit. */
+  factor: number
+  /** It has a unit, so that what is in it is surely a figure. */
+  measured: boolean
 }
 
-function parseMetrics({ header, units }: Table, row: string[]): Record<string, NcuValue> {
-  const metrics: Record<string, NcuValue> = {}
-  header.forEach((column, index) => {
-    // The last would be no column but the object's prototype.
-    if (descriptive.has(column) || isRange(column) || column === '__proto__') return
-    const cell = row[index] ?? ''
-    if (units[index] && hasDecimalComma(cell))
-      throw inputError(
-        `ncu wrote ${column} as ${cell}: its numbers have a decimal comma.`,
-        'Run ncu again with LC_ALL=C in its environment.',
-      )
-    const { unit, factor } = toBaseUnit(units[index] ?? '')
-    const value = parseNcuCell(cell)
-    metrics[column] = { value: typeof value === 'number' ? value * factor : value, unit }
+/** Where a table's header has what; made once for all its rows. */
+export interface Columns {
+  count: number
+  id: number
+  process: number
+  kernel: number
+  block: number
+  grid: number
+  device: number
+  capability: number
+  ranges: number
+  metrics: readonly MetricColumn[]
+}
+
+/** `units` is the row below the header; empty where there is none. */
+export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
+  const metrics = header.flatMap((name, at): MetricColumn[] => {
+    if (descriptive.has(name) || isRange(name)) return []
+    const text = units[at] ?? ''
+    return [{ at, name, ...toBaseUnit(text), measured: text !== '' }]
   })
-  return metrics
+  return {
+    count: header.length,
+    id: header.indexOf('ID'),
+    process: header.indexOf('Process ID'),
+    kernel: header.indexOf('Kernel Name'),
+    block: header.indexOf('Block Size'),
+    grid: header.indexOf('Grid Size'),
+    device: header.indexOf('Device'),
+    capability: header.indexOf('CC'),
+    ranges: header.findIndex((column) => column.includes('Push/Pop_Range')),
+    metrics,
+  }
 }
 
-/** A row as a launch; null, with a note, where it is not one. */
-export function parseLaunch(table: Table, row: string[], notes: string[]): NcuLaunch | null {
-  const cell = (column: string): string => row[table.header.indexOf(column)] ?? ''
-  const id = asNumber(cell('ID'))
-  const grid = parseExtent(cell('Grid Size'))
-  const block = parseExtent(cell('Block Size'))
-  if (id === null || row.length !== table.header.length || !grid || !block) {
+/** How a cell is read, which the locale of the table decides. */
+export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
+
+/** ncu under LC_ALL=C, as we call it. */
+const readPlain: ReadCell = (cell, { name, measured }) => {
+  if (measured && hasDecimalComma(cell))
+    throw inputError(
+      `ncu wrote ${name} as ${cell}: its numbers have a decimal comma.`,
+      'Run ncu again with LC_ALL=C in its environment.',
+    )
+  return parseNcuCell(cell)
+}
+
+/**
+ * A row as a launch; null, with a note, where it is not one. Where `numbers` holds a value it stands for
+ * the cell.
+ */
+export function parseLaunch(
+  columns: Columns,
+  row: readonly string[],
+  notes: string[],
+  read: ReadCell = readPlain,
+  numbers?: Float64Array,
+): NcuLaunch | null {
+  const cell = (at: number): string => row[at] ?? ''
+  const id = asNumber(cell(columns.id))
+  const grid = parseExtent(cell(columns.grid))
+  const block = parseExtent(cell(columns.block))
+  if (id === null || row.length !== columns.count || !grid || !block) {
     notes.push(`A row of ncu's table cannot be read: ${JSON.stringify(row.slice(0, 2).join(','))}.`)
     return null
   }
-  const ranges = table.header.findIndex((column) => column.includes('Push/Pop_Range'))
-  const metrics = parseMetrics(table, row)
+  // Without a prototype: a column may have any name, and thousands of them go in faster.
+  const metrics = Object.create(null) as Record<string, NcuValue>
+  for (const column of columns.metrics) {
+    const known = numbers === undefined ? NaN : numbers[column.at]!
+    const value = Number.isNaN(known) ? read(row[column.at] ?? '', column) : known
+    metrics[column.name] = {
+      value: typeof value === 'number' ? value * column.factor : value,
+      unit: column.unit,
+    }
+  }
   const passes = metrics.profiler__replayer_passes?.value
   return {
     id,
-    processId: asNumber(cell('Process ID')),
-    kernelName: cell('Kernel Name'),
-    rung: innermostRange(row[ranges] ?? ''),
+    processId: asNumber(cell(columns.process)),
+    kernelName: cell(columns.kernel),
+    rung: innermostRange(cell(columns.ranges)),
     grid,
     block,
     passes: typeof passes === 'number' ? passes : null,
-    device: asNumber(cell('Device')),
-    computeCapability: cell('CC') || null,
+    device: asNumber(cell(columns.device)),
+    computeCapability: cell(columns.capability) || null,
     metrics,
   }
 }
@@ -185,10 +237,10 @@ export function parseNcuRawCsv(text: string): NcuReport {
   const lacking = missingColumns(header)
   if (lacking !== null) return { launches: [], messages, notes: [...notes, lacking] }
   const hasUnits = rest[0]?.[0] === ''
-  const table = { header, units: hasUnits ? rest[0]! : [] }
+  const columns = columnsOf(header, hasUnits ? rest[0]! : [])
   const launches = rest
     .slice(hasUnits ? 1 : 0)
-    .map((row) => parseLaunch(table, row, notes))
+    .map((row) => parseLaunch(columns, row, notes))
     .filter((launch) => launch !== null)
   return { launches, messages, notes }
 }

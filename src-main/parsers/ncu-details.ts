@@ -3,9 +3,9 @@
  * launch one after another. Labels are not ncu's metric names, so a value is kept as `Section: Label`;
  * the few labels that stand for one metric of the registry are kept under that name too.
  */
-import { parseLaunch, type NcuLaunch } from './ncu-csv'
+import { columnsOf, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import type { NumberStyle } from './ncu-csv-locale'
-import { parseNcuCell, toBaseUnit } from './ncu-values'
+import { toBaseUnit } from './ncu-values'
 
 /** Seen in one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
 const metricOfLabel: Record<string, string> = {
@@ -22,21 +22,22 @@ export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
 export class DetailsPage {
-  readonly #launches: NcuLaunch[] = []
   /** How many columns describe the launch; they come first. */
   readonly #own: number
+  readonly #launchColumns: Columns
   readonly #columns: number[]
   #key = ''
   #current: NcuLaunch | null = null
   #total = 0
   #advice = 0
+  #wanted = true
 
-  /** Launches beyond `keep` are counted and not kept. */
   constructor(
     readonly header: string[],
-    readonly keep: number,
+    readonly take: (launch: NcuLaunch) => boolean,
   ) {
     this.#own = header.indexOf('Section Name')
+    this.#launchColumns = columnsOf(header.slice(0, this.#own), [])
     this.#columns = metricColumns.map((column) => header.indexOf(column))
   }
 
@@ -48,10 +49,15 @@ export class DetailsPage {
     )
     if (label === '') this.#advice += 1
     if (label === '' || this.#current === null) return
-    const [text = ''] = style.normalize([cell], [label], [unitText])
-    style.rowDone()
     const { unit, factor } = toBaseUnit(unitText)
-    const value = parseNcuCell(text)
+    const value = style.read(cell, {
+      at: 0,
+      name: label,
+      unit,
+      factor,
+      measured: unitText !== '',
+    })
+    style.rowDone()
     const figure = { value: typeof value === 'number' ? value * factor : value, unit }
     this.#current.metrics[`${section}: ${label}`] = figure
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
@@ -62,19 +68,22 @@ export class DetailsPage {
     return this.header.indexOf('Metric Value') + 1
   }
 
-  end(): { launches: NcuLaunch[]; total: number; advice: number } {
-    return { launches: this.#launches, total: this.#total, advice: this.#advice }
+  end(): { total: number; advice: number } {
+    this.#handOut()
+    return { total: this.#total, advice: this.#advice }
+  }
+
+  #handOut(): void {
+    if (this.#current !== null) this.#wanted = this.take(this.#current)
+    this.#current = null
   }
 
   #begin(key: string, row: string[]): void {
+    this.#handOut()
     this.#key = key
-    this.#current = null
-    const header = this.header.slice(0, this.#own)
-    const launch = parseLaunch({ header, units: [] }, row.slice(0, this.#own), [])
+    const launch = parseLaunch(this.#launchColumns, row.slice(0, this.#own), [])
     if (launch === null) return
     this.#total += 1
-    if (this.#total > this.keep) return
-    this.#current = { ...launch, metrics: {} }
-    this.#launches.push(this.#current)
+    if (this.#wanted) this.#current = { ...launch, metrics: {} }
   }
 }

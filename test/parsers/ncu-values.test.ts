@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { hasDecimalComma, parseNcuCell, toBaseUnit } from '../../src-main/parsers/ncu-values'
+import {
+  hasDecimalComma,
+  parseNcuCell,
+  toBaseUnit,
+  plainNumber,
+} from '../../src-main/parsers/ncu-values'
 
 describe("a cell of ncu's table", () => {
   it.each([
@@ -51,4 +56,17 @@ describe('a unit becomes the base unit and a factor', () => {
     ['', '', 1],
     ['constructor', 'constructor', 1],
   ])('%s → %s × %d', (text, unit, factor) => expect(toBaseUnit(text)).toEqual({ unit, factor }))
+})
+
+it('a plain number reads exactly as JavaScript reads it, and nothing else is one', () => {
+  let seed = 5
+  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
+  for (let round = 0; round < 5000; round += 1) {
+    const digits = Array.from({ length: 1 + random(15) }, () => random(10)).join('')
+    const point = random(digits.length + 1)
+    const text = `${random(4) ? '' : '-'}${digits.slice(0, point)}${point > 0 && point < digits.length ? '.' : ''}${digits.slice(point)}`
+    expect(Object.is(plainNumber(text), Number(text)), text).toBe(true)
+  }
+  for (const text of ['', '-', '.', '1.', '.5', '1,5', '1e3', '+1', 'nan', '1234567890123456'])
+    expect(plainNumber(text), text).toBeNaN()
 })

@@ -1,0 +1,94 @@
+// @ts-check
+/** How fast files of ncu are read: a table beside papaparse, a report, and the memory of both. */
+import { readFileSync } from 'node:fs'
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { root } from '../lib/project.mjs'
+import { bundled, inScratch, median, megabytes, spread, worker } from './support.mjs'
+
+const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
+const rounds = 5
+
+/**
+ * A raw page of that many megabytes, its rows those of a captured page with other ids.
+ * @param {string} path @param {string} capture @param {number} size
+ */
+async function writeTable(path, capture, size) {
+  const lines = readFileSync(join(captures, `${capture}.stdout.txt`), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('"'))
+  const [header, units, ...rows] = lines
+  const file = await open(path, 'w')
+  try {
+    await file.write(`${header}\n${units}\n`)
+    for (let bytes = 0, id = 0; bytes < size * 1e6; id += 1) {
+      const row = `${rows[id % rows.length]?.replace(/^"\d+"/, `"${id}"`)}\n`
+      await file.write(row)
+      bytes += row.length
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+export async function benchCsv() {
+  await inScratch(async (folder) => {
+    const parser = await bundled('src-main/parsers/ncu-csv-stream.ts', folder)
+    const file = join(folder, 'table.csv')
+    for (const capture of ['import-set-full', 'launches-two-rungs']) {
+      await writeTable(file, capture, 100)
+      /** @type {Record<'ours' | 'papaparse', any[]>} */
+      const results = { ours: [], papaparse: [] }
+      // By turns, so that what else the machine does falls on both.
+      for (let round = 0; round < rounds; round += 1)
+        for (const who of /** @type {const} */ (['ours', 'papaparse']))
+          results[who].push(await worker('csv-worker.mjs', [who, file, parser]))
+      const rate = (/** @type {any[]} */ runs) => runs.map(({ seconds }) => 100 / seconds)
+      const peak = (/** @type {any[]} */ runs) => megabytes(median(runs.map((r) => r.peakBytes)))
+      const { ours, papaparse } = results
+      console.log(
+        `CSV of 100 MB, rows of ${ours[0].cells} metrics, median (least to most) of ${rounds}:`,
+      )
+      console.log(
+        `  ours, every cell a figure in its base unit: ${spread(rate(ours))} MB/s, peak ${peak(ours).toFixed(0)} MB`,
+      )
+      console.log(
+        `  papaparse, every cell a text: ${spread(rate(papaparse))} MB/s, peak ${peak(papaparse).toFixed(0)} MB`,
+      )
+      const ratio = (/** @type {'seconds' | 'cpuSeconds'} */ by) =>
+        spread(
+          ours.map((run, round) => papaparse[round][by] / run[by]),
+          2,
+        )
+      console.log(
+        `  ours as fast as papaparse times, round by round: ${ratio('seconds')} by the clock, ${ratio('cpuSeconds')} by processor time`,
+      )
+      await writeTable(file, capture, 25)
+      const small = []
+      for (let round = 0; round < 3; round += 1)
+        small.push(await worker('csv-worker.mjs', ['ours', file, parser]))
+      console.log(
+        `  ours, peak memory: ${peak(small).toFixed(0)} MB at 25 MB, ${peak(ours).toFixed(0)} MB at 100 MB`,
+      )
+    }
+  })
+}
+
+export async function benchReport() {
+  await inScratch(async (folder) => {
+    const parser = await bundled('src-main/parsers/ncu-rep.ts', folder)
+    const file = join(folder, 'set-full.ncu-rep')
+    const bytes = brotliDecompressSync(readFileSync(join(captures, 'set-full.ncu-rep.br')))
+    await writeFile(file, bytes)
+    const runs = []
+    for (let round = 0; round < rounds; round += 1)
+      runs.push(await worker('report-worker.mjs', [file, parser]))
+    const peaks = runs.map(({ peakBytes }) => megabytes(peakBytes))
+    console.log(
+      `Report of ${megabytes(bytes.length).toFixed(1)} MB (--set full, ${runs[0].launches} kernels, ${runs[0].metrics} metrics each): ${spread(
+        runs.map(({ seconds }) => seconds * 1000),
+      )} ms, peak ${median(peaks).toFixed(0)} MB, of which ${megabytes(median(runs.map((r) => r.beforeBytes))).toFixed(0)} MB before it; median (least to most) of ${rounds}`,
+    )
+  })
+}

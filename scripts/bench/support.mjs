@@ -1,0 +1,72 @@
+// @ts-check
+/** What the benchmarks share: statistics, worker processes, and modules of the core made loadable. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { nodePath } from '../lib/node.mjs'
+import { root } from '../lib/project.mjs'
+
+const exec = promisify(execFile)
+
+/** @param {readonly number[]} values @param {number} share */
+export const quantile = (values, share) => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
+}
+/** @param {readonly number[]} values */
+export const median = (values) => quantile(values, 0.5)
+
+/**
+ * `312 (298 to 330)`: the median, and the least and the most.
+ * @param {readonly number[]} values @param {number} [digits]
+ */
+export const spread = (values, digits = 0) =>
+  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`
+
+/** @param {number} bytes */
+export const megabytes = (bytes) => bytes / 1e6
+
+/**
+ * Runs a script of this folder in a process of its own and reads the JSON it prints.
+ * @param {string} script @param {string[]} args
+ * @returns {Promise<any>}
+ */
+export async function worker(script, args) {
+  const { stdout } = await exec(nodePath(), [join(import.meta.dirname, script), ...args])
+  return JSON.parse(stdout)
+}
+
+/**
+ * A module of the core as one JavaScript file in `folder`.
+ * @param {string} source below the repository @param {string} folder
+ */
+export async function bundled(source, folder) {
+  const { build } = await import('vite')
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    build: {
+      ssr: join(root, source),
+      outDir: folder,
+      emptyOutDir: false,
+      target: 'node20',
+      rollupOptions: { output: { entryFileNames: '[name].mjs' } },
+    },
+    ssr: { noExternal: true },
+  })
+  return join(folder, `${source.split('/').at(-1)?.replace(/\.ts$/, '')}.mjs`)
+}
+
+/** @template T @param {(folder: string) => Promise<T>} work */
+export async function inScratch(work) {
+  const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
