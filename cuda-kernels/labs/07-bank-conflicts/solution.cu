@@ -26,7 +26,12 @@ constexpr int kGroupStride = BN / (TN / 4);   // columns from one group of four 
 constexpr int kLayout = 2;
 constexpr int kStrideA = kLayout == 1 ? BM + 4 : BM;
 constexpr int kFloatsA = BK * kStrideA;
-__device__ inline int aIndex(int d, int r) { return d * kStrideA + (kLayout == 2 ? r ^ d * 4 : r); }
+__device__ inline int aIndex(int d, int r) {
+  // r ^ d * 4 in two parts: where r is a thread's first row, a multiple of 8, plus a constant, the second
+  // part is a constant, and two d share the first. Else every read would need an address of its own.
+  if (kLayout == 2) return d * kStrideA + ((r & ~7) ^ (d / 2 * 8)) + ((r ^ d * 4) & 7);
+  return d * kStrideA + r;
+}
 
 // Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
 // kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
