@@ -32,6 +32,12 @@ export const router = createRouter({
       component: () => import('./features/matrix/MatrixScreen.vue'),
     },
     {
+      path: '/session/:sessionRef/export',
+      name: 'export',
+      props: true,
+      component: () => import('./features/export/ExportScreen.vue'),
+    },
+    {
       path: '/sessions',
       name: 'sessions',
       component: () => import('./features/sessions/SessionsScreen.vue'),

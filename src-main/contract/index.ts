@@ -13,6 +13,7 @@ import { RungResult, Session } from '../domain/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './keeping'
 import { DeepAnswer, DeepRequest } from './deep'
 import { sanitizeCalls } from './sanitize'
+import { ReportAnswer, ReportRequest } from './report'
 import { SessionRef } from './session-ref'
 
 export { SessionRef }
@@ -156,6 +157,7 @@ export const calls = {
   'sessions.delete': call(RefRequest, z.object({})),
   'sessions.restore': call(RefRequest, z.object({})),
   'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
+  'report.make': call(ReportRequest, ReportAnswer),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
   /** The run under way or the last one, with all its messages so far, for a UI that was reloaded. */

@@ -1,10 +1,12 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
 import { assets as locateAssets } from '../adapters/assets'
+import { printPdf } from '../adapters/chromium'
 import { readKernelLibrary } from '../adapters/kernel-library'
 import { findTool, liveToolbox } from '../adapters/live-toolbox'
 import { diskBuildCache } from '../adapters/build-cache'
 import { cacheDir, sessionsDir } from '../adapters/paths'
+import type { PdfPrinter } from '../adapters/pdf'
 import { sweepTrash } from '../adapters/session-keeping'
 import type {
   CallInput,
@@ -20,6 +22,7 @@ import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { climb } from './climb'
 import { diagnose } from './doctor'
 import { resolveLadder } from './plan'
+import { answerReport } from './report/make'
 import { createSanitizeJob } from './sanitize-job'
 import {
   deletedSessions,
@@ -42,6 +45,8 @@ export interface CoreOptions {
   host: 'electron' | 'web'
   /** A session folder to open first. */
   session?: string
+  /** The host's own way to print; without, a browser of this machine is looked for. */
+  printPdf?: PdfPrinter
 }
 
 type Handlers = { [N in CallName]: (input: never) => Promise<CallOutput<N>> }
@@ -192,6 +197,12 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       return {}
     },
     'sessions.deleted': () => deletedSessions(places),
+    'report.make': async ({ ref, compare, ...choice }: CallInput<'report.make'>) => {
+      const first = await open(ref)
+      const opened =
+        compare === undefined ? ([first] as const) : ([first, await open(compare)] as const)
+      return answerReport({ assets, printPdf: options.printPdf ?? printPdf }, opened, choice)
+    },
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
       if (active?.id !== runId) throw inputError('That run is not under way any more.')

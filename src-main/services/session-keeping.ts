@@ -1,11 +1,13 @@
 /** Naming, deleting, restoring and importing sessions of the store, by the contract's refs. */
 import { basename, dirname, join, sep } from 'node:path'
 import { pathExists } from '../adapters/disk'
+import { isHtmlFile } from '../adapters/frozen-file'
 import { listDeleted, moveToTrash, restoreFromTrash, writeTitle } from '../adapters/session-keeping'
 import { SessionRef } from '../contract'
 import type { DeletedSession, ImportAnswer } from '../contract/keeping'
 import { inputError, KernelLadderError } from '../domain/errors'
 import { importReport } from './import'
+import { importHtml } from './import-html'
 import { mountedRef, type SessionPlaces } from './sessions'
 
 /** The store's folder name of a ref; recordings and a folder from elsewhere are refused. */
@@ -52,7 +54,9 @@ export async function importFile(
   { store, appVersion }: { store: string; appVersion: string },
 ): Promise<ImportAnswer> {
   try {
-    const { folder } = await importReport(path, { store, appVersion })
+    const { folder } = (await isHtmlFile(path))
+      ? await importHtml(path, { store })
+      : await importReport(path, { store, appVersion })
     return { ref: basename(folder) }
   } catch (error) {
     if (!(error instanceof KernelLadderError)) throw error

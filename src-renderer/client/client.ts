@@ -30,6 +30,8 @@ const limits: Partial<Record<CallName, number>> = {
   'doctor.check': 60_000,
   'run.start': 60_000,
   'run.cancel': 30_000,
+  // A PDF is printed by a browser that is started for it.
+  'report.make': 240_000,
 }
 const defaultLimit = 15_000
 

@@ -4,7 +4,8 @@ import { printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
 import { exitCodes, inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
-import { parseFormat, reportCi, reportFormats, type ReportFormat } from '../../services/report'
+import { hasSections, reportFormats, type ReportFormat } from '../../domain/report-format'
+import { parseFormat, reportCi } from '../../services/report'
 import { makeReport } from '../../services/report/make'
 import { checkPlace, saveReport } from '../../services/report/save'
 import { openNamed, type OpenedSession } from '../../services/sessions'
@@ -93,8 +94,7 @@ const isSection = (word: string): word is ReportSection =>
   reportSections.some((section) => section === word)
 
 function parseSections(list: string, format: ReportFormat): ReportSection[] {
-  if (!['html', 'pdf', 'md'].includes(format))
-    throw inputError('--sections goes with --format html, pdf and md only.')
+  if (!hasSections(format)) throw inputError('--sections goes with --format html, pdf and md only.')
   const found = words(list, 'sections')
   const unknown = found.find((word) => !isSection(word))
   if (unknown !== undefined)

@@ -12,6 +12,7 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/frozen-report'
+import { reportFormats, type ReportFormat, type TextFormat } from '../../domain/report-format'
 import { rungOf, Session } from '../../domain/session'
 import type { OpenedSession } from '../sessions'
 import { buildComparison, regressions } from './comparison'
@@ -31,12 +32,6 @@ import { scrubber, type Privates } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { printTex } from './tex'
 import { visibleJson } from '../../domain/text/visible'
-
-/** Formats that are text, made without anything of this machine. */
-export const textFormats = ['md', 'csv', 'json', 'tex'] as const
-export type TextFormat = (typeof textFormats)[number]
-export const reportFormats = ['html', 'pdf', ...textFormats] as const
-export type ReportFormat = (typeof reportFormats)[number]
 
 export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)

@@ -1,7 +1,9 @@
 /** From a request to the content of a report, whatever its format; what a format needs beside the session is found here. */
 import type { Assets } from '../../adapters/assets'
 import type { PdfPrinter } from '../../adapters/pdf'
+import type { ReportAnswer, ReportRequest } from '../../contract/report'
 import { inputError } from '../../domain/errors'
+import type { ReportFormat } from '../../domain/report-format'
 import type { OpenedSession } from '../sessions'
 import { readTemplate } from './html'
 import {
@@ -11,7 +13,6 @@ import {
   reportPdf,
   type Choice,
   type HtmlSource,
-  type ReportFormat,
 } from './index'
 
 export interface MakeOptions extends Choice {
@@ -57,4 +58,43 @@ export async function makeReport(
 async function withProfiles({ session, sources, deep }: OpenedSession): Promise<HtmlSource> {
   const profiles = await Promise.all(session.rungs.map(({ id }) => deep(id)))
   return { session, sources, profiles: profiles.filter((profile) => profile !== null) }
+}
+
+const mediaTypes: Record<ReportFormat, string> = {
+  html: 'text/html',
+  pdf: 'application/pdf',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  json: 'application/json',
+  tex: 'application/x-tex',
+}
+
+/** A report as the answer to a UI, which keeps it as a file. */
+export async function answerReport(
+  tools: MakeTools,
+  opened: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
+  { format, wide, sections, rungs, date }: Omit<ReportRequest, 'ref' | 'compare'>,
+): Promise<ReportAnswer> {
+  const content = await makeReport(tools, opened, {
+    format,
+    ...(wide === undefined ? {} : { wide }),
+    ...(sections === undefined ? {} : { sections }),
+    ...(rungs === undefined ? {} : { rungs }),
+    ...(date === undefined ? {} : { date }),
+  })
+  const isText = typeof content === 'string'
+  return {
+    name: fileName(opened, format),
+    mediaType: mediaTypes[format],
+    encoding: isText ? 'text' : 'base64',
+    content: isText ? content : Buffer.from(content).toString('base64'),
+  }
+}
+
+/** The id is free text in a session that came from elsewhere. */
+function fileName(opened: readonly OpenedSession[], format: ReportFormat): string {
+  const ids = opened.map(({ session }) =>
+    session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),
+  )
+  return `${ids.join('-beside-') || 'report'}.${format}`
 }

@@ -6,6 +6,7 @@ import doctor from './doctor.json'
 import figures from './figures.json'
 import ladder from './ladder.json'
 import matrix from './matrix.json'
+import exports from './export.json'
 import report from './report.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
@@ -24,6 +25,7 @@ export default {
   ...compare,
   ...matrix,
   ...code,
+  ...exports,
   ...report,
   ...profilePlan,
   ...run,

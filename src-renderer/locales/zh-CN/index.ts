@@ -7,6 +7,7 @@ import figures from './figures.json'
 import ladder from './ladder.json'
 import metrics from './metrics.json'
 import matrix from './matrix.json'
+import exports from './export.json'
 import report from './report.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
@@ -28,6 +29,7 @@ export default {
   ...profilePlan,
   ...run,
   ...sanitize,
+  ...exports,
   ...report,
   ...doctor,
   metrics,

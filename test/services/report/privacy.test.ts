@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { DeepProfile } from '../../../src-main/domain/deep'
 import { reportSections } from '../../../src-main/domain/frozen-report'
+import { textFormats } from '../../../src-main/domain/report-format'
 import { Session } from '../../../src-main/domain/session'
 import { parseReportHtml } from '../../../src-main/parsers/report-html'
-import {
-  report,
-  reportCi,
-  reportComparison,
-  reportHtml,
-  textFormats,
-} from '../../../src-main/services/report'
+import { report, reportCi, reportComparison, reportHtml } from '../../../src-main/services/report'
 import { buildReport } from '../../../src-main/services/report/model'
 import { printDocument } from '../../../src-main/services/report/print'
 import { scrubber } from '../../../src-main/services/report/scrub'

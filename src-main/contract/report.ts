@@ -1,0 +1,32 @@
+/** A report on a session, or on two side by side, to be kept as a file. */
+import { z } from 'zod'
+import { ReportSection } from '../domain/frozen-report'
+import { reportFormats } from '../domain/report-format'
+import { Identifier } from '../domain/rung'
+import { SessionRef } from './session-ref'
+
+export const ReportRequest = z.object({
+  ref: SessionRef,
+  /** A second session, set beside the first. */
+  compare: SessionRef.optional(),
+  format: z.enum(reportFormats),
+  /** CSV with a line a rung in place of a line a figure. */
+  wide: z.boolean().optional(),
+  /** All where absent; the summary and the provenance are in every report. */
+  sections: z.array(ReportSection).optional(),
+  /** All where absent. */
+  rungs: z.array(Identifier).min(1).optional(),
+  /** A day to print in it, as 2026-11-21. */
+  date: z.iso.date().optional(),
+})
+export type ReportRequest = z.infer<typeof ReportRequest>
+
+export const ReportAnswer = z.object({
+  /** A name for the file. */
+  name: z.string(),
+  mediaType: z.string(),
+  /** What `content` is: the text itself, or bytes. */
+  encoding: z.enum(['text', 'base64']),
+  content: z.string(),
+})
+export type ReportAnswer = z.infer<typeof ReportAnswer>

@@ -1,0 +1,10 @@
+import type { ReportAnswer } from '../../../src-main/contract/report'
+
+/** A report as a file of the browser. */
+export function answerFile({ content, encoding, mediaType }: ReportAnswer): Blob {
+  const part =
+    encoding === 'text'
+      ? content
+      : Uint8Array.from(atob(content), (character) => character.charCodeAt(0))
+  return new Blob([part], { type: mediaType })
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ReportAnswer } from '../../../src-main/contract/report'
+import { answerReport } from '../../../src-main/services/report/make'
+import type { OpenedSession } from '../../../src-main/services/sessions'
+import { recording } from './samples'
+
+const opened = (): OpenedSession => ({
+  ...recording(),
+  folder: '',
+  deep: () => Promise.resolve(null),
+})
+const tools = {
+  assets: { reportTemplate: join('/', 'nope', 'template.html') } as never,
+  printPdf: () => Promise.resolve(Uint8Array.of(0, 255, 10)),
+}
+
+describe('a report for a UI', () => {
+  it('is text, or bytes as base64, with a name for the file', async () => {
+    const text = await answerReport(tools, [opened()], { format: 'csv' })
+    expect(ReportAnswer.parse(text)).toMatchObject({
+      name: 'gemm-fp32-4096-20261121-032713.csv',
+      encoding: 'text',
+      mediaType: 'text/csv',
+    })
+    expect(text.content).toContain('06_float4')
+    const bytes = await answerReport(tools, [opened()], { format: 'pdf' })
+    expect(bytes).toMatchObject({ encoding: 'base64', content: 'AP8K' })
+    const other = opened()
+    other.session.id = '../../<b>'
+    const both = await answerReport(tools, [opened(), other], { format: 'md' })
+    expect(both.name).toBe('gemm-fp32-4096-20261121-032713-beside--b-.md')
+  })
+
+  it('says what is missing, and what is not made', async () => {
+    await expect(answerReport(tools, [opened()], { format: 'html' })).rejects.toMatchObject({
+      kind: 'missing',
+    })
+    await expect(
+      answerReport(tools, [opened(), opened()], { format: 'pdf' }),
+    ).rejects.toMatchObject({ kind: 'input' })
+  })
+})
