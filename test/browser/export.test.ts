@@ -38,7 +38,7 @@ describe('the export screen', () => {
     await page.getByRole('checkbox', { name: 'Ladder', exact: true }).uncheck()
     await preview.getByText('## Counters').waitFor()
     expect(await preview.textContent()).not.toContain('## Ladder')
-    await page.getByRole('button', { name: 'None' }).click()
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
     expect(await page.getByRole('button', { name: 'Save report' }).isDisabled()).toBe(true)
     expect(faults).toEqual([])
   })

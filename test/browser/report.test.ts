@@ -53,7 +53,13 @@ describe('an HTML report from the disk, offline', () => {
   it('opens with the summary, and leads through ladder and compare', async () => {
     const { page, faults, requests } = await open([recording()])
     await page.getByText('Best rung:').waitFor()
-    expect(await page.locator('nav a').allTextContents()).toEqual(['Summary', 'Ladder', 'Compare'])
+    expect(await page.locator('nav a').allTextContents()).toEqual([
+      'Summary',
+      'Ladder',
+      'Compare',
+      'Matrix',
+      'Charts',
+    ])
     expect(await page.locator('pre').textContent()).toContain(
       'kernel-ladder run --ladder gemm-fp32',
     )
@@ -79,7 +85,7 @@ describe('an HTML report from the disk, offline', () => {
   it('runs nothing that a session says, and draws it as text', async () => {
     const { page, faults } = await open([withHostileStrings()])
     await page.getByText('Without a result').waitFor()
-    for (const name of ['Ladder', 'Compare']) {
+    for (const name of ['Ladder', 'Compare', 'Matrix', 'Charts']) {
       await page.getByRole('link', { name, exact: true }).click()
       await page.locator('main *').first().waitFor()
     }

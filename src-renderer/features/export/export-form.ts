@@ -29,6 +29,10 @@ export const freshForm = (session: Session): ExportForm => ({
 export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
 
+/** One file holds no pictures in Markdown; they lie beside it when the command line writes it. */
+export const sectionsOf = (format: ReportFormat): readonly ReportSection[] =>
+  format === 'md' ? reportSections.filter((section) => section !== 'charts') : reportSections
+
 /** A comparison in PDF is not made. */
 export const canCompare = (format: ReportFormat): boolean => format !== 'pdf'
 
@@ -48,7 +52,7 @@ export function requestOf(
     ...(compare ? { compare } : {}),
     ...(form.format === 'csv' && form.wide && !compare ? { wide: true } : {}),
     ...(hasSections(form.format)
-      ? { sections: reportSections.filter((section) => form.sections.includes(section)) }
+      ? { sections: sectionsOf(form.format).filter((section) => form.sections.includes(section)) }
       : {}),
     // In the ladder's order, whatever was ticked first.
     ...(isWhole

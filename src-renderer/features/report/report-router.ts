@@ -2,10 +2,10 @@
 import { createRouter, createWebHashHistory, type RouteRecordRaw, type Router } from 'vue-router'
 import type { FrozenReport, ReportSection } from '../../../src-main/domain/frozen-report'
 
-/** The screen that shows a section; charts are a part of the ladder's. */
-const screens: readonly { sections: readonly ReportSection[]; route: RouteRecordRaw }[] = [
+/** The screen that shows a section. */
+const screens: readonly { section: ReportSection; route: RouteRecordRaw }[] = [
   {
-    sections: ['ladder', 'charts'],
+    section: 'ladder',
     route: {
       path: '/session/:sessionRef/ladder',
       name: 'ladder',
@@ -14,7 +14,7 @@ const screens: readonly { sections: readonly ReportSection[]; route: RouteRecord
     },
   },
   {
-    sections: ['compare'],
+    section: 'compare',
     route: {
       path: '/session/:sessionRef/compare/:a?/:b?',
       name: 'compare',
@@ -22,10 +22,28 @@ const screens: readonly { sections: readonly ReportSection[]; route: RouteRecord
       component: () => import('../compare/CompareScreen.vue'),
     },
   },
+  {
+    section: 'matrix',
+    route: {
+      path: '/session/:sessionRef/matrix',
+      name: 'matrix',
+      props: true,
+      component: () => import('../matrix/MatrixScreen.vue'),
+    },
+  },
+  {
+    section: 'charts',
+    route: {
+      path: '/session/:sessionRef/charts/:chart?',
+      name: 'charts',
+      props: true,
+      component: () => import('../charts/ChartsScreen.vue'),
+    },
+  },
 ]
 
 const shown = ({ sections }: FrozenReport) =>
-  screens.filter((screen) => screen.sections.some((section) => sections.includes(section)))
+  screens.filter(({ section }) => sections.includes(section))
 
 export const screenNames = (report: FrozenReport): string[] =>
   shown(report).map(({ route }) => String(route.name))
