@@ -31,6 +31,7 @@ const screens = {
   },
   'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
   matrix: { route: `${session}/matrix`, ready: '[role="gridcell"]' },
+  'ladder-negative': { route: '/session/recorded:seed-cutlass-h200/ladder', ready: 'canvas' },
   compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
   sessions: { route: '/sessions', ready: 'tr[data-session]' },
   run: { route: '/run', ready: 'select' },

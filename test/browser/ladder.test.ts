@@ -1,7 +1,9 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compareRungs } from '../../src-main/domain/compare'
 import { cardMetricIds } from '../../src-main/domain/metrics'
 import { rungBefore, type Session } from '../../src-main/domain/session'
+import { formatRatio } from '../../src-main/domain/units'
 import { bareFigure, fixed } from '../../src-renderer/ui/format'
 import { ladderRoute, shippedSession, startHarness, type Harness } from './support'
 
@@ -192,4 +194,63 @@ describe('an address that is opened while the first view is still on its way', (
     await page.waitForTimeout(500)
     expect(page.url()).toContain('/doctor')
   })
+})
+
+describe('a ladder that is worked with', () => {
+  const titles = (page: Page) =>
+    page
+      .locator('tr[data-rung]')
+      .evaluateAll((rows) => rows.map((element) => element.getAttribute('data-rung')))
+
+  it('is searched, sorted and pinned', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    await page.locator(row('06_float4')).waitFor()
+    await page.getByRole('searchbox', { name: 'Find a rung' }).fill('thread tile')
+    expect(await titles(page)).toEqual(['04_thread_tile_1d', '05_thread_tile_2d'])
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Order of the rungs').selectOption({ label: 'Fastest first' })
+    const byTime = session.rungs
+      .toSorted((a, b) => a.timing!.medianMs - b.timing!.medianMs)
+      .map(({ id }) => id)
+    expect(await titles(page)).toEqual(byTime)
+    await page.locator(row('01_naive')).focus()
+    await page.keyboard.press('p')
+    expect((await titles(page))[0]).toBe('01_naive')
+  })
+
+  it('shows the ratio to the first rung when asked', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    await page.getByRole('button', { name: /press for the ratio to the first rung/ }).click()
+    const [, first, second] = session.rungs
+    const text = await page.locator(row(second!.id)).innerText()
+    expect(text).toContain(formatRatio(first!.timing!.medianMs / second!.timing!.medianMs))
+  })
+
+  it('leads three picked rungs to the matrix', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    for (const id of ['05_thread_tile_2d', '01_naive', '03_shared_tile'])
+      await page.locator(`${row(id)} .number`).click()
+    await page.getByRole('button', { name: 'Matrix of 3 rungs' }).click()
+    await page.waitForURL((url) =>
+      decodeURIComponent(url.hash).endsWith('?rungs=01_naive,03_shared_tile,05_thread_tile_2d'),
+    )
+  })
+})
+
+it('a rung that is slower than the one before says so, with the counter that shows it', async () => {
+  const seed = 'recorded:seed-cutlass-h200'
+  const { rungs, ladder } = await harness.core.call('sessions.get', { ref: seed })
+  const slow = ladder.rungs.find(({ id, negative }) => {
+    const measured = rungs.find((rung) => rung.id === id)!
+    return (
+      negative &&
+      measured.timing!.medianMs > rungBefore({ rungs, ladder } as Session, id)!.timing!.medianMs
+    )
+  })!
+  const { page } = await harness.open(ladderRoute(seed))
+  await page.getByRole('button', { name: `Details of ${slow.title}`, exact: true }).click()
+  const details = await page.locator('.detail-cell').innerText()
+  expect(details).toContain('Slower than the rung before')
+  expect(details).toMatch(/The counter that shows it: .+ → /)
+  expect(details).toContain(slow.note)
 })

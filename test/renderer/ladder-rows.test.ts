@@ -55,10 +55,10 @@ describe('rows', () => {
 })
 
 describe('picks', () => {
-  it('toggle, and a third replaces the older', () => {
+  it('toggle, as many as are wanted', () => {
     expect(togglePick([], 'a')).toEqual(['a'])
     expect(togglePick(['a', 'b'], 'a')).toEqual(['b'])
-    expect(togglePick(['a', 'b'], 'c')).toEqual(['b', 'c'])
+    expect(togglePick(['a', 'b'], 'c')).toEqual(['a', 'b', 'c'])
   })
 
   it('stand in the order of the ladder', () => {

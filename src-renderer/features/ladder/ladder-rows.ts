@@ -3,6 +3,7 @@ import { compareRungs, speedup, type RungComparison } from '../../../src-main/do
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics'
 import { gflops } from '../../../src-main/domain/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
+import { setbackOf, type Setback } from '../../../src-main/domain/setback'
 import { columnDecimals, rungNumber } from '../../ui/format'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
 import { groupMetrics, type MetricGroupId } from '../metric-groups'
@@ -15,21 +16,35 @@ export interface LadderRow {
   /** The rung against the one before it; undefined for the first. */
   comparison: RungComparison | undefined
   speedup: number | null
+  /** The time of the ladder's first rung over this one's; null for the reference. */
+  overFirst: number | null
+  /** Where it is slower than the rung before, or was meant to be. */
+  setback: Setback | null
 }
 
-export const ladderRows = (session: Session): LadderRow[] =>
-  session.rungs.map((rung, index) => {
+/** The rung that a climb begins with: the first that was timed and is not the reference. */
+export const firstRung = (session: Session): RungResult | undefined =>
+  session.rungs.find((rung) => rung.timing && rung.id !== session.ladder.reference)
+
+export function ladderRows(session: Session): LadderRow[] {
+  const first = firstRung(session)
+  const entries = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
+  return session.rungs.map((rung, index) => {
     const isReference = rung.id === session.ladder.reference
     const before = isReference ? undefined : rungBefore(session, rung.id)
+    const comparison = before && compareRungs({ session, rung: before }, { session, rung })
     return {
       rung,
       number: rungNumber(rung.id, index),
       isReference,
       before,
-      comparison: before && compareRungs({ session, rung: before }, { session, rung }),
+      comparison,
       speedup: before ? speedup(before, rung) : null,
+      overFirst: isReference ? null : speedup(first, rung),
+      setback: isReference ? null : setbackOf(entries.get(rung.id), comparison),
     }
   })
+}
 
 /** The card's metrics and the registers, grouped as columns. */
 export const columnGroups: readonly { id: MetricGroupId; metrics: readonly string[] }[] =
@@ -63,10 +78,10 @@ export function referenceThroughput(session: Session): number | null {
 export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
 
-/** Picks a rung for comparison, or drops it; a third pick replaces the older of the two. */
+/** Picks a rung, or drops it: two are compared, more stand side by side in the matrix. */
 export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
-  return [...picked, id].slice(-2)
+  return [...picked, id]
 }
 
 /** Picked rungs in the ladder's order, so that b is the later one. */

@@ -1,0 +1,51 @@
+/** Which of the ladder's rows are shown, and in which order: found by words, sorted, some held at the top. */
+import type { LadderRow } from './ladder-rows'
+
+export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
+export type LadderSort = (typeof ladderSorts)[number]
+
+export interface LadderView {
+  search: string
+  sort: LadderSort
+  /** The metric that `metric` sorts by. */
+  metric: string
+  pinned: readonly string[]
+}
+
+/** What a row is sorted by, the largest first; null comes last. */
+function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
+  switch (sort) {
+    case 'order':
+      return null
+    case 'time':
+      return row.rung.timing ? -row.rung.timing.medianMs : null
+    case 'step':
+      return row.speedup
+    case 'metric':
+      return row.rung.metrics[metric]?.value ?? null
+  }
+}
+
+const found = ({ rung, number }: LadderRow, words: readonly string[]): boolean => {
+  const text = [number, rung.id, rung.title, rung.idea, rung.status, rung.reason ?? '']
+    .join('\n')
+    .toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+/** Pinned rows stay whatever the search; both parts keep the ladder's order where nothing else orders them. */
+export function arrangeRows(
+  rows: readonly LadderRow[],
+  view: LadderView,
+): { pinned: LadderRow[]; rows: LadderRow[] } {
+  const words = view.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
+  const shown = rows.filter((row) => !isPinned(row) && found(row, words))
+  if (view.sort !== 'order')
+    shown.sort((a, b) => {
+      const [left, right] = [sortValue(a, view), sortValue(b, view)]
+      if (left === null || right === null) return Number(left === null) - Number(right === null)
+      return right - left
+    })
+  return { pinned: rows.filter(isPinned), rows: shown }
+}
