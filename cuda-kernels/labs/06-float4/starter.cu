@@ -40,16 +40,24 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
   for (int t = 0; t < k; t += BK) {
     // TODO 1: a thread fetches one float at a time here. When may it fetch four with one instruction?
+    if (t + BK <= k) {  // a whole tile of K: nothing to check
 #pragma unroll
-    for (int i = 0; i < BM / kRowsA; ++i) {
-      aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
-      aNext[i] += BK;
+      for (int i = 0; i < BM / kRowsA; ++i) aTile[aRow + i * kRowsA][aCol] = *aNext[i];
+#pragma unroll
+      for (int i = 0; i < BK / kRowsB; ++i)
+        bTile[bRow + i * kRowsB][bCol] = bNext[(long long)(i * kRowsB) * n];
+    } else {  // the rest of K: zeros add nothing
+#pragma unroll
+      for (int i = 0; i < BM / kRowsA; ++i)
+        aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
+#pragma unroll
+      for (int i = 0; i < BK / kRowsB; ++i) {
+        const int r = bRow + i * kRowsB;
+        bTile[r][bCol] = t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
+      }
     }
 #pragma unroll
-    for (int i = 0; i < BK / kRowsB; ++i) {
-      const int r = bRow + i * kRowsB;
-      bTile[r][bCol] = t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
-    }
+    for (int i = 0; i < BM / kRowsA; ++i) aNext[i] += BK;
     bNext += (long long)BK * n;
     __syncthreads();
 
