@@ -133,12 +133,7 @@ class Reader {
   }
 
   end(): NcuCsv {
-    if (this.#details !== null) {
-      const { total, advice } = this.#details.end()
-      this.result.total = total
-      if (advice > 0)
-        this.#note(`${advice} pieces of ncu's advice on the details page are not imported.`)
-    }
+    if (this.#details !== null) this.result.total = this.#details.end()
     this.result.messages = ncuMessages(this.#log.join('\n'))
     return this.result
   }

@@ -8,6 +8,7 @@
  * figures could be read wrongly.
  */
 import { parse } from 'csv-parse/sync'
+import type { Rule } from '../domain/deep'
 import { inputError } from '../domain/errors'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
 import { hasDecimalComma, parseNcuCell, toBaseUnit } from './ncu-values'
@@ -38,6 +39,8 @@ export interface NcuLaunch {
   computeCapability: string | null
   /** By ncu's name. */
   metrics: Record<string, NcuValue>
+  /** ncu's advice, where the page has any. */
+  rules?: Rule[]
 }
 
 export interface NcuReport {

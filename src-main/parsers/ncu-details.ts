@@ -5,6 +5,7 @@
  */
 import { columnsOf, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import type { NumberStyle } from './ncu-csv-locale'
+import { ruleReader } from './ncu-rules'
 import { toBaseUnit } from './ncu-values'
 
 /** Seen in one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
@@ -21,6 +22,9 @@ const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Val
 export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
+/** ncu has some forty rules; a file that has more of a launch is not its. */
+const maxRules = 200
+
 export class DetailsPage {
   /** How many columns describe the launch; they come first. */
   readonly #own: number
@@ -29,7 +33,7 @@ export class DetailsPage {
   #key = ''
   #current: NcuLaunch | null = null
   #total = 0
-  #advice = 0
+  readonly #readRule: ReturnType<typeof ruleReader>
   #wanted = true
 
   constructor(
@@ -39,6 +43,7 @@ export class DetailsPage {
     this.#own = header.indexOf('Section Name')
     this.#launchColumns = columnsOf(header.slice(0, this.#own), [])
     this.#columns = metricColumns.map((column) => header.indexOf(column))
+    this.#readRule = ruleReader(header)
   }
 
   add(row: string[], style: NumberStyle): void {
@@ -47,8 +52,8 @@ export class DetailsPage {
     const [section = '', label = '', unitText = '', cell = ''] = this.#columns.map(
       (index) => row[index] ?? '',
     )
-    if (label === '') this.#advice += 1
-    if (label === '' || this.#current === null) return
+    if (this.#current === null) return
+    if (label === '') return this.#addRule(this.#current, row)
     const { unit, factor } = toBaseUnit(unitText)
     const value = style.read(cell, {
       at: 0,
@@ -68,9 +73,16 @@ export class DetailsPage {
     return this.header.indexOf('Metric Value') + 1
   }
 
-  end(): { total: number; advice: number } {
+  /** Launches in all. */
+  end(): number {
     this.#handOut()
-    return { total: this.#total, advice: this.#advice }
+    return this.#total
+  }
+
+  #addRule(launch: NcuLaunch, row: string[]): void {
+    const rule = this.#readRule(row)
+    if (rule === null || (launch.rules?.length ?? 0) >= maxRules) return
+    launch.rules = [...(launch.rules ?? []), rule]
   }
 
   #handOut(): void {

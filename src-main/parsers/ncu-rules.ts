@@ -14,6 +14,36 @@ const kinds: Record<string, Rule['kind']> = {
 const isSpeedupType = (text: string): text is 'global' | 'local' =>
   text === 'global' || text === 'local'
 
+const columnsOf = {
+  section: 'Section Name',
+  name: 'Rule Name',
+  kind: 'Rule Type',
+  text: 'Rule Description',
+  type: 'Estimated Speedup Type',
+  speedup: 'Estimated Speedup',
+} as const
+
+/** Reads the advice of a row below this header; null for a row that has none. */
+export function ruleReader(header: readonly string[]): (row: readonly string[]) => Rule | null {
+  const at = Object.fromEntries(
+    Object.entries(columnsOf).map(([key, column]) => [key, header.indexOf(column)]),
+  ) as Record<keyof typeof columnsOf, number>
+  return (row) => {
+    const cell = (column: keyof typeof columnsOf): string => row[at[column]] ?? ''
+    if (cell('name') === '') return null
+    const speedup = parseNcuCell(cell('speedup'))
+    const type = cell('type')
+    return {
+      section: cell('section'),
+      name: cell('name'),
+      kind: kinds[cell('kind')] ?? 'info',
+      text: cell('text'),
+      estimatedSpeedup: typeof speedup === 'number' ? speedup : null,
+      speedupType: isSpeedupType(type) ? type : null,
+    }
+  }
+}
+
 /** Advice by the id that ncu gives a launch, in its order. */
 export function parseRules(text: string): Map<number, Rule[]> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -28,32 +58,11 @@ export function parseRules(text: string): Map<number, Rule[]> {
     { relax_column_count: true, relax_quotes: true },
   )
   const [header = [], ...rest] = rows
-  const at = (column: string): number => header.indexOf(column)
-  const columns = {
-    section: at('Section Name'),
-    name: at('Rule Name'),
-    kind: at('Rule Type'),
-    text: at('Rule Description'),
-    type: at('Estimated Speedup Type'),
-    speedup: at('Estimated Speedup'),
-  }
+  const read = ruleReader(header)
   for (const row of rest) {
-    const cell = (column: keyof typeof columns): string => row[columns[column]] ?? ''
     const launch = parseNcuCell(row[0] ?? '')
-    if (cell('name') === '' || typeof launch !== 'number') continue
-    const speedup = parseNcuCell(cell('speedup'))
-    const type = cell('type')
-    rules.set(launch, [
-      ...(rules.get(launch) ?? []),
-      {
-        section: cell('section'),
-        name: cell('name'),
-        kind: kinds[cell('kind')] ?? 'info',
-        text: cell('text'),
-        estimatedSpeedup: typeof speedup === 'number' ? speedup : null,
-        speedupType: isSpeedupType(type) ? type : null,
-      },
-    ])
+    const rule = read(row)
+    if (rule && typeof launch === 'number') rules.set(launch, [...(rules.get(launch) ?? []), rule])
   }
   return rules
 }

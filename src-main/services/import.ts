@@ -9,6 +9,7 @@ import {
   type ReportLaunch,
 } from '../adapters/report-file'
 import { draftSession } from '../adapters/session-store'
+import { deepSchemaVersion, type DeepProfile } from '../domain/deep'
 import type { Ladder } from '../domain/ladder'
 import { metricsAtLevel, type MetricValue, type ProfileLevel } from '../domain/metrics'
 import { sessionSchemaVersion, type Device, type RungResult, type Session } from '../domain/session'
@@ -44,6 +45,10 @@ export async function importReport(path: string, options: ImportOptions): Promis
         await cp(file, draft.reportPath).catch((error: unknown) => {
           throw diskError(error, draft.reportPath, 'write')
         })
+      for (const rung of rungs) {
+        const advice = adviceOf(rung, name)
+        if (advice) await draft.addDeep(advice)
+      }
       const session = toSession(report, rungs, { id, name, appVersion: options.appVersion })
       return { session, folder: await draft.commit(session) }
     } catch (error) {
@@ -53,6 +58,25 @@ export async function importReport(path: string, options: ImportOptions): Promis
   } catch (error) {
     await claimed?.discard()
     throw error
+  }
+}
+
+/** ncu's advice on a rung, from the details page; null where there is none. */
+function adviceOf({ id, launches }: ImportedRung, name: string): DeepProfile | null {
+  if (!launches.some(({ rules }) => rules !== undefined)) return null
+  return {
+    schema: deepSchemaVersion,
+    rung: id,
+    kernels: launches.map(({ kernelName, rules }) => ({
+      name: kernelName,
+      instructions: [],
+      lines: [],
+      opcodes: null,
+      rules: rules ?? [],
+    })),
+    notes: [
+      `Imported from ${name}, which has ncu's advice and no counters of instructions or lines.`,
+    ],
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv, type NcuLaunch } from '../../src-main/parsers/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu-csv-stream'
+import { parseRules } from '../../src-main/parsers/ncu-rules'
 import { ncuCapture } from './captures'
 
 const twoRungs = ncuCapture('launches-two-rungs')
@@ -120,7 +121,15 @@ describe('the details page', () => {
       value: 860433,
       unit: 'cycle',
     })
-    expect(notes).toEqual([expect.stringMatching(/pieces of ncu's advice .* not imported/)])
+    expect(notes).toEqual([])
+  })
+
+  it('gives a launch ncu’s advice, as the whole page read at once does', async () => {
+    const { launches } = await read(details)
+    const rules = parseRules(details)
+    expect(launches.map((launch) => launch.rules)).toEqual([0, 1, 2].map((id) => rules.get(id)))
+    expect(rules.get(0)!.length).toBeGreaterThan(5)
+    expect((await read(full)).launches[0]).not.toHaveProperty('rules')
   })
 
   it('agrees with the raw page of the same report where it names a metric', async () => {

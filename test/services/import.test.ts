@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readDeep } from '../../src-main/adapters/deep-store'
 import { readSession } from '../../src-main/adapters/session-store'
 import { importReport, type ImportOptions } from '../../src-main/services/import'
 import { listAll, openNamed } from '../../src-main/services/sessions'
@@ -115,6 +116,18 @@ describe('the CSV of ncu', () => {
       reason: expect.stringContaining('Imported from mine.csv'),
     })
     expect(session.device).toBeNull()
+  })
+
+  it('of the details page keeps ncu’s advice beside the session, and says that there is no more', async () => {
+    const { run } = await setUp(ncuCapture('import-details'))
+    const { session, folder } = await run()
+    const advice = await readDeep(folder, session.rungs[0]!.id)
+    expect(advice!.kernels[0]!.rules.map(({ name }) => name)).toContain('SharedMemoryConflicts')
+    expect(advice!.kernels[0]!.instructions).toEqual([])
+    expect(advice!.notes.join()).toMatch(/Imported from mine\.csv.*no counters of instructions/)
+    const raw = await setUp(ncuCapture('import-set-full'))
+    const other = await raw.run()
+    expect(await readDeep(other.folder, other.session.rungs[0]!.id)).toBeNull()
   })
 
   it('in UTF-16, as PowerShell redirects it', async () => {
