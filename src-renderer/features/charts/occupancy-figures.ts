@@ -1,44 +1,39 @@
 /** What holds the occupancy of each rung, worked out from its launch and set against what ncu measured. */
-import { occupancy, type Occupancy } from '../../../src-main/domain/occupancy'
-import type { ProfiledKernel, RungResult, Session } from '../../../src-main/domain/session'
+import {
+  blocksOf,
+  launchOccupancy,
+  type LaunchLike,
+} from '../../../src-main/domain/derived-metrics'
+import type { Occupancy } from '../../../src-main/domain/occupancy'
+import type { RungResult, Session } from '../../../src-main/domain/session'
 import { smLimits } from '../../../src-main/domain/sm-limits'
 import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/waves'
 
-/** A kernel as the profiler or, where nothing was profiled, the runner saw it launched. */
-type SeenKernel = Pick<ProfiledKernel, 'grid' | 'block' | 'resources' | 'ncuMetrics'>
-
 export interface RungOccupancy {
   rung: RungResult
-  kernel: SeenKernel
+  kernel: LaunchLike
   occupancy: Occupancy
   /** Blocks of the grid. */
   blocks: number
 }
 
 export type OccupancyGap =
-  /** Nothing was profiled, so that neither block nor registers are known. */
+  /** No launch of it is known, so that neither block nor registers are. */
   | 'notProfiled'
-  /** The profile does not tell what a block holds. */
+  /** Of no launch is it known what a block holds. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'
 
-/** The kernel that speaks for a rung: the one with the most threads, as its others only tidy up. */
-function mainKernel({ profile, launches }: RungResult): SeenKernel | undefined {
-  const threads = ({ grid, block }: SeenKernel) =>
-    [...grid, ...block].reduce((product, extent) => product * extent, 1)
-  const seen: readonly SeenKernel[] | undefined = profile?.kernels ?? launches
-  return seen?.reduce<SeenKernel | undefined>(
-    (most, kernel) => (!most || threads(kernel) > threads(most) ? kernel : most),
-    undefined,
-  )
+interface Gpu {
+  computeCapability: string
+  smCount: number
 }
 
 /** SMs and compute capability of the GPU; an import has them beside its counters. */
-function gpuOf(session: Session, rung: RungResult, kernel: SeenKernel) {
-  if (session.device)
-    return { cc: session.device.computeCapability, smCount: session.device.smCount }
-  const metrics = kernel.ncuMetrics ?? rung.ncuMetrics
+function gpuOf(session: Session, rung: RungResult): Gpu | null {
+  if (session.device) return session.device
+  const metrics = rung.ncuMetrics ?? rung.profile?.kernels[0]?.ncuMetrics
   const number = (name: string) => {
     const value = metrics?.[name]?.value
     return typeof value === 'number' ? value : null
@@ -48,37 +43,43 @@ function gpuOf(session: Session, rung: RungResult, kernel: SeenKernel) {
   const smCount = number('device__attribute_multiprocessor_count')
   return major === null || minor === null || smCount === null
     ? null
-    : { cc: `${major}.${minor}`, smCount }
+    : { computeCapability: `${major}.${minor}`, smCount }
+}
+
+/**
+ * The launch that speaks for a rung of several: the registry's figures are those of the kernel that ran
+ * longest, so the one that agrees with them; without them the one whose block holds the most registers.
+ */
+function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
+  const registers = rung.metrics['registersPerThread']?.value
+  const percent = rung.metrics['theoreticalOccupancy']?.value
+  const agreeing = found.find(
+    ({ kernel, occupancy }) =>
+      kernel.resources?.registersPerThread === registers &&
+      percent != null &&
+      Math.abs(occupancy.percent - percent) < 0.1,
+  )
+  if (agreeing) return agreeing
+  const held = ({ occupancy }: RungOccupancy) => occupancy.allocated.registersPerBlock
+  return [...found].sort((a, b) => held(b) - held(a))[0]
 }
 
 export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy | OccupancyGap {
-  const kernel = mainKernel(rung)
-  if (!kernel) return 'notProfiled'
-  const resources = kernel.resources
-  if (
-    !resources ||
-    resources.registersPerThread === null ||
-    resources.staticSharedBytes === null ||
-    resources.dynamicSharedBytes === null
-  )
-    return 'noResources'
-  const gpu = gpuOf(session, rung, kernel)
+  const profiled: readonly LaunchLike[] = rung.profile?.kernels ?? []
+  const launches = profiled.some(({ resources }) => resources)
+    ? profiled
+    : (rung.launches ?? profiled)
+  if (launches.length === 0) return 'notProfiled'
+  const gpu = gpuOf(session, rung)
   if (!gpu) return 'noDevice'
-  const limits = smLimits(gpu.cc)
-  if (!limits) return 'unknownGpu'
-  return {
-    rung,
-    kernel,
-    blocks: kernel.grid.reduce((product, extent) => product * extent, 1),
-    occupancy: occupancy(limits, {
-      threads: kernel.block.reduce((product, extent) => product * extent, 1),
-      registers: resources.registersPerThread,
-      staticSharedBytes: resources.staticSharedBytes,
-      dynamicSharedBytes: resources.dynamicSharedBytes,
-      ...(resources.barriers === null ? {} : { barriers: resources.barriers }),
-      ...(resources.carveOutBytes === null ? {} : { carveOutBytes: resources.carveOutBytes }),
-    }),
-  }
+  if (!smLimits(gpu.computeCapability)) return 'unknownGpu'
+  const found = launches.flatMap((launch) => {
+    const occupancy = launchOccupancy(launch, gpu)
+    return typeof occupancy === 'string'
+      ? []
+      : [{ rung, kernel: launch, occupancy, blocks: blocksOf(launch) }]
+  })
+  return mainLaunch(rung, found) ?? 'noResources'
 }
 
 export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccupancy =>
@@ -90,10 +91,13 @@ export interface RungWaves extends RungOccupancy {
   smCount: number
 }
 
-/** null where no block fits. */
+/**
+ * null where no block fits, and for clusters: how many of them a GPU holds at once depends on how its
+ * SMs are grouped, which CUDA does not tell.
+ */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
-  const gpu = gpuOf(session, own.rung, own.kernel)
-  if (!gpu) return null
+  const gpu = gpuOf(session, own.rung)
+  if (!gpu || own.kernel.resources?.clusterBlocks) return null
   const { blocksPerSm } = own.occupancy
   const waves = wavesOf(own.blocks, gpu.smCount, blocksPerSm)
   const schedule = scheduleOf(own.blocks, gpu.smCount, blocksPerSm)
