@@ -139,6 +139,7 @@ describe('a sweep', () => {
     ref,
     kind: 'live',
     name: ref,
+    title: null,
     createdAt: '2026-11-21T00:00:00Z',
     ladder: { id: 'l', title: 'L' },
     problem: { m, n: m, k: m, alpha: 1, beta: 0, dtype: 'f32' },
