@@ -13,7 +13,7 @@ import {
   withoutHeader,
 } from '../../src-renderer/features/compare/source-header'
 import { sourceHunks } from '../../src-renderer/features/compare/source-hunks'
-import { rung, session } from './samples'
+import { rung, session } from '../renderer/samples'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 

@@ -29,7 +29,7 @@ import {
   trafficMetrics,
   trafficRungs,
 } from '../../../src-renderer/features/charts/traffic-figures'
-import { rung, session } from '../samples'
+import { rung, session } from '../../renderer/samples'
 import { recording } from './support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
