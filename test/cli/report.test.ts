@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../src-main/domain/session'
 import { recordingsDir, tempDir } from '../services/support'
@@ -31,8 +31,18 @@ describe('report', () => {
       const out = join(await tempDir(), `report.${format}`)
       const written = await run(['report', recorded, '--format', format, '--out', out])
       expect([written.code, written.stdout]).toEqual([0, ''])
-      const printed = await run(['report', recorded, '--format', format, '--out', '-'])
+      // On stdout there is no place for pictures.
+      const without = format === 'md' ? ['--sections', 'ladder,matrix,compare'] : []
+      const printed = await run(['report', recorded, '--format', format, '--out', '-', ...without])
       expect(printed.code).toBe(0)
+      if (format === 'md') {
+        const pictures = await readdir(join(dirname(out), 'report.assets'))
+        expect(pictures).toContain('throughput.svg')
+        const plain = join(dirname(out), 'plain.md')
+        await run(['report', recorded, '--format', 'md', '--out', plain, ...without])
+        expect(await readFile(plain, 'utf8')).toBe(printed.stdout)
+        return
+      }
       expect(await readFile(out, 'utf8')).toBe(printed.stdout)
       expect(printed.stdout).toContain('06')
     },

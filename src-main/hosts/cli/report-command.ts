@@ -1,13 +1,14 @@
 /** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
+import { basename } from 'node:path'
 import { assets } from '../../adapters/assets'
 import { printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
 import { exitCodes, inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
 import { hasSections, reportFormats, type ReportFormat } from '../../domain/report-format'
-import { parseFormat, reportCi } from '../../services/report'
+import { parseFormat, reportCi, reportPictures } from '../../services/report'
 import { makeReport } from '../../services/report/make'
-import { checkPlace, saveReport } from '../../services/report/save'
+import { checkPlace, picturesFolder, saveReport, type Picture } from '../../services/report/save'
 import { openNamed, type OpenedSession } from '../../services/sessions'
 import { note } from './output'
 
@@ -55,10 +56,14 @@ function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOption
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-async function deliver(content: string | Uint8Array, out: string): Promise<void> {
+async function deliver(
+  content: string | Uint8Array,
+  out: string,
+  pictures: readonly Picture[] = [],
+): Promise<void> {
   if (out !== toStdout) {
-    await saveReport(out, content)
-    note(`Wrote ${out}`)
+    await saveReport(out, content, pictures)
+    note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
     // As it is: printers leave no control sequences, and CSV ends its lines with CR LF.
   } else process.stdout.write(content)
 }
@@ -126,10 +131,15 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
     ...(sections === undefined ? {} : { sections: parseSections(sections, format) }),
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
   }
-  if (out !== toStdout) await checkPlace(out)
+  // On stdout there is no place beside it.
+  const withPictures = format === 'md' && compare === undefined && out !== toStdout
+  if (out !== toStdout) await checkPlace(out, withPictures)
   const opened = await open(name)
   const sessions =
     compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
-  await deliver(await makeReport({ assets: await assets(), printPdf }, sessions, choice), out)
+  const tools = { assets: await assets(), printPdf }
+  const pictures = withPictures ? { pictures: basename(picturesFolder(out)) } : {}
+  const content = await makeReport(tools, sessions, { ...choice, ...pictures })
+  await deliver(content, out, withPictures ? reportPictures(opened, choice) : [])
   return 0
 }

@@ -2,7 +2,8 @@
 import { metricDefinition } from '../../domain/metrics'
 import type { RungResult } from '../../domain/session'
 import { formatGflops, formatValue } from '../../domain/units'
-import type { BarChart } from './bars-svg'
+import { barsSvg, type BarChart } from './bars-svg'
+import type { Picture } from './save'
 import type { ReportModel } from './model'
 
 /** `05 2D thread tile`; the title alone where the id begins with no number. */
@@ -49,3 +50,16 @@ export function metricCharts({ rows, metrics }: ReportModel): BarChart[] {
     ]
   })
 }
+
+/** All of them, throughput first. */
+export function chartsOf(model: ReportModel): BarChart[] {
+  const throughput = throughputChart(model)
+  return [...(throughput ? [throughput] : []), ...metricCharts(model)]
+}
+
+/** As wide as the text of a page: 170 mm at 96 pixels an inch. */
+const picture = { width: 643, labelWidth: 220 }
+
+/** Each as a file; the ids of metrics are words of the registry. */
+export const pictures = (model: ReportModel): Picture[] =>
+  chartsOf(model).map((chart) => ({ name: `${chart.id}.svg`, text: barsSvg(chart, picture) }))

@@ -16,6 +16,7 @@ import { reportFormats, type ReportFormat, type TextFormat } from '../../domain/
 import { rungOf, Session } from '../../domain/session'
 import type { OpenedSession } from '../sessions'
 import { buildComparison, regressions } from './comparison'
+import { pictures } from './charts'
 import {
   ciMarkdown,
   comparisonCsv,
@@ -28,6 +29,7 @@ import { printHtml } from './html'
 import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
 import { printPdfReport } from './pdf'
+import type { Picture } from './save'
 import { scrubber, type Privates } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { printTex } from './tex'
@@ -67,6 +69,8 @@ export interface ReportOptions extends Choice {
   format: TextFormat
   /** CSV with a line a rung in place of a line a figure. */
   wide?: boolean
+  /** Markdown: the folder beside it that its pictures lie in; without one it has none. */
+  pictures?: string
   /** A day to print; a report has none of itself, so that the same session gives the same bytes. */
   date?: string
 }
@@ -104,7 +108,7 @@ export function report(
   const model = buildReport(input(opened, options, privates))
   switch (options.format) {
     case 'md':
-      return printMarkdown(model)
+      return printMarkdown(model, options.pictures)
     case 'csv':
       return options.wide ? printWideCsv(model) : printLongCsv(model)
     case 'json':
@@ -202,3 +206,13 @@ export const reportPdf = (
   print: PdfPrinter,
   privates = machinePrivates(),
 ): Promise<Uint8Array> => printPdfReport(buildReport(input(opened, options, privates)), print)
+
+/** What a report in Markdown shows beside its text. */
+export const reportPictures = (
+  opened: Opened,
+  options: Choice,
+  privates = machinePrivates(),
+): Picture[] =>
+  options.sections?.includes('charts') === false
+    ? []
+    : pictures(buildReport(input(opened, options, privates)))

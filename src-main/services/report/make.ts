@@ -19,6 +19,8 @@ export interface MakeOptions extends Choice {
   format: ReportFormat
   wide?: boolean
   date?: string
+  /** Markdown: the folder beside it that its pictures lie in. */
+  pictures?: string
 }
 
 /** What a report needs of the program and of this machine. */

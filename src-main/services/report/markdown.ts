@@ -13,6 +13,7 @@ import {
   mdSentence,
   mdTable,
 } from '../../domain/text/markdown'
+import { chartsOf } from './charts'
 import {
   dash,
   diagnosticLine,
@@ -256,7 +257,15 @@ function publishedSection({ published }: ReportModel): string[] {
   ]
 }
 
-export function printMarkdown(model: ReportModel): string {
+/** Pictures that lie in a folder beside the report. */
+const chartSection = (model: ReportModel, folder: string): string[] =>
+  chartsOf(model).map(
+    ({ id, title, description }) =>
+      `![${md(title)}. ${md(description)}](${encodeURIComponent(folder)}/${encodeURIComponent(id)}.svg)`,
+  )
+
+/** `pictures`: the folder beside it that holds the charts; without one they are left out. */
+export function printMarkdown(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
   const parts = [
     `# ${md(model.title)}`,
@@ -275,6 +284,9 @@ export function printMarkdown(model: ReportModel): string {
     ...(summary.troubles.length > 0 ? ['Without a result:', list(summary.troubles)] : []),
     ...ladderSection(model),
     ...(isTold(model, 'ladder') ? publishedSection(model) : []),
+    ...(isTold(model, 'charts') && pictures !== null
+      ? ['## Charts', ...chartSection(model, pictures)]
+      : []),
     ...(isTold(model, 'compare') && steps.length > 0
       ? ['## Steps', ...steps.flatMap(stepSection)]
       : []),

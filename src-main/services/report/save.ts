@@ -1,9 +1,20 @@
 /** Puts a report on the disk whole or not at all, and over nothing that is there. */
 import { randomBytes } from 'node:crypto'
-import { lstat, open, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { diskError, pathExists } from '../../adapters/disk'
 import { inputError } from '../../domain/errors'
+
+/** A picture that lies beside a report. */
+export interface Picture {
+  /** The file's name. */
+  name: string
+  text: string
+}
+
+/** The folder of a report's pictures: `report.md` → `report.assets`. */
+export const picturesFolder = (file: string): string =>
+  join(dirname(file), `${basename(file, extname(file))}.assets`)
 
 /** Also of a link that leads nowhere: writing there would make what it points to. */
 const isTaken = (path: string): Promise<boolean> =>
@@ -20,10 +31,11 @@ async function refuseTaken(path: string): Promise<void> {
     )
 }
 
-/** Says before the work whether there is a place for its result. */
-export async function checkPlace(file: string): Promise<void> {
+/** Says before the work whether there is a place for its result, and for pictures beside it. */
+export async function checkPlace(file: string, withPictures = false): Promise<void> {
   const path = resolve(file)
   await refuseTaken(path)
+  if (withPictures) await refuseTaken(picturesFolder(path))
   if (!(await pathExists(dirname(path))))
     throw inputError(
       `Could not write ${path}: there is no folder ${dirname(path)}.`,
@@ -31,27 +43,45 @@ export async function checkPlace(file: string): Promise<void> {
     )
 }
 
-export async function saveReport(file: string, content: string | Uint8Array): Promise<void> {
-  await checkPlace(file)
-  const path = resolve(file)
-  const partial = join(
-    dirname(path),
-    `.${basename(path)}.partial-${process.pid}-${randomBytes(4).toString('hex')}`,
-  )
+async function write(path: string, content: string | Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx')
   try {
-    const handle = await open(partial, 'wx')
-    try {
-      await handle.writeFile(content)
-      await handle.sync()
-    } finally {
-      await handle.close()
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Everything is written under another name first; the report gets its own last, when its pictures have theirs. */
+export async function saveReport(
+  file: string,
+  content: string | Uint8Array,
+  pictures: readonly Picture[] = [],
+): Promise<void> {
+  const path = resolve(file)
+  const folder = picturesFolder(path)
+  await checkPlace(path, pictures.length > 0)
+  const mark = `partial-${process.pid}-${randomBytes(4).toString('hex')}`
+  const hidden = (target: string): string => join(dirname(target), `.${basename(target)}.${mark}`)
+  const left = new Set([hidden(path), hidden(folder)])
+  try {
+    await write(hidden(path), content)
+    if (pictures.length > 0) {
+      await mkdir(hidden(folder))
+      for (const { name, text } of pictures) await write(join(hidden(folder), name), text)
     }
     await refuseTaken(path)
-    await rename(partial, path)
+    if (pictures.length > 0) {
+      await rename(hidden(folder), folder)
+      left.add(folder)
+    }
+    await rename(hidden(path), path)
+    left.delete(folder)
   } catch (error) {
     throw diskError(error, path, 'write')
   } finally {
     // What could not be made cannot be removed either; the error above is the one to tell.
-    await rm(partial, { force: true }).catch(() => undefined)
+    for (const rest of left) await rm(rest, { recursive: true, force: true }).catch(() => undefined)
   }
 }

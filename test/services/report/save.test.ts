@@ -65,3 +65,53 @@ describe('saving a report', () => {
     expect(await readdir(dir)).toEqual([])
   })
 })
+
+describe('saving a report with pictures', () => {
+  const pictures = [{ name: 'throughput.svg', text: '<svg/>' }]
+
+  it('puts them into a folder beside it', async () => {
+    const dir = await tempDir()
+    await saveReport(join(dir, 'r.md'), 'text', pictures)
+    expect((await readdir(dir)).sort()).toEqual(['r.assets', 'r.md'])
+    expect(await readFile(join(dir, 'r.assets', 'throughput.svg'), 'utf8')).toBe('<svg/>')
+  })
+
+  it('refuses where the folder is taken, and leaves it as it was', async () => {
+    const dir = await tempDir()
+    await files.mkdir(join(dir, 'r.assets'))
+    await expect(saveReport(join(dir, 'r.md'), 'text', pictures)).rejects.toMatchObject({
+      kind: 'input',
+      message: `${join(dir, 'r.assets')} exists already.`,
+    })
+    expect(await readdir(dir)).toEqual(['r.assets'])
+  })
+
+  it('leaves neither when a picture cannot be written, nor when the report cannot get its name', async () => {
+    const dir = await tempDir()
+    const bad = [{ name: join('nope', 'x.svg'), text: '' }]
+    await expect(saveReport(join(dir, 'r.md'), 'text', bad)).rejects.toMatchObject({
+      kind: 'input',
+    })
+    expect(await readdir(dir)).toEqual([])
+    const { rename } = await vi.importActual<typeof files>('node:fs/promises')
+    vi.mocked(files.rename).mockImplementation((from, to) =>
+      String(to).endsWith('.md') ? Promise.reject(error('ENOSPC')) : rename(from, to),
+    )
+    await expect(saveReport(join(dir, 'r.md'), 'text', pictures)).rejects.toThrow(/disk is full/)
+    expect(await readdir(dir)).toEqual([])
+  })
+})
+
+describe('a disk that is full', () => {
+  it.skipIf(process.platform !== 'linux')('is said, when the kernel says so', async () => {
+    // /dev/full refuses every byte; a link to it is what a full disk looks like from here.
+    const dir = await tempDir()
+    const open = files.open
+    vi.mocked(files.open).mockImplementationOnce(() => open('/dev/full', 'w'))
+    await expect(saveReport(join(dir, 'r.md'), 'text')).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/the disk is full/) as string,
+    })
+    expect(await readdir(dir)).toEqual([])
+  })
+})

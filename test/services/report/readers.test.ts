@@ -1,0 +1,99 @@
+/** Reports read by the programs that others read them with. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import Ajv2020 from 'ajv/dist/2020'
+import addFormats from 'ajv-formats'
+import MarkdownIt from 'markdown-it'
+import Papa from 'papaparse'
+import { describe, expect, it } from 'vitest'
+import { report, reportPictures } from '../../../src-main/services/report'
+import {
+  noPrivates,
+  recording,
+  withHostileStrings,
+  withoutMetrics,
+  withTroubles,
+  type Sample,
+} from './samples'
+
+const all = (): Sample[] => [recording(), withTroubles(), withoutMetrics(), withHostileStrings()]
+
+describe('Markdown, rendered', () => {
+  const markdown = new MarkdownIt({ html: true, linkify: true })
+  const rendered = (sample: Sample): string =>
+    markdown.render(report(sample, { format: 'md', pictures: 'a b.assets' }, noPrivates))
+
+  it('has its headings, tables as wide as their heads, diffs that open, and its pictures', () => {
+    const html = rendered(recording())
+    const heads = [...html.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text)
+    expect(heads).toEqual(['Summary', 'Ladder', 'Charts', 'Steps', 'Provenance'])
+    for (const [, head, body] of html.matchAll(/<thead>(.*?)<\/thead>\s*<tbody>(.*?)<\/tbody>/gs)) {
+      const columns = head!.match(/<th[ >]/g)!.length
+      for (const row of body!.match(/<tr>.*?<\/tr>/gs) ?? [])
+        expect(row.match(/<td[ >]/g)).toHaveLength(columns)
+    }
+    expect(
+      html.match(/<details>\s*<summary>Source diff.*?<pre><code class="language-diff">/gs),
+    ).toHaveLength(5)
+    const pictures = [...html.matchAll(/<img src="(.*?)" alt="(.+?)">/g)].map(([, src]) => src)
+    const files = reportPictures(recording(), {}, noPrivates).map(({ name }) => name)
+    expect(pictures).toEqual(files.map((name) => `a%20b.assets/${name}`))
+    expect(files).toContain('throughput.svg')
+  })
+
+  it('of hostile texts has no element, link or picture of theirs', () => {
+    const html = rendered(withHostileStrings())
+    const tags = new Set([...html.matchAll(/<([a-z][a-z0-9]*)/gi)].map(([, name]) => name))
+    for (const name of ['script', 'a', 'iframe', 'b', 'i']) expect(tags).not.toContain(name)
+    for (const [, src] of html.matchAll(/<img src="(.*?)"/g))
+      expect(src).toMatch(/^a%20b\.assets\/\w+\.svg$/)
+    expect(html).not.toMatch(/<[^>]*\son\w+=/i)
+    expect(html.match(/<details>/g)).toHaveLength(html.match(/<\/details>/g)!.length)
+  })
+})
+
+describe('the pictures beside it', () => {
+  it('are whole SVGs without a text of their own that could run', () => {
+    for (const sample of all())
+      for (const { name, text } of reportPictures(sample, {}, noPrivates)) {
+        expect(name).toMatch(/^\w+\.svg$/)
+        expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*<\/svg>\n$/)
+        expect(text).not.toMatch(/<script|<image|<foreignObject|\son\w+=|NaN|undefined/i)
+      }
+    expect(reportPictures(recording(), { sections: ['ladder'] }, noPrivates)).toEqual([])
+  })
+})
+
+describe('CSV, read by another reader', () => {
+  it.each([false, true])('has every figure, in its own line and column (wide: %s)', (wide) => {
+    for (const sample of all()) {
+      const text = report(sample, { format: 'csv', wide }, noPrivates)
+      const { data, errors, meta } = Papa.parse<Record<string, string>>(text, {
+        header: true,
+        skipEmptyLines: true,
+      })
+      expect(errors).toEqual([])
+      for (const { id, timing } of sample.session.rungs) {
+        const median = wide
+          ? data.find(({ rung }) => rung === id)?.['timing.medianMs [ms]']
+          : data.find(({ rung, metric }) => rung === id && metric === 'timing.medianMs')?.value
+        expect(median).toBe(timing ? String(timing.medianMs) : '')
+      }
+      expect(meta.fields![0]).toBe('rung')
+    }
+  })
+})
+
+describe('JSON, validated by another validator', () => {
+  it('meets the published schema', async () => {
+    const path = join(import.meta.dirname, '../../../docs/SESSION-SCHEMA.json')
+    const ajv = new Ajv2020({ strict: false, allErrors: true })
+    addFormats(ajv)
+    const validate = ajv.compile(JSON.parse(await readFile(path, 'utf8')) as object)
+    for (const sample of all()) {
+      validate(JSON.parse(report(sample, { format: 'json' }, noPrivates)))
+      expect(validate.errors).toBeNull()
+    }
+    expect(validate({ ...recording().session, rungs: [{ id: 7 }] })).toBe(false)
+  })
+})
