@@ -11,6 +11,9 @@ export const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME',
 /** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` moves it. */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
+/** Copies of rungs that are being edited. */
+export const draftsDir = (): string => join(dataDir(), 'drafts')
+
 export const sessionsDir = (): string => join(dataDir(), 'sessions')
 
 /**

@@ -3,6 +3,7 @@
  * with these schemas; every client is typed by them.
  */
 import { z } from 'zod'
+import { DraftId } from '../domain/draft'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder'
 import { ProfileLevel } from '../domain/metrics'
@@ -12,6 +13,7 @@ import { Identifier, Parameters } from '../domain/rung'
 import { RungResult, Session } from '../domain/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './keeping'
 import { DeepAnswer, DeepRequest } from './deep'
+import { draftCalls } from './drafts'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportRequest } from './report'
 import { SessionRef } from './session-ref'
@@ -70,6 +72,8 @@ export const RunRequest = z.object({
   /** `local`, `recorded`, or `recorded:<name>`. */
   target: z.string().regex(/^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?)$/),
   profile: ProfileLevel.default('card'),
+  /** A copy that is being edited, run as a rung after the one that it was copied from. */
+  draft: DraftId.optional(),
   /** Rungs that are measured and not profiled. */
   profileSkip: z.array(Identifier).optional(),
   /** A rung whose profile is expected to take longer is left out of profiling; seconds. */
@@ -166,6 +170,7 @@ export const calls = {
     z.object({ messages: z.array(RunMessage), active: z.boolean() }),
   ),
   ...sanitizeCalls,
+  ...draftCalls,
 } as const
 
 export type Calls = typeof calls

@@ -4,10 +4,11 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Assets } from '../adapters/assets'
 import { diskBuildCache } from '../adapters/build-cache'
+import { draftStore } from '../adapters/draft-store'
 import { diskError, pathExists, sweepStaged } from '../adapters/disk'
 import { readKernelLibrary, readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
 import { liveToolbox } from '../adapters/live-toolbox'
-import { cacheDir } from '../adapters/paths'
+import { cacheDir, draftsDir } from '../adapters/paths'
 import { rawRecorder } from '../adapters/raw-files'
 import { draftSession } from '../adapters/session-store'
 import type { RunEvent, RunRequest } from '../contract'
@@ -15,6 +16,7 @@ import type { ErrorShape } from '../domain/errors'
 import { KernelLadderError, toErrorShape } from '../domain/errors'
 import { problemLabel } from '../domain/problem'
 import type { Session } from '../domain/session'
+import { libraryFor } from './drafts'
 import { planRun, type RunPlan } from './plan'
 import { chooseRecording, listRecordings, replay } from './recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run'
@@ -85,7 +87,11 @@ const isFinished = (session: Session): boolean =>
   session.rungs.some(({ status }) => status !== 'not-run')
 
 async function climbLive(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
-  const library = await readKernelLibrary(options.assets.kernelsDir)
+  const library = await libraryFor(
+    await readKernelLibrary(options.assets.kernelsDir),
+    request,
+    draftStore(draftsDir()),
+  )
   return climbPlan(library, planRun(library, request), options)
 }
 

@@ -5,7 +5,7 @@ import { printPdf } from '../adapters/chromium'
 import { readKernelLibrary } from '../adapters/kernel-library'
 import { findTool, liveToolbox } from '../adapters/live-toolbox'
 import { diskBuildCache } from '../adapters/build-cache'
-import { cacheDir, sessionsDir } from '../adapters/paths'
+import { cacheDir, draftsDir, sessionsDir } from '../adapters/paths'
 import type { PdfPrinter } from '../adapters/pdf'
 import { sweepTrash } from '../adapters/session-keeping'
 import type {
@@ -21,6 +21,7 @@ import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { climb } from './climb'
 import { diagnose } from './doctor'
+import { createDrafts } from './drafts'
 import { resolveLadder } from './plan'
 import { answerReport } from './report/make'
 import { createSanitizeJob } from './sanitize-job'
@@ -85,6 +86,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     if (oldest !== undefined) opened.delete(oldest)
     return opening
   }
+
+  const drafts = createDrafts(assets, draftsDir(), open)
 
   const publish = (runId: string, event: RunEvent): void => {
     const message = { runId, seq: messages.length, event }
@@ -220,6 +223,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       return Promise.resolve({})
     },
     'sanitize.current': () => Promise.resolve(sanitizer.current()),
+    'drafts.open': (request: CallInput<'drafts.open'>) => drafts.open(request),
+    'drafts.list': () => drafts.list(),
+    'drafts.save': (request: CallInput<'drafts.save'>) => drafts.save(request),
+    'drafts.delete': async ({ id }: CallInput<'drafts.delete'>) => {
+      await drafts.remove(id)
+      return {}
+    },
+    'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
   } satisfies Handlers
 
   return {

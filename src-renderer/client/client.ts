@@ -32,6 +32,8 @@ const limits: Partial<Record<CallName, number>> = {
   'run.cancel': 30_000,
   // A PDF is printed by a browser that is started for it.
   'report.make': 240_000,
+  // nvcc takes seconds, and minutes where the machine is busy.
+  'drafts.build': 300_000,
 }
 const defaultLimit = 15_000
 

@@ -1,0 +1,39 @@
+/** Copies of rungs that are edited: opened, kept as they are typed, built, and discarded. */
+import { z } from 'zod'
+import { Draft, DraftId } from '../domain/draft'
+import { Identifier } from '../domain/rung'
+import { Build, Diagnostic } from '../domain/session'
+import { SessionRef } from './session-ref'
+
+export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
+/** Everything but what the core sets, so that a copy that was never saved needs no other call. */
+export const SaveDraft = Draft.omit({ schema: true, savedAt: true })
+
+export const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
+export type DraftSummary = z.infer<typeof DraftSummary>
+
+export const BuildDraft = z.object({
+  session: SessionRef,
+  draft: SaveDraft,
+})
+
+export const DraftBuild = z.object({
+  built: z.boolean(),
+  /** Why not, in a sentence. */
+  reason: z.string().nullable(),
+  diagnostics: z.array(Diagnostic),
+  build: Build.nullable(),
+  /** What it was compiled for: `sm_90`. */
+  architecture: z.string().nullable(),
+})
+export type DraftBuild = z.infer<typeof DraftBuild>
+
+export const draftCalls = {
+  /** The copy of this rung that was kept, else a new one that is not. */
+  'drafts.open': { input: OpenDraft, output: Draft },
+  'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
+  'drafts.save': { input: SaveDraft, output: z.object({ savedAt: z.string() }) },
+  'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
+  /** Needs nvcc and no GPU. */
+  'drafts.build': { input: BuildDraft, output: DraftBuild },
+} as const

@@ -1,0 +1,45 @@
+/** The header of a copy: its own id and title, after the rung it was copied from. */
+
+export interface CopyHeader {
+  rung: string
+  title: string
+  after: string
+  idea: string
+}
+
+const isHeaderLine = (line: string): boolean => line.startsWith('//')
+const keyOf = (line: string): string | null => /^\/\/\s*@(\S+)/.exec(line)?.[1] ?? null
+const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
+
+/**
+ * The same source with the header of a copy. What the original expected of its own change (`@expect`) is
+ * left out: it was said of another step.
+ */
+export function copyHeader(source: string, header: CopyHeader): string {
+  const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const start = lines.findIndex((line) => line.trim() !== '')
+  let end = start
+  while (end < lines.length && isHeaderLine(lines[end] ?? '')) end += 1
+  const kept: string[] = []
+  let dropping = false
+  for (const line of lines.slice(start, end)) {
+    const key = keyOf(line)
+    if (key !== null) dropping = ['rung', 'title', 'after', 'idea', 'expect'].includes(key)
+    else if (!continues(line)) dropping = false
+    if (!dropping) kept.push(line)
+  }
+  return [
+    `// @rung    ${header.rung}`,
+    `// @title   ${header.title}`,
+    `// @after   ${header.after}`,
+    `// @idea    ${header.idea}`,
+    ...kept,
+    ...lines.slice(end),
+  ].join('\n')
+}
+
+/** The line of a header fault's sentence (`gemm/05_tile.cu:3: …`); null where it names none. */
+export const faultLine = (message: string): number | null => {
+  const line = /\.cu:(\d+):/.exec(message)?.[1]
+  return line === undefined ? null : Number(line)
+}

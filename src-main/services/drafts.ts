@@ -1,0 +1,208 @@
+/** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
+import type { Assets } from '../adapters/assets'
+import { diskBuildCache } from '../adapters/build-cache'
+import { copiedSource, draftRung, faultLine, faultText } from '../adapters/draft-source'
+import { draftStore, newDraftId, type DraftStore } from '../adapters/draft-store'
+import { readKernelLibrary, readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
+import { liveToolbox } from '../adapters/live-toolbox'
+import { cacheDir } from '../adapters/paths'
+import type { CallInput, CallOutput, RunRequest } from '../contract'
+import { editedFrom, editId, type Draft } from '../domain/draft'
+import { inputError } from '../domain/errors'
+import type { LadderEntry, LadderFile } from '../domain/ladder'
+import type { Parameters } from '../domain/rung'
+import { rungOf, type Session } from '../domain/session'
+import { buildRung } from './build'
+import { architectureFor, locateNvcc } from './device'
+import { findLadder, planRun } from './plan'
+import { compilerVersion } from './run'
+import type { OpenedSession } from './sessions'
+
+type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
+
+const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
+
+/** The same library with the copy in its ladder, after the rung that it was copied from. */
+export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
+  const source = draftRung(copy)
+  const ladder = findLadder(library, copy.ladder)
+  const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
+  const base = ladder.rungs[at]
+  if (!base)
+    throw inputError(
+      `The ladder ${copy.ladder} has no rung ${copy.base} for the copy to run after.`,
+    )
+  if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
+    throw inputError(`The ladder ${copy.ladder} has a rung ${copy.rung} of its own.`)
+  const entry: LadderEntry = {
+    id: copy.rung,
+    params: declared(copy.params, source.header.params),
+    ...(base.dtype === undefined ? {} : { dtype: base.dtype }),
+  }
+  const extended: LadderFile = {
+    ...ladder,
+    rungs: [...ladder.rungs.slice(0, at + 1), entry, ...ladder.rungs.slice(at + 1)],
+  }
+  return {
+    ...library,
+    ladders: library.ladders.map((each) => (each.id === ladder.id ? extended : each)),
+    rungs: new Map([...library.rungs, [copy.rung, source]]),
+  }
+}
+
+/** The parent's values of the parameters that the copy still has. */
+const declared = (
+  params: Parameters,
+  header: readonly { name: string; allowed: readonly number[] }[],
+): Parameters =>
+  Object.fromEntries(
+    Object.entries(params).filter(([name, value]) =>
+      header.some((param) => param.name === name && param.allowed.includes(value)),
+    ),
+  )
+
+/** The library for a request, which may name a draft. */
+export async function libraryFor(
+  library: KernelLibrary,
+  request: Pick<RunRequest, 'draft'>,
+  store: DraftStore,
+): Promise<KernelLibrary> {
+  if (request.draft === undefined) return library
+  const draft = await store.read(request.draft)
+  if (!draft)
+    throw inputError('The draft is not there any more.', 'Open the rung and edit a copy again.')
+  return withCopy(library, draft)
+}
+
+export function createDrafts(
+  assets: Pick<Assets, 'kernelsDir'>,
+  folder: string,
+  open: (ref: string) => Promise<OpenedSession>,
+) {
+  const store = draftStore(folder)
+
+  /** The rung of the ladder that a copy of this rung runs after. */
+  function baseOf(library: KernelLibrary, session: Session, rung: string): string {
+    const ladder = library.ladders.find(({ id }) => id === session.ladder.id)
+    const known = new Set(ladder?.rungs.map(idOf))
+    const from = editedFrom(rung)
+    if (known.has(rung)) return rung
+    if (from !== null && known.has(from)) return from
+    throw inputError(
+      `${rung} of ${session.ladder.title} is no rung of a ladder of this program, so a copy of it cannot be run.`,
+      'Copy its source into a file below cuda-kernels, and name it in a ladder.',
+    )
+  }
+
+  return {
+    async open({ session: ref, rung: id }: CallInput<'drafts.open'>): Promise<Draft> {
+      const { session, sources } = await open(ref)
+      const rung = rungOf(session, id)
+      const source = sources[id]
+      if (!rung || source === undefined)
+        throw inputError(`The session has no source of a rung named ${JSON.stringify(id)}.`)
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const base = baseOf(library, session, id)
+      const drafts = (await store.list()).filter(({ ladder }) => ladder === session.ladder.id)
+      const kept = drafts.find(({ parent }) => parent === id)
+      if (kept) return kept
+      const taken = new Set([
+        ...session.rungs.map((each) => each.id),
+        ...drafts.map((each) => each.rung),
+      ])
+      const copy = editId(base, taken)
+      return {
+        schema: 1,
+        id: newDraftId(),
+        ladder: session.ladder.id,
+        parent: id,
+        base,
+        rung: copy,
+        params: rung.params,
+        source: copiedSource(source, { rung: copy, base, title: rung.title }),
+        savedAt: null,
+      }
+    },
+
+    async list(): Promise<CallOutput<'drafts.list'>> {
+      return (await store.list()).map(
+        ({ schema: _schema, source: _source, params: _params, ...draft }) => draft,
+      )
+    },
+
+    async save(draft: CallInput<'drafts.save'>): Promise<{ savedAt: string }> {
+      const savedAt = new Date().toISOString()
+      await store.save({ ...draft, schema: 1, savedAt })
+      return { savedAt }
+    },
+
+    remove: (id: string): Promise<void> => store.remove(id),
+
+    async build({
+      session: ref,
+      draft,
+    }: CallInput<'drafts.build'>): Promise<CallOutput<'drafts.build'>> {
+      const { session } = await open(ref)
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const refused = (error: unknown): CallOutput<'drafts.build'> => ({
+        built: false,
+        reason: faultText(error),
+        diagnostics: [
+          {
+            severity: 'error',
+            file: `gemm/${draft.rung}.cu`,
+            line: faultLine(error instanceof Error ? error.message : ''),
+            message: faultText(error),
+          },
+        ],
+        build: null,
+        architecture: null,
+      })
+      try {
+        draftRung(draft)
+      } catch (error) {
+        return refused(error)
+      }
+      const { rungs } = planRun(withCopy(library, draft), {
+        ladder: draft.ladder,
+        rungs: [draft.rung],
+        params: {},
+        target: 'local',
+        profile: 'none',
+      })
+      const planned = rungs[0]!
+      const requires = planned.rung.header.requires
+      // Without a GPU of our own: for the GPU that the session was measured on.
+      const architecture = session.device
+        ? architectureFor(requires, session.device)
+        : { sm: requires?.slice('sm_'.length) ?? '80' }
+      if ('unsupported' in architecture) return refused(inputError(architecture.unsupported))
+
+      const toolbox = liveToolbox(null)
+      const cache = diskBuildCache(cacheDir())
+      const nvcc = await locateNvcc(toolbox)
+      const signal = new AbortController().signal
+      const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
+      const built = await buildRung(
+        {
+          toolbox,
+          cache,
+          recorder: null,
+          nvcc,
+          version,
+          includes: await readSharedFiles(library.root, 'include'),
+          signal,
+        },
+        planned,
+        architecture.sm,
+      )
+      return {
+        built: built.artefact !== null,
+        reason: built.reason ?? null,
+        diagnostics: built.diagnostics,
+        build: built.build,
+        architecture: `sm_${architecture.sm}`,
+      }
+    },
+  }
+}
