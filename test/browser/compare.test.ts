@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compareRungs } from '../../src-main/domain/compare'
+import { lineHeat, sassOfLine } from '../../src-main/domain/deep'
 import { rungBefore, type RungResult, type Session } from '../../src-main/domain/session'
 import { formatRatio } from '../../src-main/domain/units'
 import { baseName } from '../../src-renderer/ui/format'
@@ -202,6 +203,73 @@ describe('rungs of two sessions', () => {
     await page.locator('.guard').waitFor()
     await page.getByLabel('Session of rung b').selectOption(ref)
     await page.waitForURL((url) => !url.hash.includes('with='))
+    await page.context().close()
+  })
+})
+
+describe('rungs with a deep profile', () => {
+  const deepRef = 'recorded:gemm-fp32-h200-4096-deep'
+  const [a, b] = ['05_thread_tile_2d', '06_float4']
+  const openDeep = async (route = compareRoute(deepRef, a!, b!)) => {
+    const opened = await harness.open(route, { width: 1920 })
+    await opened.page.locator('.cm-mergeView').waitFor()
+    await opened.page.getByRole('button', { name: 'SASS' }).waitFor()
+    return opened
+  }
+  const profile = async (rung: string) =>
+    (await harness.core.call('sessions.deep', { ref: deepRef, rung }))!
+
+  it('show the share of each line beside it, of the counter that is chosen', async () => {
+    const { page, faults } = await openDeep()
+    // The machine code opens at the hottest line, which brings it into view.
+    await page.keyboard.press('s')
+    const [hottest] = lineHeat(await profile(b!), 'samples')
+    await page.getByRole('region', { name: `line ${hottest!.line}` }).waitFor()
+    const figures = page.locator('.cm-merge-b .cm-heatGutter span')
+    const shown = Math.round(hottest!.share * 100)
+    await expect.poll(() => figures.allInnerTexts()).toContain(String(shown))
+    await page.getByLabel('Heat of the lines').selectOption('sharedWavefrontsExcess')
+    await expect.poll(() => figures.allInnerTexts()).not.toContain(String(shown))
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it('open the machine code of a line, and of the next one that has any', async () => {
+    const { page } = await openDeep()
+    await page.keyboard.press('s')
+    const panel = page.locator('.panel')
+    await panel.waitFor()
+    const deep = await profile(b!)
+    const lineOf = async () => Number(/:(\d+)/.exec(await panel.innerText())![1])
+    const rows = async (line: number) =>
+      sassOfLine(deep, session.rungs.find(({ id }) => id === b)!.file, line).length
+    const line = await lineOf()
+    expect(await panel.locator('tbody tr').count()).toBe(await rows(line))
+    await panel.getByRole('button', { name: 'Next line' }).click()
+    const next = await lineOf()
+    expect(next).toBeGreaterThan(line)
+    expect(await panel.locator('tbody tr').count()).toBe(await rows(next))
+    await panel.getByRole('button', { name: 'Close the machine code' }).focus()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'hidden' })
+    await page.context().close()
+  })
+
+  it('lead from the changed read of a tile to its conflicts and the time', async () => {
+    const { page, faults } = await openDeep()
+    await page.keyboard.press('c')
+    const row = page.locator('.chain tbody tr', { hasText: 'bTile[d][col + j]' })
+    await row.waitFor()
+    const text = await row.innerText()
+    expect(text).toContain('Bank conflicts, shared loads')
+    expect(text).toMatch(/of them in excess\s+268 M → 0/)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it('say when both ran the same machine code', async () => {
+    const { page } = await openDeep(compareRoute(deepRef, b!, b!))
+    await page.getByText('Both rungs ran the same machine code').waitFor()
     await page.context().close()
   })
 })

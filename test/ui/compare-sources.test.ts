@@ -1,4 +1,6 @@
 /** Sources as Compare shows them: without headers, their lines numbered as in the file. */
+import { Chunk } from '@codemirror/merge'
+import { Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
 import {
   guardOf,
@@ -12,7 +14,8 @@ import {
   whole,
   withoutHeader,
 } from '../../src-renderer/features/compare/source-header'
-import { sourceHunks } from '../../src-renderer/features/compare/source-hunks'
+import { diffConfig, sourceHunks } from '../../src-renderer/features/compare/source-hunks'
+import { folds } from '../../src-renderer/features/compare/unfold'
 import { rung, session } from '../renderer/samples'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
@@ -85,5 +88,26 @@ describe('two sessions', () => {
     expect(found.time.verdict).toBe('better')
     const bare = withoutVerdicts(found)
     expect(bare.time).toMatchObject({ aMs: 4, bMs: 1, speedup: null, verdict: 'unknown' })
+  })
+})
+
+describe('lines that are folded', () => {
+  const foldsOf = (a: string[], b: string[]) => {
+    const [left, right] = [Text.of(a), Text.of(b)]
+    return folds(Chunk.build(left, right, diffConfig), left, right)
+  }
+  const lines = (count: number, changed: Record<number, string> = {}) =>
+    Array.from({ length: count }, (_, index) => changed[index + 1] ?? `line ${index + 1}`)
+
+  it('are those further than three from a change, on both sides alike', () => {
+    expect(foldsOf(lines(20), lines(20, { 10: 'other' }))).toEqual([
+      { a: { from: 1, to: 6 }, b: { from: 1, to: 6 } },
+      { a: { from: 14, to: 20 }, b: { from: 14, to: 20 } },
+    ])
+  })
+
+  it('are all of them where nothing changed, and none of a few', () => {
+    expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
+    expect(foldsOf(lines(3), lines(3))).toEqual([])
   })
 })

@@ -14,6 +14,7 @@ import { currentChange, markChange } from './current-change'
 import { heatGutter, setHeat, type Heat } from './heat-gutter'
 import type { SourceText } from './source-header'
 import { diffConfig, linesOf, textOf } from './source-hunks'
+import { collapseUnchanged, unfold } from './unfold'
 
 export type SourceLayout = 'split' | 'unified'
 export type SideName = 'a' | 'b'
@@ -71,7 +72,8 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
   ]
 }
 
-const collapseUnchanged = { margin: 3, minSize: 4 }
+/** Lines with this share of the rung are never folded away. */
+const hotShare = 0.03
 
 export function createSourceView(
   root: ShadowRoot,
@@ -118,6 +120,16 @@ export function createSourceView(
   let current = -1
   const chunks = () => getChunks(editors.b.state)?.chunks ?? []
 
+  /** Unfolds what hides lines of a file. */
+  function open(side: SideName, lines: readonly number[]): void {
+    const shown = new Set(lines.map((line) => line - offsets[side]))
+    const none = new Set<number>()
+    unfold(editors, original, chunks(), {
+      a: side === 'a' ? shown : none,
+      b: side === 'b' ? shown : none,
+    })
+  }
+
   function goTo(index: number): void {
     const chunk = chunks()[index]
     if (!chunk) return
@@ -152,11 +164,17 @@ export function createSourceView(
     heat(side, heat) {
       const effect = setHeat.of(heat && { heat, offset: offsets[side] })
       editors[side]?.dispatch({ effects: effect })
+      const hot = [...(heat ?? [])].filter(([, share]) => share >= hotShare)
+      open(
+        side,
+        hot.map(([line]) => line),
+      )
     },
     reveal(side, line) {
       const editor = editors[side]
       const number = line - offsets[side]
       if (!editor || number < 1 || number > editor.state.doc.lines) return
+      open(side, [line])
       const { from, to } = editor.state.doc.line(number)
       editor.dispatch({
         effects: [

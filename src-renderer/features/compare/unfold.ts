@@ -1,0 +1,59 @@
+/** Unfolds unchanged lines around a place: a hot line behind "8 unchanged lines" would not be seen. */
+import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
+import type { Text } from '@codemirror/state'
+import type { EditorView } from '@codemirror/view'
+
+/** As the merge view folds: lines kept around a change, and the least that is worth folding. */
+export const collapseUnchanged = { margin: 3, minSize: 4 }
+
+export interface Fold {
+  /** Lines of a and of b, from 1, that one fold may hide; both ends included. */
+  a: { from: number; to: number }
+  b: { from: number; to: number }
+}
+
+/** Stretches between changes that are long enough to be folded. */
+export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
+  const found: Fold[] = []
+  let [pastA, pastB] = [1, 1]
+  for (let index = 0; index <= chunks.length; index += 1) {
+    const chunk = chunks[index]
+    const margin = index === 0 ? 0 : collapseUnchanged.margin
+    const end = (doc: Text, at: number | undefined) =>
+      at === undefined
+        ? doc.lines
+        : doc.lineAt(Math.min(at, doc.length)).number - 1 - collapseUnchanged.margin
+    const fold = {
+      a: { from: pastA + margin, to: end(a, chunk?.fromA) },
+      b: { from: pastB + margin, to: end(b, chunk?.fromB) },
+    }
+    if (fold.b.to - fold.b.from + 1 >= collapseUnchanged.minSize) found.push(fold)
+    if (!chunk) break
+    pastA = a.lineAt(Math.min(a.length, chunk.toA)).number
+    pastB = b.lineAt(Math.min(b.length, chunk.toB)).number
+  }
+  return found
+}
+
+/** Unfolds the folds that hold one of the lines; nothing happens to those that are open already. */
+export function unfold(
+  editors: { a: EditorView | undefined; b: EditorView },
+  original: Text,
+  chunks: readonly Chunk[],
+  lines: { a: ReadonlySet<number>; b: ReadonlySet<number> },
+): void {
+  const holds = ({ from, to }: { from: number; to: number }, wanted: ReadonlySet<number>) =>
+    [...wanted].some((line) => line >= from && line <= to)
+  const chosen = folds(chunks, original, editors.b.state.doc).filter(
+    (fold) => holds(fold.a, lines.a) || holds(fold.b, lines.b),
+  )
+  for (const side of ['a', 'b'] as const) {
+    const editor = editors[side]
+    if (!editor || chosen.length === 0) continue
+    editor.dispatch({
+      effects: chosen.map((fold) =>
+        uncollapseUnchanged.of(editor.state.doc.line(fold[side].from).from),
+      ),
+    })
+  }
+}
