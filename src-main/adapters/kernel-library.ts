@@ -23,7 +23,7 @@ export interface KernelLibrary {
 }
 
 /** Folders of cuda-kernels that hold no rungs. */
-const notRungs = new Set(['runner', 'include', 'ladders', 'labs'])
+const notRungs = new Set(['runner', 'include', 'ladders', 'labs', 'probe'])
 
 export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
   const library: KernelLibrary = { root, ladders: [], rungs: new Map(), faults: new Map() }

@@ -1,8 +1,10 @@
 /** nvcc: its flags, and what its output says of a build. */
 import type { Parameters } from '../domain/rung'
 import type { Build, Diagnostic } from '../domain/session'
-import { parseNvccOutput, summarizeBuild } from '../parsers/ptxas'
+import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../parsers/ptxas'
 import { parameterFlags } from '../parsers/rung-header'
+
+export type { PtxasKernel }
 
 /** Flags of every rung; `sm` as in `sm_90a`, without the prefix. */
 export const rungFlags = (sm: string): string[] => [
@@ -16,6 +18,21 @@ export const rungFlags = (sm: string): string[] => [
   '-v',
   '-gencode',
   `arch=compute_${sm},code=sm_${sm}`,
+  '-I',
+  'include',
+]
+
+/** For a rung that is only looked at: the probe stands in for the CUDA runtime, so none is linked. */
+export const staticRungFlags = (sm: string): string[] => [...rungFlags(sm), '-cudart', 'none']
+
+/** The probe's own functions must be seen by the rung that it loads. */
+export const launchProbeFlags: readonly string[] = [
+  '-std=c++17',
+  '-O2',
+  '-cudart',
+  'none',
+  '-Xcompiler',
+  '-rdynamic',
   '-I',
   'include',
 ]
@@ -38,7 +55,8 @@ export const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec
 export function readBuildOutput(output: { stdout: string; stderr: string }): {
   resources: Omit<Build, 'seconds' | 'cached'>
   diagnostics: Diagnostic[]
+  kernels: PtxasKernel[]
 } {
   const { kernels, diagnostics } = parseNvccOutput(`${output.stderr}\n${output.stdout}`)
-  return { resources: summarizeBuild(kernels), diagnostics }
+  return { resources: summarizeBuild(kernels), diagnostics, kernels }
 }

@@ -69,8 +69,12 @@ export const RunRequest = z.object({
   /** Type of the inputs; the ladder's own where absent. */
   dtype: Dtype.optional(),
   params: Parameters.default({}),
-  /** `local`, `recorded`, or `recorded:<name>`. */
-  target: z.string().regex(/^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?)$/),
+  /** `local`, `recorded`, `recorded:<name>`, or `static:<gpu>`: built for a GPU of the table, not run. */
+  target: z
+    .string()
+    .regex(
+      /^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?|static:[a-z0-9][a-z0-9_-]{0,39})$/,
+    ),
   profile: ProfileLevel.default('card'),
   /** A copy that is being edited, run as a rung after the one that it was copied from. */
   draft: DraftId.optional(),

@@ -2,6 +2,10 @@
 import type { Session } from '../domain/session'
 import type { SessionSummary } from './index'
 
+/** What was built here without a GPU is listed among the runs of this machine. */
+export const listedKind = ({ target }: Session): SessionSummary['kind'] =>
+  target.kind === 'static' ? 'live' : target.kind
+
 export const summaryOf = (
   ref: string,
   kind: SessionSummary['kind'],

@@ -15,7 +15,7 @@ export const threadsOf = ({ block }: LaunchLike): number => product(block)
 export const blocksOf = ({ grid }: LaunchLike): number => product(grid)
 
 type Answer = { value: number; how: string } | { reason: string }
-type DeviceLike = Pick<Device, 'computeCapability' | 'smCount'>
+type DeviceLike = Pick<Device, 'computeCapability'> & { smCount: number | null }
 
 function resident(launch: LaunchLike, device: DeviceLike): ReturnType<typeof occupancy> | string {
   const limits = smLimits(device.computeCapability)
@@ -57,11 +57,14 @@ function theoretical(launch: LaunchLike, device: DeviceLike): Answer {
 function waves(launch: LaunchLike, device: DeviceLike): Answer {
   const found = resident(launch, device)
   if (typeof found === 'string') return { reason: found }
+  if (launch.resources!.clusterBlocks === null)
+    return { reason: 'Whether it is launched in clusters is not known.' }
   if (launch.resources!.clusterBlocks)
     return {
       reason:
         'It is launched in clusters; how many of them the GPU holds at once depends on how its SMs are grouped.',
     }
+  if (device.smCount === null) return { reason: 'How many SMs the GPU has is not known.' }
   const counted = wavesOf(blocksOf(launch), device.smCount, found.blocksPerSm)
   return counted
     ? {

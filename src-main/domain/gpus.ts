@@ -3,7 +3,7 @@
  * holds. SM counts are from NVIDIA's data sheets and architecture papers, compute capabilities from
  * https://developer.nvidia.com/cuda-gpus; a count that was not found there is null.
  */
-import type { ComputeCapability } from './sm-limits'
+import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 export interface Gpu {
   /** As `--target static:<id>` takes it. */
@@ -40,3 +40,21 @@ export const gpuById = (id: string): Gpu | undefined => gpus.find((gpu) => gpu.i
 /** Those of one compute capability, by name. */
 export const gpusOf = (computeCapability: ComputeCapability): Gpu[] =>
   gpus.filter((gpu) => gpu.computeCapability === computeCapability)
+
+/** What something is built for without a GPU at hand. */
+export interface BuildGpu {
+  name: string
+  computeCapability: ComputeCapability
+  smCount: number | null
+}
+
+/** `h200`, or `sm_90` for an architecture of which nothing more is known; null for what is neither. */
+export function buildGpu(word: string): BuildGpu | null {
+  const known = gpuById(word)
+  if (known) return known
+  const [, major, minor] = /^sm_(\d+)(\d)$/.exec(word) ?? []
+  const computeCapability = `${major}.${minor}`
+  return isComputeCapability(computeCapability)
+    ? { name: word, computeCapability, smCount: null }
+    : null
+}

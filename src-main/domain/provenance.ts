@@ -58,8 +58,9 @@ export function reproduceCommand(session: Session): string {
     ...(alpha === ladder.alpha ? [] : ['--alpha', `${alpha}`]),
     ...(beta === ladder.beta ? [] : ['--beta', `${beta}`]),
     ...parameterWords(session),
-    '--profile',
-    settings.profile,
+    ...(session.target.kind === 'static'
+      ? ['--target', `static:${session.target.name}`]
+      : ['--profile', settings.profile]),
     ...(settings.flushL2 ? ['--flush-l2'] : []),
   ]
   return words.map(quoted).join(' ')
@@ -104,6 +105,8 @@ function originWords({ target }: Session): string {
       return `replayed from the recording ${target.name}`
     case 'imported':
       return `imported from ${target.name}`
+    case 'static':
+      return `built for ${target.name} without a GPU, and not run`
   }
 }
 

@@ -11,10 +11,13 @@ import { Expectation, Identifier, Parameters } from './rung'
 
 export const sessionSchemaVersion = 1
 
-/** `imported`: read from a file of ncu; nothing of it was built, verified or timed by us. */
+/**
+ * `imported`: read from a file of ncu; nothing of it was built, verified or timed by us. `static`: built
+ * for a GPU of the table, on a machine without one; nothing of it was run.
+ */
 export const Target = z.object({
-  kind: z.enum(['live', 'recorded', 'imported']),
-  /** `local`, the recording's name, or the imported file's. */
+  kind: z.enum(['live', 'recorded', 'imported', 'static']),
+  /** `local`, the recording's name, the imported file's, or the GPU's as `--target static:` takes it. */
   name: z.string(),
 })
 export type Target = z.infer<typeof Target>

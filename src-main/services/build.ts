@@ -2,7 +2,14 @@
 import { availableParallelism } from 'node:os'
 import { rm } from 'node:fs/promises'
 import type { BuildCache } from '../adapters/build-cache'
-import { macroFlags, readBuildOutput, rungFlags, runnerFlags } from '../adapters/nvcc'
+import {
+  launchProbeFlags,
+  macroFlags,
+  readBuildOutput,
+  rungFlags,
+  runnerFlags,
+  type PtxasKernel,
+} from '../adapters/nvcc'
 import type { ProcessResult } from '../adapters/process'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import { KernelLadderError } from '../domain/errors'
@@ -25,6 +32,8 @@ export interface BuildOutcome {
   artefact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
+  /** What ptxas said of each kernel; absent when it failed. */
+  kernels?: PtxasKernel[]
   /** Why there is no artefact, in a sentence. */
   reason?: string
 }
@@ -93,8 +102,13 @@ function outcome(
   output: { stdout: string; stderr: string; seconds: number },
   cached: boolean,
 ): BuildOutcome {
-  const { resources, diagnostics } = readBuildOutput(output)
-  return { artefact, build: { ...resources, seconds: output.seconds, cached }, diagnostics }
+  const { resources, diagnostics, kernels } = readBuildOutput(output)
+  return {
+    artefact,
+    build: { ...resources, seconds: output.seconds, cached },
+    diagnostics,
+    kernels,
+  }
 }
 
 function failure(result: ProcessResult): BuildOutcome {
@@ -125,12 +139,13 @@ export async function buildRung(
   compiler: Compiler,
   { rung, source }: PlannedRung,
   sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
     sources: new Map([...compiler.includes, [rung.file, source]]),
     inputs: [rung.file],
-    flags: [...rungFlags(sm), ...macroFlags(rung.params)],
+    flags: [...flags(sm), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
   })
@@ -157,6 +172,27 @@ export async function buildRunner(
     `The runner cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim(),
     'Check that nvcc finds a host compiler it supports (`kernel-ladder doctor`).',
   )
+}
+
+/** Builds the probe that stands in for the CUDA runtime; without it, what a rung launches stays unknown. */
+export async function buildLaunchProbe(
+  compiler: Compiler,
+  {
+    runnerSources,
+    probeSources,
+  }: Record<'runnerSources' | 'probeSources', ReadonlyMap<string, string>>,
+): Promise<{ artefact: string } | { reason: string }> {
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-launches',
+    sources: new Map([...compiler.includes, ...runnerSources, ...probeSources]),
+    inputs: [...probeSources.keys()].filter((path) => path.endsWith('.cpp')).sort(),
+    flags: launchProbeFlags,
+    output: 'kl-launches',
+    libraries: ['-ldl'],
+  })
+  return built.artefact
+    ? { artefact: built.artefact }
+    : { reason: `the probe cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim() }
 }
 
 /** Works through items beside each other, at most one a core. */

@@ -13,13 +13,16 @@ import { rawRecorder } from '../adapters/raw-files'
 import { draftSession } from '../adapters/session-store'
 import type { RunEvent, RunRequest } from '../contract'
 import type { ErrorShape } from '../domain/errors'
-import { KernelLadderError, toErrorShape } from '../domain/errors'
+import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { buildGpu, gpus, type BuildGpu } from '../domain/gpus'
 import { problemLabel } from '../domain/problem'
 import type { Session } from '../domain/session'
+import { computeCapabilities } from '../domain/sm-limits'
 import { libraryFor } from './drafts'
 import { planRun, type RunPlan } from './plan'
 import { chooseRecording, listRecordings, replay } from './recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run'
+import { buildForGpu } from './static-run'
 
 export interface ClimbOptions {
   assets: Assets
@@ -84,7 +87,7 @@ async function climbRecorded(request: RunRequest, options: ClimbOptions): Promis
 }
 
 const isFinished = (session: Session): boolean =>
-  session.rungs.some(({ status }) => status !== 'not-run')
+  session.rungs.some(({ status, build }) => status !== 'not-run' || build !== null)
 
 async function climbLive(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
   const library = await libraryFor(
@@ -95,11 +98,32 @@ async function climbLive(request: RunRequest, options: ClimbOptions): Promise<Cl
   return climbPlan(library, planRun(library, request), options)
 }
 
-/** Runs a plan on this machine and saves what it finishes. */
+async function climbStatic(
+  word: string,
+  request: RunRequest,
+  options: ClimbOptions,
+): Promise<ClimbResult> {
+  const own = buildGpu(word)
+  if (!own)
+    throw inputError(
+      `There is no GPU named ${JSON.stringify(word)} in the program's table.`,
+      `The GPUs are: ${gpus.map(({ id }) => id).join(', ')}; or an architecture: ${computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', ')}.`,
+    )
+  const library = await libraryFor(
+    await readKernelLibrary(options.assets.kernelsDir),
+    request,
+    draftStore(draftsDir()),
+  )
+  const plan = planRun(library, { ...request, profile: 'none' })
+  return climbPlan(library, plan, options, { word, own })
+}
+
+/** Does a plan on this machine and saves what it finishes: a run, or with `gpu` a build alone. */
 export async function climbPlan(
   library: KernelLibrary,
   plan: RunPlan,
   options: ClimbOptions,
+  gpu: { word: string; own: BuildGpu } | null = null,
 ): Promise<ClimbResult> {
   const { assets, signal, emit } = options
   const includes = await readSharedFiles(library.root, 'include')
@@ -116,22 +140,32 @@ export async function climbPlan(
   try {
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
     for (const [path, text] of includes) await draft.addSource(path, text)
-    const { session, deep, missing } = await runLadder(
-      {
-        toolbox: liveToolbox(recorder),
-        cache: diskBuildCache(cacheDir()),
-        recorder,
-        includes,
-        runnerSources: await readSharedFiles(library.root, 'runner'),
-        reportPath: draft.reportPath,
-        appVersion: options.appVersion,
-      },
-      plan,
-      { id, createdAt, target: { kind: 'live', name: 'local' } },
-      { ...defaultSettings, ...options.settings },
-      emit,
-      signal,
-    )
+    const environment = {
+      toolbox: liveToolbox(recorder),
+      cache: diskBuildCache(cacheDir()),
+      recorder,
+      includes,
+      runnerSources: await readSharedFiles(library.root, 'runner'),
+      reportPath: draft.reportPath,
+      appVersion: options.appVersion,
+    }
+    const { session, deep, missing } = gpu
+      ? await buildForGpu(
+          { ...environment, probeSources: await readSharedFiles(library.root, 'probe') },
+          plan,
+          { id, createdAt, target: { kind: 'static', name: gpu.word } },
+          gpu.own,
+          emit,
+          signal,
+        )
+      : await runLadder(
+          environment,
+          plan,
+          { id, createdAt, target: { kind: 'live', name: 'local' } },
+          { ...defaultSettings, ...options.settings },
+          emit,
+          signal,
+        )
     if (!isFinished(session)) {
       await draft.discard()
       return { session, folder: null, missing, unsaved: null }
@@ -153,5 +187,9 @@ export async function climbPlan(
 
 /** Throws for what cannot be started; what goes wrong on the way is in the result. */
 export async function climb(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
-  return request.target === 'local' ? climbLive(request, options) : climbRecorded(request, options)
+  if (request.target === 'local') return climbLive(request, options)
+  const [kind, word] = request.target.split(':')
+  return kind === 'static' && word !== undefined
+    ? climbStatic(word, request, options)
+    : climbRecorded(request, options)
 }

@@ -248,8 +248,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   }
 }
 
-const isReadableLive = ({ kind, damaged }: SessionSummary): boolean =>
-  kind === 'live' && damaged === undefined
+/** A session without a GPU has no times to open with. */
+const isReadableLive = ({ kind, damaged, deviceName }: SessionSummary): boolean =>
+  kind === 'live' && damaged === undefined && deviceName !== null
 
 const refOf = (target: { kind: string; name: string }, folder: string): string =>
   target.kind === 'recorded' ? `recorded:${target.name}` : (folder.split(/[\\/]/).pop() ?? '')

@@ -7,7 +7,7 @@ import type { Device } from '../domain/session'
 
 export const remedies = {
   nvcc: 'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
-  gpu: 'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, or replay a recording with `--target recorded`.',
+  gpu: 'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, replay a recording with `--target recorded`, or build without one with `--target static:<gpu>`.',
   ncu: 'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
   sanitizer: 'Install compute-sanitizer, which comes with the CUDA toolkit, and put it on PATH.',
 } as const

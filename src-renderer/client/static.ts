@@ -1,6 +1,6 @@
 /** The third transport: a report's frozen sessions answer, and nothing can be run. */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
-import { summaryOf } from '../../src-main/contract/session-summary'
+import { listedKind, summaryOf } from '../../src-main/contract/session-summary'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import type { FrozenDeep, FrozenReport, FrozenSession } from '../../src-main/domain/frozen-report'
 import type { Transport } from './transport'
@@ -41,7 +41,7 @@ export function staticTransport(
     }),
     'sessions.list': () =>
       [...sessions].map(([ref, { session }]) =>
-        summaryOf(ref, session.target.kind, session.ladder.title, session),
+        summaryOf(ref, listedKind(session), session.ladder.title, session),
       ),
     'sessions.get': ({ ref }) => at(ref).session,
     'sessions.sources': ({ ref }) => at(ref).sources,

@@ -107,7 +107,7 @@ export function parseRunRequest(options: RunOptions): RunRequest {
   if (!RunRequest.shape.target.safeParse(options.target).success)
     throw inputError(
       `--target ${JSON.stringify(options.target)} is not a target.`,
-      'Targets: local, recorded, recorded:<name>.',
+      'Targets: local, recorded, recorded:<name>, static:<gpu>.',
     )
   if (!RunRequest.shape.ladder.safeParse(options.ladder).success)
     throw inputError(

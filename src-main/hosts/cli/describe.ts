@@ -36,6 +36,7 @@ export function describeOrigin(session: Session): string {
     recorded: `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`,
     live: `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
     imported: `imported from ${target.name} of ${session.createdAt.slice(0, 10)}`,
+    static: `built for ${target.name} on ${session.createdAt.slice(0, 10)}, not run`,
   }
   const at = problem
     ? ` at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta}`

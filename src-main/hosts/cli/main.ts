@@ -120,7 +120,11 @@ function program(finish: (code: number) => void): Command {
       'a rung parameter; may be given again',
       (word: string, words: string[] = []) => [...words, word],
     )
-    .option('--target <target>', 'local, recorded or recorded:<name>', 'local')
+    .option(
+      '--target <target>',
+      'local, recorded, recorded:<name>, or static:<gpu> to build without one',
+      'local',
+    )
     .option('--profile <level>', 'none, card, standard or deep', 'card')
     .option('--profile-skip <ids>', 'rungs to time and not to profile, separated by commas')
     .option(

@@ -7,7 +7,7 @@ import { problemOf, type Session } from '../../domain/session'
 import { climb, type ClimbResult } from '../../services/climb'
 import { appVersion } from '../../services/version'
 import { parseRunRequest, wholeNumber, type RunOptions } from './arguments'
-import { describeSession } from './describe'
+import { sessionText } from './describe-static'
 import { note, printError, printJson, printText } from './output'
 import { progressPrinter } from './progress'
 import { abortOnStop } from './signals'
@@ -36,7 +36,9 @@ export function sessionDocument(session: Session, folder: string | null): object
 /** 1 when a rung is wrong or failed or was not reached; an unsupported rung is no failure of the run. */
 function exitCodeOf({ session, missing, unsaved }: ClimbResult): number {
   if (unsaved) return exitCodes[unsaved.kind]
-  const failed = session.rungs.some(({ status }) => ['wrong', 'failed', 'not-run'].includes(status))
+  // Without a GPU nothing is run, and that is what was asked for.
+  const bad = session.target.kind === 'static' ? ['failed'] : ['wrong', 'failed', 'not-run']
+  const failed = session.rungs.some(({ status }) => bad.includes(status))
   if (session.completion === 'cancelled' || failed) return exitCodes.failed
   return missing ? exitCodes.missing : 0
 }
@@ -60,8 +62,8 @@ export async function runCommand(options: RunOptions): Promise<number> {
   })
   const { session, folder, missing, unsaved } = result
   if (options.json) printJson(sessionDocument(session, folder))
-  else printText(describeSession(session))
-  if (folder !== null && session.target.kind === 'live') note(`Saved in ${folder}`)
+  else printText(sessionText(session))
+  if (folder !== null && session.target.kind !== 'recorded') note(`Saved in ${folder}`)
   if (folder === null && !unsaved) note('Nothing was finished, so nothing was saved.')
   for (const error of [missing, unsaved]) if (error) printError(error)
   return exitCodeOf(result)

@@ -24,7 +24,7 @@ export async function showCommand(
   const { session, folder, deep } = await openNamed(places, name)
   if (id === undefined) {
     if (json) printJson(sessionDocument(session, folder))
-    else printText(describeSession(session))
+    else printText(sessionText(session))
     return 0
   }
   const rung = namedRung(session, id)

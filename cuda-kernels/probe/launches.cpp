@@ -1,0 +1,243 @@
+// kl-launches: what a rung would launch, on a machine without a GPU. It stands in for the CUDA runtime:
+// the rung, built with `-cudart none`, calls the functions below, and its launches
+// are written down in place of made. Grid, block and dynamic shared memory are the rung's own answer for
+// the problem; registers and static shared memory are the compiler's, and not known here.
+//
+//   kl-launches --m M --n N --k K --alpha 1 --beta 0 --dtype f32 --sm 90 --sms 132 --shared-optin 232448
+//               --library rung.so
+//
+// One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
+// dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that asks the runtime for something that
+// only a GPU can tell is given an error, as CUDA would.
+#include "../include/kernel_ladder.h"
+#include "../runner/json.hpp"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Gpu {
+  int sm = 0;    // 90 for compute capability 9.0
+  int sms = -1;  // -1: not known
+  int sharedOptin = -1;
+} gpu;
+
+struct Pending {
+  dim3 grid, block;
+  size_t shared = 0;
+  cudaStream_t stream = nullptr;
+};
+
+std::vector<Pending> pending;                 // of <<<…>>>, until the stub of the kernel takes it
+std::map<const void*, std::string> names;     // mangled, by the host's stub
+std::string kernels, unknown;                 // JSON; the first question that could not be answered
+cudaError_t last = cudaSuccess;
+
+cudaError_t fail(cudaError_t error) { return last = error; }
+
+cudaError_t notKnown(const std::string& what) {
+  if (unknown.empty()) unknown = what;
+  return fail(cudaErrorNoDevice);
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  const std::string result = status == 0 && plain ? plain : name;
+  free(plain);
+  return result;
+}
+
+std::string extent(dim3 e) {
+  return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]";
+}
+
+cudaError_t record(const void* function, dim3 grid, dim3 block, size_t shared, unsigned cluster) {
+  const auto name = names.find(function);
+  if (name == names.end()) return fail(cudaErrorInvalidDeviceFunction);
+  const long long threads = (long long)block.x * block.y * block.z;
+  if (!grid.x || !grid.y || !grid.z || threads < 1 || threads > 1024) return fail(cudaErrorInvalidConfiguration);
+  kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(demangled(name->second)) +
+             ",\"mangled\":" + Json::quote(name->second) + ",\"grid\":" + extent(grid) + ",\"block\":" + extent(block) +
+             ",\"dynamicSharedBytes\":" + Json::text(shared) + ",\"clusterBlocks\":" + Json::text(cluster) + "}";
+  return cudaSuccess;
+}
+
+// A tensor map is only filled here, and nobody reads it.
+CUresult encodeNothing() { return CUDA_SUCCESS; }
+
+}  // namespace
+
+extern "C" {
+
+// ---- What nvcc's own code in the rung calls ----------------------------------------------------
+
+void** __cudaRegisterFatBinary(void* binary) { return new void*(binary); }
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**) { return 1; }
+void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
+void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+  names[stub] = name;
+}
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+  pending.push_back({grid, block, shared, stream});
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
+  if (pending.empty()) return fail(cudaErrorMissingConfiguration);
+  const Pending top = pending.back();
+  pending.pop_back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared = top.shared;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  return cudaSuccess;
+}
+
+// From CUDA 13 on <<<…>>> goes through these two in place of cudaLaunchKernel.
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
+  return record(kernel, grid, block, shared, 0);
+}
+
+// ---- What a rung calls -------------------------------------------------------------------------
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
+  return record(function, grid, block, shared, 0);
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
+  return record(function, grid, block, shared, 0);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void**) {
+  unsigned cluster = 0;
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
+      const auto& dim = config->attrs[i].val.clusterDim;
+      cluster = dim.x * dim.y * dim.z;
+    }
+  return record(function, config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster);
+}
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = last;
+  last = cudaSuccess;
+  return error;
+}
+cudaError_t cudaPeekAtLastError() { return last; }
+const char* cudaGetErrorString(cudaError_t) { return "not on this machine"; }
+const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
+cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaMemcpyAsync(void*, const void*, size_t, cudaMemcpyKind, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  switch (attribute) {
+    case cudaDevAttrMultiProcessorCount:
+      if (gpu.sms < 0) return notKnown("how many SMs the GPU has");
+      *value = gpu.sms;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = gpu.sm / 10;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = gpu.sm % 10;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      if (gpu.sharedOptin < 0) return notKnown("how much shared memory a block may have");
+      *value = gpu.sharedOptin;
+      return cudaSuccess;
+    default:
+      return notKnown("device attribute " + std::to_string(int(attribute)));
+  }
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  *function = reinterpret_cast<void*>(encodeNothing);
+  if (std::string(symbol).rfind("cuTensorMapEncode", 0) != 0) return notKnown(std::string("the driver's ") + symbol);
+  if (result) *result = cudaDriverEntryPointSuccess;
+  return cudaSuccess;
+}
+// Of CUDA 11 and 12.
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, result);
+}
+
+}  // extern "C"
+
+namespace {
+
+// Where the matrices would be: nothing is read or written there.
+void* place(size_t index) { return reinterpret_cast<void*>(uintptr_t(0x700000000000) + (index << 40)); }
+
+template <typename Function>
+Function find(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+std::string launch(const char* path, KlGemm gemm) {
+  void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (!library) return std::string("it cannot be loaded: ") + dlerror();
+  const auto launchRung = find<cudaError_t (*)(const KlGemm*, cudaStream_t)>(library, "kl_launch");
+  if (!launchRung) return "it does not define kl_launch";
+  const auto unsupported = find<const char* (*)(const KlGemm*, int)>(library, "kl_unsupported");
+  const char* reason = unsupported ? unsupported(&gemm, gpu.sm) : nullptr;
+  if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
+  if (reason) return reason;
+  if (const auto bytes = find<size_t (*)(const KlGemm*)>(library, "kl_workspace_bytes")) {
+    gemm.workspaceBytes = bytes(&gemm);
+    if (gemm.workspaceBytes) gemm.workspace = place(4);
+  }
+  const cudaError_t status = launchRung(&gemm, nullptr);
+  if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
+  if (status != cudaSuccess) return "its launch failed with CUDA error " + std::to_string(int(status));
+  return kernels.empty() ? "it launches no kernel of its own" : "";
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  Json::claimStdout();
+  KlGemm gemm{};
+  gemm.alpha = 1;
+  gemm.a = place(1);
+  gemm.b = place(2);
+  gemm.c = static_cast<float*>(place(3));
+  const char* library = nullptr;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string option = words[i], value = words[i + 1];
+    if (option == "--m") gemm.m = atoll(value.c_str());
+    else if (option == "--n") gemm.n = atoll(value.c_str());
+    else if (option == "--k") gemm.k = atoll(value.c_str());
+    else if (option == "--alpha") gemm.alpha = float(atof(value.c_str()));
+    else if (option == "--beta") gemm.beta = float(atof(value.c_str()));
+    else if (option == "--dtype") gemm.dtype = value == "f16" ? KL_F16 : value == "bf16" ? KL_BF16 : KL_F32;
+    else if (option == "--sm") gpu.sm = atoi(value.c_str());
+    else if (option == "--sms") gpu.sms = atoi(value.c_str());
+    else if (option == "--shared-optin") gpu.sharedOptin = atoi(value.c_str());
+    else if (option == "--library") library = words[i + 1];
+    else return 2;
+  }
+  if (!library || !gemm.m || !gemm.n || !gemm.k || !gpu.sm) return 2;
+
+  const std::string reason = launch(library, gemm);
+  Json line("launches");
+  line.raw("kernels", "[" + (reason.empty() ? kernels : "") + "]");
+  if (reason.empty()) line.null("reason");
+  else line.string("reason", reason);
+  line.print();
+  _exit(0);  // the rung's own endings belong to a runtime that is not there
+}

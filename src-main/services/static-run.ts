@@ -1,0 +1,213 @@
+/**
+ * What can be said of rungs without a GPU: they are built for one of the table, and with what they would
+ * launch, which a stand-in for the CUDA runtime writes down, their occupancy and waves follow. Nothing is
+ * run, verified or timed, and the session says so.
+ */
+import { sha256 } from '../adapters/build-cache'
+import { nvccRelease, staticRungFlags } from '../adapters/nvcc'
+import { probeLaunches } from '../adapters/launch-probe'
+import type { RunEvent } from '../contract'
+import { derivedMetrics } from '../domain/derived-metrics'
+import type { BuildGpu } from '../domain/gpus'
+import { unavailable, type MetricValue } from '../domain/metrics'
+import type { Launch, RungResult, Session } from '../domain/session'
+import { sessionSchemaVersion } from '../domain/session'
+import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome, type Compiler } from './build'
+import { architectureFor, locateNvcc, smOf } from './device'
+import type { PlannedRung, RunPlan } from './plan'
+import { allUnavailable } from './profile'
+import { compilerVersion, type RunEnvironment, type RunIdentity, type RunOutcome } from './run'
+
+export interface StaticEnvironment extends RunEnvironment {
+  /** probe/ of the kernel library, text by path. */
+  probeSources: ReadonlyMap<string, string>
+}
+
+type Launches = { launches: Launch[] } | { reason: string }
+
+export async function buildForGpu(
+  environment: StaticEnvironment,
+  plan: RunPlan,
+  identity: RunIdentity,
+  gpu: BuildGpu,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const { toolbox } = environment
+  const started = performance.now()
+  emit({
+    type: 'started',
+    ladder: plan.ladder.id,
+    target: identity.target.name,
+    problem: plan.problem,
+    rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
+  })
+  emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
+  const nvcc = await locateNvcc(toolbox)
+  const version = await compilerVersion(environment, nvcc, signal)
+  const compiler = { ...environment, nvcc, version, signal }
+  const probe = await buildLaunchProbe(compiler, environment)
+
+  const results = new Map<string, RungResult>()
+  const total = plan.rungs.length
+  const step = (): void => emit({ type: 'stage', stage: 'build', done: results.size, total })
+  step()
+  await inParallel(plan.rungs, async (planned) => {
+    if (signal.aborted) return
+    emit({ type: 'rung', rung: planned.rung.id, stage: 'build', state: 'running' })
+    const result = await buildOne(compiler, plan, planned, gpu, probe)
+    if (signal.aborted) return
+    results.set(planned.rung.id, result)
+    const state =
+      result.status === 'unsupported' ? 'skipped' : result.build === null ? 'failed' : 'done'
+    const detail = result.build?.cached ? { detail: 'cached' } : {}
+    emit({ type: 'rung', rung: result.id, stage: 'build', state, ...detail })
+    emit({ type: 'result', result })
+    step()
+  })
+
+  const session: Session = {
+    schema: sessionSchemaVersion,
+    ...identity,
+    appVersion: environment.appVersion,
+    ladder: plan.ladder,
+    problem: plan.problem,
+    device: null,
+    tools: { nvcc: nvccRelease(version), ncu: null },
+    settings: {
+      nvccFlags: staticRungFlags(smOf(gpu)),
+      seed: 0,
+      flushL2: false,
+      profile: 'none',
+      clockControl: null,
+      cacheControl: null,
+    },
+    completion: signal.aborted ? 'cancelled' : 'complete',
+    elapsedSeconds: (performance.now() - started) / 1000,
+    warnings: [
+      `Built for ${gpu.name} (compute capability ${gpu.computeCapability}, from the program's table) without a GPU: nothing was run, verified or timed.`,
+    ],
+    rungs: plan.rungs.map((planned) => results.get(planned.rung.id) ?? notReached(planned)),
+  }
+  return { session, deep: new Map(), missing: null }
+}
+
+const resultOf = (
+  { rung, source }: PlannedRung,
+  known: Pick<RungResult, 'status' | 'build' | 'metrics' | 'diagnostics'> & Partial<RungResult>,
+): RungResult => ({
+  id: rung.id,
+  title: rung.title,
+  after: rung.header.after,
+  idea: rung.header.idea,
+  expect: rung.header.expect,
+  params: rung.params,
+  file: rung.file,
+  sourceHash: sha256(source),
+  verify: null,
+  timing: null,
+  profile: null,
+  ...known,
+})
+
+const notReached = (planned: PlannedRung): RungResult =>
+  resultOf(planned, {
+    status: 'not-run',
+    reason: 'It was not reached.',
+    build: null,
+    diagnostics: [],
+    metrics: allUnavailable('card', 'It was not reached.'),
+  })
+
+async function buildOne(
+  compiler: Compiler,
+  plan: RunPlan,
+  planned: PlannedRung,
+  gpu: BuildGpu,
+  probe: { artefact: string } | { reason: string },
+): Promise<RungResult> {
+  const architecture = architectureFor(planned.rung.header.requires, gpu)
+  if ('unsupported' in architecture)
+    return resultOf(planned, {
+      status: 'unsupported',
+      reason: architecture.unsupported,
+      build: null,
+      diagnostics: [],
+      metrics: allUnavailable('card', architecture.unsupported),
+    })
+  const built = await buildRung(compiler, planned, architecture.sm, staticRungFlags)
+  if (!built.artefact) {
+    const reason = built.reason ?? 'It does not compile.'
+    return resultOf(planned, {
+      status: 'failed',
+      reason,
+      build: null,
+      diagnostics: built.diagnostics,
+      metrics: allUnavailable('card', 'It was not built.'),
+    })
+  }
+  const found =
+    'reason' in probe
+      ? probe
+      : await launchesOf(compiler, plan, planned, gpu, probe.artefact, {
+          ...built,
+          artefact: built.artefact,
+        })
+  return resultOf(planned, {
+    status: 'not-run',
+    reason: `Built for ${gpu.name}; nothing is run without a GPU.`,
+    build: built.build,
+    diagnostics: built.diagnostics,
+    ...('launches' in found ? { launches: found.launches } : {}),
+    metrics: staticMetrics(found, gpu),
+  })
+}
+
+async function launchesOf(
+  { toolbox, signal }: Compiler,
+  { problem }: RunPlan,
+  { rung, source }: PlannedRung,
+  gpu: BuildGpu,
+  probe: string,
+  built: BuildOutcome & { artefact: string },
+): Promise<Launches> {
+  const answer = await probeLaunches(toolbox, {
+    probe,
+    rung: rung.id,
+    library: built.artefact,
+    problem: { ...problem, dtype: rung.dtype ?? problem.dtype },
+    gpu,
+    signal,
+  })
+  if ('reason' in answer) return answer
+  const launches: Launch[] = []
+  for (const { mangled, name, grid, block, dynamicSharedBytes, clusterBlocks } of answer.kernels) {
+    const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
+    if (!compiled) return { reason: `ptxas did not tell of the kernel ${name}.` }
+    launches.push({
+      name,
+      grid,
+      block,
+      resources: {
+        registersPerThread: compiled.registers,
+        staticSharedBytes: compiled.staticSharedBytes,
+        dynamicSharedBytes,
+        barriers: compiled.barriers,
+        carveOutBytes: null,
+        // A kernel can carry its cluster's size in itself, where no launch tells of it.
+        clusterBlocks:
+          clusterBlocks === 0 && source.includes('__cluster_dims__') ? null : clusterBlocks,
+      },
+    })
+  }
+  return { launches }
+}
+
+function staticMetrics(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
+  const none = allUnavailable('card', `Nothing was run: it was built for ${gpu.name}.`)
+  if ('launches' in found) return { ...none, ...derivedMetrics(found.launches, gpu) }
+  const reason = `What it launches is not known: ${found.reason}`
+  for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread'])
+    none[id] = unavailable(none[id]!.unit, reason)
+  return none
+}
