@@ -42,6 +42,8 @@ async function writeFigures() {
     ['gemm-fp32', '1024'],
     ['gemm-fp32-top', '4096'],
     ['gemm-tensor', '4096'],
+    ['gemm-tensor', '8192'],
+    ['gemm-3xtf32', '4096'],
   ]) {
     const shown = await output(['show', `recorded:${ladder}-h200-${size}`])
     const command = `node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile card`

@@ -103,6 +103,8 @@ export function describeSession(session: Session): string {
         return factor === null ? none : formatRatio(factor)
       },
     },
+    // Against FP64: rungs that multiply in another precision are told apart by it.
+    { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
     ...cardMetricIds.map((id): Column<RungResult> => ({
       header: metricHeaders[id],
       cell: ({ metrics }) => metric(metrics[id]),
@@ -125,7 +127,12 @@ export function describeSession(session: Session): string {
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
   const imported = session.target.kind === 'imported'
   const evidence = [
-    ...(imported ? [] : ['times: CUDA events, median; ± half the interquartile range']),
+    ...(imported
+      ? []
+      : [
+          'times: CUDA events, median; ± half the interquartile range',
+          'error: the largest against FP64, relative to |A||B|',
+        ]),
     ...(passes.length > 0
       ? [`counters: ncu ${session.tools.ncu ?? ''}, ${passesWord(Math.max(...passes))} a kernel`]
       : []),
