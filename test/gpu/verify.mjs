@@ -75,12 +75,18 @@ function build(ladder) {
   const real = argv.map((/** @type {string} */ word) =>
     word.replace('<cache>', /** @type {string} */ (env.KERNEL_LADDER_CACHE)),
   )
-  const artefacts = new Map(
-    real
-      .filter((_word, index) => real[index - 1] === '--rung')
-      .map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]),
-  )
-  return { runner: real[0], artefacts, dtype: session.problem.dtype, rungs: session.rungs }
+  /** `id=value` @param {string} word @returns {[string, string]} */
+  const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
+  const artefacts = new Map(real.filter((_word, index) => real[index - 1] === '--rung').map(split))
+  // Rungs with inputs of another type than the ladder's.
+  const own = real.filter((_word, index) => real[index - 1] === '--rung-dtype').map(split)
+  return {
+    runner: real[0],
+    artefacts,
+    dtype: session.problem.dtype,
+    dtypes: new Map(own),
+    rungs: session.rungs,
+  }
 }
 
 /** @param {number[]} shape @param {number[]} scalar @param {string} dtype */
@@ -90,9 +96,13 @@ const problem = ([m, n, k], [alpha, beta], dtype) =>
     String(value),
   ])
 
-/** @typedef {{ id: string, artefact: string }} Rung */
+/** @typedef {{ id: string, artefact: string, dtype?: string | undefined }} Rung */
 /** @param {Rung[]} rungs */
-const rungArgs = (rungs) => rungs.flatMap(({ id, artefact }) => ['--rung', `${id}=${artefact}`])
+const rungArgs = (rungs) =>
+  rungs.flatMap(({ id, artefact, dtype }) => [
+    ...['--rung', `${id}=${artefact}`],
+    ...(dtype ? ['--rung-dtype', `${id}=${dtype}`] : []),
+  ])
 
 /**
  * The verdicts on rungs at one problem, by id: null when right, else why not. All in one process, and
@@ -169,14 +179,14 @@ try {
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.length > 0 && !wanted.includes(ladder.id)) continue
-    const { runner, artefacts, dtype, rungs } = build(ladder)
+    const { runner, artefacts, dtype, dtypes, rungs } = build(ladder)
     /** @type {Rung[]} */
     const ready = []
     for (const { id, status, reason } of rungs) {
       const artefact = artefacts.get(id)
       if (artefact && done.has(artefact)) continue
       done.add(artefact)
-      if (artefact && status !== 'unsupported') ready.push({ id, artefact })
+      if (artefact && status !== 'unsupported') ready.push({ id, artefact, dtype: dtypes.get(id) })
       else {
         console.log(`${ladder.id} ${id}: ${status}. ${reason ?? ''}`)
         if (status !== 'unsupported') bad += 1

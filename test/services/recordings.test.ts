@@ -24,6 +24,8 @@ describe('the shipped recordings', () => {
         'gemm-3xtf32 8192',
         'seed-cutlass 4096',
         'seed-gtx1050 4096',
+        'seed-gtx1050 2048',
+        'seed-gtx1050 1024',
         'seed-rtx3060 4096',
         'seed-rtx3090 1024',
         'seed-t4 16384',

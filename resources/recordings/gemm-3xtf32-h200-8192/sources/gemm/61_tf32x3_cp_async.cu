@@ -59,14 +59,15 @@ gemmTf32x3Async(int m, int n, int k, float alpha, const float* __restrict__ a, c
     const int t = step * BK;
     if (t >= k) return;
     float* stage = stages + step % STAGES * kStage;
-#pragma unroll
+    constexpr int kUnroll = kWide == 4 ? 8 : 1;  // sixteen addresses at once would spill
+#pragma unroll kUnroll
     for (int i = 0; i < BM * kPerRowA / kThreads; ++i) {
       const int e = threadIdx.x + i * kThreads, row = e / kPerRowA, col = e % kPerRowA * kWide;
       const bool inside = t + col < k;
       copyAsync<kWide * 4>(klSharedAddress(&stage[row * kStrideA + col]),
                            a + (long long)min(row0 + row, m - 1) * k + (inside ? t + col : 0), inside);
     }
-#pragma unroll
+#pragma unroll kUnroll
     for (int i = 0; i < BK * kPerRowB / kThreads; ++i) {
       const int e = threadIdx.x + i * kThreads, row = e / kPerRowB, col = e % kPerRowB * kWide;
       const bool inside = t + row < k;
