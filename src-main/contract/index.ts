@@ -14,6 +14,7 @@ import { RungResult, Session } from '../domain/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './keeping'
 import { DeepAnswer, DeepRequest } from './deep'
 import { draftCalls } from './drafts'
+import { labCalls } from './labs'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportRequest } from './report'
 import { SessionRef } from './session-ref'
@@ -175,6 +176,7 @@ export const calls = {
   ),
   ...sanitizeCalls,
   ...draftCalls,
+  ...labCalls,
 } as const
 
 export type Calls = typeof calls

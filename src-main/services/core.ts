@@ -24,6 +24,7 @@ import { diagnose } from './doctor'
 import { createDrafts } from './drafts'
 import { resolveLadder } from './plan'
 import { answerReport } from './report/make'
+import { createLabDesk } from './lab-desk'
 import { createSanitizeJob } from './sanitize-job'
 import {
   deletedSessions,
@@ -57,6 +58,8 @@ interface ActiveRun {
   abort: AbortController
   finished: Promise<void>
 }
+
+type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 
 /** A UI asks for a session and its sources one after the other: keep the last few. */
 const keptSessions = 8
@@ -105,32 +108,20 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       )
   }
 
-  const start = (request: CallInput<'run.start'> & object): string => {
+  /** One run at a time, whose events go to every listener; `work` says how it ended. */
+  const begin = (
+    work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
+  ): string => {
     refuseWhileBusy()
     const id = `run-${randomBytes(8).toString('hex')}`
     const abort = new AbortController()
     messages = []
-    const finished = climb(
-      { params: {}, profile: 'card', ...request },
-      {
-        assets,
-        store: places.store,
-        appVersion,
-        emit: (event) => {
-          publish(id, event)
-        },
-        signal: abort.signal,
-      },
-    ).then(
-      ({ session, folder, missing, unsaved }) => {
+    const finished = work((event) => {
+      publish(id, event)
+    }, abort.signal).then(
+      (end) => {
         active = null
-        const error = unsaved ?? missing
-        publish(id, {
-          type: 'finished',
-          status: session.completion,
-          session: folder === null ? null : refOf(session.target, folder),
-          ...(error ? { error } : {}),
-        })
+        publish(id, { type: 'finished', ...end })
       },
       (error: unknown) => {
         active = null
@@ -145,6 +136,24 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     active = { id, abort, finished }
     return id
   }
+
+  const start = (request: CallInput<'run.start'> & object): string =>
+    begin(async (emit, signal) => {
+      const { session, folder, missing, unsaved } = await climb(
+        { params: {}, profile: 'card', ...request },
+        { assets, store: places.store, appVersion, emit, signal },
+      )
+      const error = unsaved ?? missing
+      return {
+        status: session.completion,
+        session: folder === null ? null : refOf(session.target, folder),
+        ...(error ? { error } : {}),
+      }
+    })
+
+  const labs = createLabDesk(assets, (work) =>
+    begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })),
+  )
 
   const hasGpu = async (): Promise<boolean> => (await findTool('nvidia-smi')) !== null
 
@@ -231,6 +240,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       return {}
     },
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
+    ...labs,
   } satisfies Handlers
 
   return {

@@ -10,6 +10,7 @@ import { summaryOf } from '../contract/session-summary'
 import type { DeepProfile } from '../domain/deep'
 import { inputError } from '../domain/errors'
 import type { Session } from '../domain/session'
+import { labSessionFolder } from './lab-refs'
 import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
 
 export interface OpenedSession {
@@ -69,6 +70,12 @@ const folderOf = (places: SessionPlaces, ref: string): string =>
   places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(places.store, ref)
 
 export async function openSession(places: SessionPlaces, ref: string): Promise<OpenedSession> {
+  const ofLab = labSessionFolder(places.assets, ref)
+  if (ofLab !== null) {
+    if (!ref.startsWith(recordedPrefix)) return openFolder(ofLab)
+    const session = await readSession(ofLab)
+    return openRecording({ name: ref.slice(recordedPrefix.length), folder: ofLab, session })
+  }
   if (!ref.startsWith(recordedPrefix)) {
     const folder = folderOf(places, ref)
     if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)

@@ -34,6 +34,8 @@ const limits: Partial<Record<CallName, number>> = {
   'report.make': 240_000,
   // nvcc takes seconds, and minutes where the machine is busy.
   'drafts.build': 300_000,
+  'labs.build': 10 * 60_000,
+  'labs.check': 60_000,
 }
 const defaultLimit = 15_000
 

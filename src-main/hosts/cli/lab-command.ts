@@ -18,7 +18,7 @@ import { faultSentence, profileLevelOf } from '../../domain/lab'
 import { outcomeExitCode } from '../../domain/lab-outcome'
 import { checkLab } from '../../services/lab-check'
 import { newAttemptFolder } from '../../services/lab-progress'
-import { isTrusted, requireTrust, trustLab } from '../../services/lab-trust'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../../services/lab-trust'
 import { listLabs, openLab } from '../../services/labs'
 import { appVersion } from '../../services/version'
 import { wholeNumber } from './arguments'
@@ -105,7 +105,10 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
     lab.lab,
     options.answers === undefined ? undefined : resolve(options.answers),
   )
-  const out = options.out === undefined ? await newAttemptFolder(lab) : resolve(options.out)
+  const out =
+    options.out === undefined
+      ? await newAttemptFolder(isShipped(places, lab) ? lab.id : `own:${lab.id}`)
+      : resolve(options.out)
   const { outcome } = await checkLab(
     { lab, ...submission, target: options.target },
     {
