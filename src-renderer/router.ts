@@ -42,6 +42,14 @@ export const router = createRouter({
       name: 'sessions',
       component: () => import('./features/sessions/SessionsScreen.vue'),
     },
+    { path: '/labs', name: 'labs', component: () => import('./features/labs/LabsScreen.vue') },
+    {
+      path: '/labs/:labRef',
+      name: 'lab',
+      meta: { under: 'labs' },
+      props: true,
+      component: () => import('./features/labs/LabScreen.vue'),
+    },
     { path: '/run', name: 'run', component: () => import('./features/run/RunScreen.vue') },
     {
       path: '/run/checks',

@@ -122,6 +122,7 @@ export const useRunStore = defineStore('run', () => {
     orphaned,
     active,
     follow,
+    resync,
     start,
     cancel,
   }

@@ -4,6 +4,7 @@ import charts from './charts.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
+import labs from './labs.json'
 import ladder from './ladder.json'
 import matrix from './matrix.json'
 import exports from './export.json'
@@ -20,6 +21,7 @@ export default {
   ...whatIf,
   ...sessions,
   ...figures,
+  ...labs,
   ...ladder,
   ...charts,
   ...compare,

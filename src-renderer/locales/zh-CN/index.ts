@@ -4,6 +4,7 @@ import charts from './charts.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
 import figures from './figures.json'
+import labs from './labs.json'
 import ladder from './ladder.json'
 import metrics from './metrics.json'
 import matrix from './matrix.json'
@@ -21,6 +22,7 @@ export default {
   ...whatIf,
   ...sessions,
   ...figures,
+  ...labs,
   ...ladder,
   ...charts,
   ...compare,

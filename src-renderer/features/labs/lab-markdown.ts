@@ -1,0 +1,94 @@
+/**
+ * Markdown as nodes of Vue, never as HTML: what an author wrote cannot become an element that is not
+ * made here. Formulas stand between dollar signs; pictures are those that came with the lab.
+ */
+import MarkdownIt, { type Token } from 'markdown-it'
+import { defineAsyncComponent, h, type VNode } from 'vue'
+
+const FormulaText = defineAsyncComponent(() => import('./FormulaText.vue'))
+
+const markdown = new MarkdownIt('commonmark', { html: false }).enable('table')
+
+// `$a^2$` in the line, `$$a^2$$` on its own; `\$` is a dollar.
+markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
+  const found = /^(\$\$?)(?!\s)((?:\\.|[^\\$])+?)\1/.exec(state.src.slice(state.pos))
+  const display = /^\$\$\s*((?:\\.|[^\\$])+?)\s*\$\$/.exec(state.src.slice(state.pos))
+  const match = display ?? found
+  if (!match || (!display && /\s$/.test(match[2]!))) return false
+  if (!silent) {
+    const token = state.push('formula', '', 0)
+    token.content = display ? display[1]! : match[2]!
+    token.meta = { display: display !== null }
+  }
+  state.pos += match[0].length
+  return true
+})
+
+export interface MarkdownOptions {
+  /** `data:` URIs by the path that the text names. */
+  pictures?: Readonly<Record<string, string>>
+}
+
+type Child = VNode | string
+
+/** Headings begin below that of the screen. */
+const tagOf = (tag: string): string =>
+  tag.replace(/^h([1-5])$/, (_, level) => `h${Number(level) + 1}`)
+
+function leaf(token: Token, { pictures = {} }: MarkdownOptions): Child[] {
+  switch (token.type) {
+    case 'inline':
+      return nodes(token.children ?? [], { pictures })
+    case 'text':
+      return [token.content]
+    case 'softbreak':
+      return [' ']
+    case 'hardbreak':
+      return [h('br')]
+    case 'hr':
+      return [h('hr')]
+    case 'code_inline':
+      return [h('code', token.content)]
+    case 'fence':
+    case 'code_block':
+      return [h('pre', { tabindex: 0 }, [h('code', token.content)])]
+    case 'formula':
+      return [
+        h(FormulaText, {
+          text: token.content,
+          display: (token.meta as { display: boolean }).display,
+        }),
+      ]
+    case 'image': {
+      const source = pictures[String(token.attrGet('src'))]
+      return source === undefined
+        ? [token.content]
+        : [h('img', { src: source, alt: token.content })]
+    }
+    default:
+      return token.content === '' ? [] : [token.content]
+  }
+}
+
+function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
+  const root: Child[] = []
+  const open: { token: Token; children: Child[] }[] = []
+  const here = (): Child[] => open.at(-1)?.children ?? root
+  for (const token of tokens) {
+    if (token.nesting === 1) open.push({ token, children: [] })
+    else if (token.nesting === 0) here().push(...leaf(token, options))
+    else {
+      const closed = open.pop()
+      if (!closed) continue
+      // A link is not followed out of a lab: its address stands in the text.
+      if (closed.token.type === 'link_open')
+        here().push(h('span', { title: String(closed.token.attrGet('href')) }, closed.children))
+      else if (closed.token.hidden) here().push(...closed.children)
+      else here().push(h(tagOf(closed.token.tag), closed.children))
+    }
+  }
+  return root
+}
+
+export const renderMarkdown = (text: string, options: MarkdownOptions = {}): Child[] =>
+  nodes(markdown.parse(text, {}), options)

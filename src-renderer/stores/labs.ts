@@ -1,0 +1,131 @@
+import { defineStore } from 'pinia'
+import { shallowRef } from 'vue'
+import type { CallOutput } from '../../src-main/contract'
+import type { LabBuildReport, LabView } from '../../src-main/contract/labs'
+import type { LabAnswers } from '../../src-main/domain/lab-outcome'
+import { useClient } from '../client/current'
+import { loading, track, valueOf, type Loadable } from './loadable'
+import { useRunStore } from './run'
+
+const saveAfterMs = 500
+
+/** The list of labs and the one on the desk; drafts and answers go to the core a moment after a change. */
+export const useLabsStore = defineStore('labs', () => {
+  const list = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
+  const view = shallowRef<Loadable<LabView>>(loading)
+  const build = shallowRef<LabBuildReport | null>(null)
+  const building = shallowRef(false)
+  /** What went wrong with the last thing that was asked for. */
+  const error = shallowRef<unknown>(null)
+  /** The check that was started from here. */
+  const runId = shallowRef<string | null>(null)
+
+  const loadList = () =>
+    track(useClient().call('labs.list', {}), (next) => {
+      if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
+    })
+
+  /** Asked for again, what is on screen stays until the next is there. */
+  async function load(ref: string): Promise<void> {
+    const same = valueOf(view.value)?.ref === ref
+    if (!same) {
+      build.value = null
+      error.value = null
+    }
+    await track(useClient().call('labs.get', { ref }), (next) => {
+      if (next.state !== 'loading' || !same) view.value = next
+    })
+  }
+
+  /** Runs what was asked for and keeps its failure for the screen; null where it failed. */
+  async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
+    error.value = null
+    try {
+      return await work()
+    } catch (caught) {
+      error.value = caught
+      return null
+    }
+  }
+
+  let waiting: { ref: string; source?: string; answers?: LabAnswers } | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer)
+    const change = waiting
+    waiting = null
+    if (change) await attempt(() => useClient().call('labs.save', change))
+  }
+
+  function save(ref: string, change: { source?: string; answers?: LabAnswers }): void {
+    if (waiting && waiting.ref !== ref) void flush()
+    waiting = { ...waiting, ref, ...change }
+    clearTimeout(timer)
+    timer = setTimeout(() => void flush(), saveAfterMs)
+  }
+
+  async function runBuild(ref: string, source: string): Promise<void> {
+    building.value = true
+    build.value = await attempt(() => useClient().call('labs.build', { ref, source }))
+    building.value = false
+  }
+
+  async function check(ref: string, source: string, target: 'local' | 'recorded'): Promise<void> {
+    await flush()
+    const started = await attempt(() => useClient().call('labs.check', { ref, source, target }))
+    runId.value = started?.runId ?? null
+    if (started) await useRunStore().resync()
+  }
+
+  async function hint(ref: string): Promise<void> {
+    await attempt(() => useClient().call('labs.hint', { ref }))
+    await load(ref)
+  }
+
+  async function solution(ref: string): Promise<void> {
+    await attempt(() => useClient().call('labs.solution', { ref }))
+    await load(ref)
+  }
+
+  async function reset(ref: string): Promise<void> {
+    clearTimeout(timer)
+    waiting = null
+    await attempt(() => useClient().call('labs.reset', { ref }))
+    build.value = null
+    await load(ref)
+  }
+
+  async function add(folder: string): Promise<string | null> {
+    const added = await attempt(() => useClient().call('labs.add', { folder }))
+    return added?.ref ?? null
+  }
+
+  async function trust(ref: string, contentHash: string): Promise<void> {
+    await attempt(() => useClient().call('labs.trust', { ref, contentHash }))
+    await load(ref)
+  }
+
+  const attemptOf = (ref: string, id: string) => useClient().call('labs.attempt', { ref, id })
+
+  return {
+    list,
+    view,
+    build,
+    building,
+    error,
+    runId,
+    loadList,
+    load,
+    flush,
+    save,
+    runBuild,
+    check,
+    hint,
+    solution,
+    reset,
+    add,
+    trust,
+    attemptOf,
+  }
+})
