@@ -9,7 +9,7 @@ import { placesInPdf } from '../../src-main/adapters/pdf'
 import { reportHtml, reportPdf, type HtmlSource } from '../../src-main/services/report'
 import { readTemplate } from '../../src-main/services/report/html'
 import { largeProfile } from '../services/report/deep-samples'
-import { noPrivates, recording, withHostileStrings } from '../services/report/samples'
+import { noPrivates, recording, slowed, withHostileStrings } from '../services/report/samples'
 import { tempDir } from '../services/support'
 
 let browser: Browser
@@ -74,10 +74,9 @@ describe('an HTML report from the disk, offline', () => {
       .last()
       .click()
     await page.locator('.cm-content').first().waitFor()
-    expect(await page.locator('.cm-content').allTextContents()).toEqual([
-      expect.stringContaining('05_thread_tile_2d'),
-      expect.stringContaining('06_float4'),
-    ])
+    const [before, after] = await page.locator('.cm-content').allTextContents()
+    expect(before).toContain('constexpr int kRowsA = kThreads / BK;')
+    expect(after).toContain('The count of shared loads hardly moves')
     expect(await page.locator('main').textContent()).toContain('Shared-memory loads')
     expect([faults, requests]).toEqual([[], []])
   })
@@ -115,6 +114,19 @@ describe('an HTML report from the disk, offline', () => {
   it('says its findings where scripts are off', async () => {
     const { page } = await open([recording()], {}, { scripts: false })
     expect(await page.locator('noscript').textContent()).toContain('Best rung:')
+  })
+
+  it('sets two sessions side by side, and leads to each rung in both', async () => {
+    const after = slowed(recording(), '06_float4', 1.5)
+    const { page, faults } = await open([recording(), after])
+    const row = page.locator('tr', { hasText: '06_float4' }).first()
+    expect(await row.textContent()).toMatch(/3\.41 ms\s*5\.12 ms\s*0\.667×/)
+    await row.getByRole('link').click()
+    await page.locator('.cm-content').first().waitFor()
+    await page.getByRole('link', { name: 'Ladder', exact: true }).click()
+    await page.getByText('Second', { exact: true }).click()
+    await page.getByText('5.12').first().waitFor()
+    expect(faults).toEqual([])
   })
 
   it('gives deep profiles to the screens that ask', async () => {

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { assets } from '../../adapters/assets'
 import { createCore } from '../../services/core'
 import { startElectronHost } from './host'
+import { printPdf } from './print-pdf'
 
 startElectronHost({
-  createCore: () => createCore({ host: 'electron' }),
+  createCore: () => createCore({ host: 'electron', printPdf }),
   rendererDir: async () => (await assets()).rendererDir,
   // A sandboxed preload is loaded as CommonJS, whatever the rest of the program is.
   preloadPath: fileURLToPath(new URL('../preload/index.cjs', import.meta.url)),

@@ -3,6 +3,7 @@
  * throws after it, quitting can be prevented, a gone object throws. Its binary is not needed.
  */
 import { EventEmitter } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
 import { FakeApp, FakeEvent, FakeWebContents } from './fake-parts'
 
@@ -59,6 +60,12 @@ export function createFakeElectron() {
       if (state.loadFailure) throw state.loadFailure
     }
 
+    /** A document of the disk, as it is when it is loaded. */
+    async loadFile(path: string): Promise<void> {
+      this.loaded.push(await readFile(path, 'utf8'))
+      if (state.loadFailure) throw state.loadFailure
+    }
+
     show(): void {
       this.shown = true
     }
@@ -77,6 +84,11 @@ export function createFakeElectron() {
 
     isDestroyed(): boolean {
       return this.destroyed
+    }
+
+    destroy(): void {
+      this.destroyed = true
+      this.webContents.destroyed = true
     }
 
     /** As when the person closes it. */

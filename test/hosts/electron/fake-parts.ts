@@ -69,6 +69,13 @@ export class FakeWebContents extends EventEmitter {
     this.openHandler = handler
   }
 
+  printed: object[] = []
+
+  async printToPDF(options: object): Promise<Uint8Array> {
+    this.printed.push(options)
+    return Uint8Array.of(37, 80, 68, 70)
+  }
+
   send(channel: string, ...args: unknown[]): void {
     if (this.destroyed) throw new TypeError('Object has been destroyed')
     this.sent.push({ channel, args: structuredClone(args) })

@@ -1,5 +1,4 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { printPdf } from '../../../src-main/adapters/chromium'
@@ -157,17 +156,16 @@ describe('the browser of this machine', () => {
   })
 
   it('that fails is quoted, and nothing of it stays on the disk', async () => {
-    setEnv({ KERNEL_LADDER_CHROMIUM: await browser('echo boom >&2; exit 7') })
-    const left = async () =>
-      (await readdir(tmpdir())).filter((name) => name.startsWith('kernel-ladder-print-'))
-    const before = await left()
+    const program = await browser('echo boom >&2; exit 7')
+    const temporary = await tempDir()
+    setEnv({ KERNEL_LADDER_CHROMIUM: program, TMPDIR: temporary })
     await expect(printPdf('x')).rejects.toMatchObject({
       kind: 'failed',
       message: expect.stringMatching(
         /made no PDF: it ended with code 7\. Its last words: boom/,
       ) as string,
     })
-    expect(await left()).toEqual(before)
+    expect(await readdir(temporary)).toEqual([])
   })
 
   it('gets a profile of its own, and no sandbox only where it is run by root', async () => {
