@@ -8,6 +8,7 @@ import labs from './labs.json'
 import ladder from './ladder.json'
 import matrix from './matrix.json'
 import exports from './export.json'
+import palette from './palette.json'
 import report from './report.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
@@ -26,6 +27,7 @@ export default {
   ...charts,
   ...compare,
   ...matrix,
+  ...palette,
   ...code,
   ...exports,
   ...report,

@@ -9,6 +9,7 @@ import ladder from './ladder.json'
 import metrics from './metrics.json'
 import matrix from './matrix.json'
 import exports from './export.json'
+import palette from './palette.json'
 import report from './report.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
@@ -27,6 +28,7 @@ export default {
   ...charts,
   ...compare,
   ...matrix,
+  ...palette,
   ...code,
   ...profilePlan,
   ...run,

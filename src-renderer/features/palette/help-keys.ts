@@ -1,0 +1,36 @@
+/** The keys of the help sheet; the words are `help.<group>.<entry>` of the locale. */
+export const helpGroups = [
+  {
+    id: 'everywhere',
+    entries: [
+      { id: 'palette', keys: ['Ctrl', 'K'] },
+      { id: 'help', keys: ['?'] },
+      { id: 'leave', keys: ['Esc'] },
+    ],
+  },
+  {
+    id: 'ladder',
+    entries: [
+      { id: 'move', keys: ['↑', '↓'] },
+      { id: 'open', keys: ['→', '←'] },
+      { id: 'pick', keys: ['Space'] },
+      { id: 'compare', keys: ['c'] },
+      { id: 'pin', keys: ['p'] },
+    ],
+  },
+  {
+    id: 'compare',
+    entries: [
+      { id: 'change', keys: ['n', 'p'] },
+      { id: 'step', keys: ['[', ']'] },
+    ],
+  },
+  {
+    id: 'matrix',
+    entries: [
+      { id: 'move', keys: ['↑', '↓', '←', '→'] },
+      { id: 'page', keys: ['PgUp', 'PgDn'] },
+      { id: 'ends', keys: ['Home', 'End'] },
+    ],
+  },
+] as const

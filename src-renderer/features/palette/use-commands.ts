@@ -1,0 +1,89 @@
+/** The commands that are there on every screen: screens, sessions, steps of the session, language, theme. */
+import { useI18n } from 'vue-i18n'
+import { useRouter } from 'vue-router'
+import { rungBefore } from '../../../src-main/domain/session'
+import { languageChoice, languageChoices } from '../../i18n'
+import { valueOf } from '../../stores/loadable'
+import { useSessionsStore } from '../../stores/sessions'
+import { languages } from '../../ui/language'
+import { themeChoice, themeChoices } from '../../ui/theme'
+import { sessionTitle } from '../sessions/session-list'
+import { screenCommands, type Command } from './commands'
+import { goTos, placeOf } from './go-to'
+
+export function useCommands(help: () => void): () => Command[] {
+  const { t } = useI18n()
+  const router = useRouter()
+  const sessions = useSessionsStore()
+
+  const screens = (): Command[] =>
+    goTos
+      .filter(({ name }) => router.hasRoute(name))
+      .map((place) => ({
+        id: `go-${place.name}`,
+        title: t(`title.${place.name}`),
+        group: t('palette.group.screens'),
+        keys: ['g', place.key],
+        run: () => void router.push(placeOf(place, sessions.currentRef)),
+      }))
+
+  const steps = (): Command[] => {
+    const ref = sessions.currentRef
+    const session = ref === null ? undefined : valueOf(sessions.sessions.get(ref))
+    if (!session || ref === null) return []
+    return session.rungs.flatMap((rung) => {
+      const before = rungBefore(session, rung.id)
+      if (!before || rung.id === session.ladder.reference) return []
+      return [
+        {
+          id: `compare-${rung.id}`,
+          title: t('palette.compareStep', { a: before.title, b: rung.title }),
+          group: t('title.compare'),
+          run: () =>
+            void router.push({
+              name: 'compare',
+              params: { sessionRef: ref, a: before.id, b: rung.id },
+            }),
+        },
+      ]
+    })
+  }
+
+  const open = (): Command[] =>
+    (valueOf(sessions.list) ?? [])
+      .filter(({ damaged }) => damaged === undefined)
+      .map((item) => ({
+        id: `open-${item.ref}`,
+        title: sessionTitle(item),
+        group: t('palette.group.sessions'),
+        run: () => void router.push({ name: 'ladder', params: { sessionRef: item.ref } }),
+      }))
+
+  const preferences = (): Command[] => [
+    ...themeChoices.map((value) => ({
+      id: `theme-${value}`,
+      title: t(`preferences.${value}`),
+      group: t('preferences.theme'),
+      run: () => {
+        themeChoice.value = value
+      },
+    })),
+    ...languageChoices.map((value) => ({
+      id: `language-${value}`,
+      title: value === 'system' ? t('preferences.system') : languages[value],
+      group: t('preferences.language'),
+      run: () => {
+        languageChoice.value = value
+      },
+    })),
+  ]
+
+  return () => [
+    ...screenCommands(),
+    ...screens(),
+    { id: 'help', title: t('help.title'), group: t('palette.group.help'), keys: ['?'], run: help },
+    ...steps(),
+    ...open(),
+    ...preferences(),
+  ]
+}

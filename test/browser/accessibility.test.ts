@@ -1,0 +1,131 @@
+/** Every screen by axe in both themes, and by keyboard alone. */
+import axe from 'axe-core'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { screens } from './screens'
+import { startHarness, type Harness } from './support'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.stop())
+
+/** Faults that keep someone out, each as the rule and where it is. */
+async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+describe.each([false, true])('dark: %s', (dark) => {
+  it.each(screens)('$name has no serious fault', async ({ route, ready }) => {
+    const { page } = await harness.open(route, { dark })
+    // High enough that no field lies under the bar that stays at a form's end.
+    await page.setViewportSize({ width: 1280, height: 1600 })
+    await page.locator(ready).first().waitFor()
+    await page.waitForTimeout(300)
+    expect(await seriousFaults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('nor have the palette, the help sheet and the menus', async () => {
+    const { page } = await harness.open('/doctor', { dark })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Language and theme' }).press('Enter')
+    await page.getByRole('menuitemradio').first().waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('by keyboard alone', () => {
+  const arrived = (page: Page, part: string) =>
+    page.waitForURL((url) => decodeURIComponent(url.hash).includes(part))
+
+  it('every screen is opened by g and its letter', async () => {
+    const { page } = await harness.open('/doctor')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    for (const [key, part] of [
+      ['l', '/ladder'],
+      ['c', '/compare/'],
+      ['m', '/matrix'],
+      ['h', '/charts'],
+      ['x', '/export'],
+      ['s', '/sessions'],
+      ['o', '/occupancy'],
+      ['r', '/run'],
+      ['k', '/run/checks'],
+      ['d', '/doctor'],
+    ] as const) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      await arrived(page, part)
+    }
+  })
+
+  it('letters in a field stay letters', async () => {
+    const { page } = await harness.open('/sessions')
+    await page.locator('tr[data-session]').first().waitFor()
+    await page.getByRole('searchbox').focus()
+    await page.keyboard.type('gd?')
+    expect(await page.getByRole('searchbox').inputValue()).toBe('gd?')
+    expect(page.url()).toContain('/sessions')
+  })
+
+  it('a command is found by a part of its name, and done', async () => {
+    const { page } = await harness.open('/doctor')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('matr')
+    await page.getByRole('option', { name: /Matrix/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await arrived(page, '/matrix')
+    await page.locator('[role="gridcell"]').first().waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('dark')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('2D thread tile with 128')
+    await page.keyboard.press('Enter')
+    await arrived(page, '/compare/05_thread_tile_2d/06_float4')
+  })
+
+  it('a search without an answer says so, and Escape leaves everything as it was', async () => {
+    const { page } = await harness.open('/doctor')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('<b>nothing</b>')
+    await page.getByText('No command matches “<b>nothing</b>”').waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(page.url()).toContain('/doctor')
+  })
+
+  it('the first Tab leads past the head to the screen', async () => {
+    const { page } = await harness.open('/doctor')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN')
+  })
+})
