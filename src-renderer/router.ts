@@ -38,6 +38,13 @@ export const router = createRouter({
       component: () => import('./features/export/ExportScreen.vue'),
     },
     {
+      path: '/session/:sessionRef/edit/:rung',
+      name: 'edit',
+      props: true,
+      meta: { under: 'ladder' },
+      component: () => import('./features/edit/EditScreen.vue'),
+    },
+    {
       path: '/sessions',
       name: 'sessions',
       component: () => import('./features/sessions/SessionsScreen.vue'),

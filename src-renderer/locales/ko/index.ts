@@ -3,6 +3,7 @@ import code from './code.json'
 import charts from './charts.json'
 import compare from './compare.json'
 import doctor from './doctor.json'
+import edit from './edit.json'
 import figures from './figures.json'
 import labs from './labs.json'
 import ladder from './ladder.json'
@@ -22,6 +23,7 @@ export default {
   ...shell,
   ...whatIf,
   ...sessions,
+  ...edit,
   ...figures,
   ...labs,
   ...ladder,

@@ -1,0 +1,125 @@
+/** A copy of a rung while it is edited: opened, saved as it is typed, built, discarded. */
+import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
+import type { CallOutput } from '../../../src-main/contract'
+import type { Draft } from '../../../src-main/domain/draft'
+import { useClient } from '../../client/current'
+import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
+
+/** Milliseconds without a key before what was typed is saved. */
+const pauseMs = 700
+
+export type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed'
+
+export function useDraft(session: () => string, rung: () => string) {
+  const draft = shallowRef<Loadable<Draft>>(loading)
+  const source = ref('')
+  const saveState = ref<SaveState>('untouched')
+  const savedAt = ref<string | null>(null)
+  const saveError = shallowRef<unknown>(null)
+  const built = shallowRef<Loadable<CallOutput<'drafts.build'>> | null>(null)
+  const building = computed(() => built.value?.state === 'loading')
+  /** The text on the core's side. */
+  let kept = ''
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let saving: Promise<boolean> | undefined
+
+  const body = (own: Draft) => {
+    const { schema: _schema, savedAt: _savedAt, ...rest } = own
+    return { ...rest, source: source.value }
+  }
+
+  async function open(): Promise<void> {
+    built.value = null
+    await track(
+      useClient().call('drafts.open', { session: session(), rung: rung() }),
+      (next) => (draft.value = next),
+    )
+    const own = valueOf(draft.value)
+    if (!own) return
+    kept = own.source
+    source.value = own.source
+    savedAt.value = own.savedAt
+    saveState.value = own.savedAt === null ? 'untouched' : 'saved'
+  }
+
+  async function write(own: Draft): Promise<boolean> {
+    const text = source.value
+    saveState.value = 'saving'
+    try {
+      const answer = await useClient().call('drafts.save', body(own))
+      kept = text
+      savedAt.value = answer.savedAt
+      saveError.value = null
+      saveState.value = source.value === text ? 'saved' : 'unsaved'
+      return true
+    } catch (error) {
+      saveError.value = error
+      saveState.value = 'failed'
+      return false
+    }
+  }
+
+  /** Saves at once; false where that failed. One save at a time, so that an older text never wins. */
+  async function save(): Promise<boolean> {
+    clearTimeout(timer)
+    await saving
+    const own = valueOf(draft.value)
+    if (!own) return false
+    if (kept === source.value && savedAt.value !== null) return true
+    saving = write(own)
+    return saving.finally(() => {
+      saving = undefined
+    })
+  }
+
+  watch(source, (text) => {
+    if (draft.value.state !== 'ready' || text === kept) return
+    saveState.value = 'unsaved'
+    clearTimeout(timer)
+    timer = setTimeout(() => void save(), pauseMs)
+  })
+
+  async function build(): Promise<void> {
+    const own = valueOf(draft.value)
+    if (!own || building.value) return
+    await track(
+      useClient().call('drafts.build', { session: session(), draft: body(own) }),
+      (next) => (built.value = next),
+    )
+  }
+
+  /** Throws the copy away and opens a new one. */
+  async function discard(): Promise<void> {
+    clearTimeout(timer)
+    const own = valueOf(draft.value)
+    if (own) await useClient().call('drafts.delete', { id: own.id })
+    await open()
+  }
+
+  const flush = (): void => {
+    if (saveState.value === 'unsaved') void save()
+  }
+  const hidden = (): void => {
+    if (document.visibilityState === 'hidden') flush()
+  }
+  document.addEventListener('visibilitychange', hidden)
+  onBeforeUnmount(() => {
+    document.removeEventListener('visibilitychange', hidden)
+    flush()
+  })
+
+  watch([session, rung], () => void open(), { immediate: true })
+  return {
+    draft,
+    source,
+    saveState,
+    savedAt,
+    saveError,
+    built,
+    building,
+    save,
+    build,
+    discard,
+    reopen: () => void open(),
+  }
+}

@@ -1,0 +1,102 @@
+/** A copy of a rung edited in the UI: the real core and CodeMirror over fake tools. */
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fakeMachine } from '../services/support'
+import { startHarness, type Harness, type OpenPage } from './support'
+
+let harness: Harness | undefined
+afterEach(async () => {
+  await harness?.stop()
+  harness = undefined
+})
+
+const session = 'recorded:gemm-fp32-h200-1024'
+const rung = '05_thread_tile_2d'
+const route = `/session/${encodeURIComponent(session)}/edit/${rung}`
+/** What lets the fake tools answer as they did for the rung. */
+const like = `// like: ${rung}`
+
+async function open(): Promise<OpenPage> {
+  harness = await startHarness()
+  const opened = await harness.open(route)
+  await opened.page.locator('.cm-content').waitFor()
+  return opened
+}
+const editor = (page: Page) => page.locator('.cm-content')
+async function append(page: Page, text: string): Promise<void> {
+  await editor(page).click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.insertText(`\n${text}`)
+}
+const saved = (page: Page) => page.locator('.save.saved').waitFor()
+
+describe('the editor', () => {
+  it('keeps what was typed over a restart of the program, and throws it away when asked to', async () => {
+    await fakeMachine()
+    const { page, faults } = await open()
+    await append(page, '// mine')
+    await saved(page)
+    expect(faults).toEqual([])
+    await harness!.stop()
+
+    const again = await open()
+    await again.page.keyboard.press('Control+End')
+    await editor(again.page).click()
+    await again.page.keyboard.press('Control+End')
+    await again.page.getByText('// mine').waitFor()
+    await again.page.getByRole('button', { name: 'Start over' }).click()
+    await again.page.getByRole('button', { name: 'Throw away' }).click()
+    await again.page.getByText('Not changed yet').waitFor()
+    expect(await harness!.core.call('drafts.list', {})).toEqual([])
+  })
+
+  it('builds with a key and shows the compiler’s words at their lines', async () => {
+    await fakeMachine()
+    const { page, faults } = await open()
+    await editor(page).click()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.insertText('// @rung other\n')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Does not build').waitFor()
+    await page.getByText('@rung stands here again').first().waitFor()
+    const line = page.locator('.result .place').first()
+    await line.click()
+    await page.locator('.cm-lint-marker-error').first().waitFor()
+    expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0)
+    expect(faults).toEqual([])
+  })
+
+  it('runs the copy after its rung, as a new session', async () => {
+    await fakeMachine()
+    const { page } = await open()
+    await append(page, like)
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Builds for sm_90').waitFor()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('link', { name: 'Open session' }).click()
+    await page.locator(`tr[data-rung="${rung}-edit1"]`).waitFor()
+    const rungs = await page
+      .locator('tr[data-rung]')
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-rung')))
+    expect(rungs.indexOf(`${rung}-edit1`)).toBe(rungs.indexOf(rung) + 1)
+  })
+
+  it('without a GPU builds and says that it cannot run', async () => {
+    await fakeMachine(['nvidia-smi'])
+    const { page } = await open()
+    await page.getByText('edited and built, and not run').waitFor()
+    expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true)
+    await append(page, like)
+    await page.getByRole('button', { name: 'Build' }).click()
+    await page.getByText('Builds for sm_90').waitFor()
+  })
+
+  it('is reached from the rung’s details', async () => {
+    await fakeMachine()
+    harness = await startHarness()
+    const { page } = await harness.open(`/session/${encodeURIComponent(session)}/ladder`)
+    await page.getByRole('button', { name: 'Details of 2D thread tile', exact: true }).click()
+    await page.getByRole('link', { name: 'Edit a copy' }).click()
+    await page.getByRole('heading', { name: 'A copy of 2D thread tile' }).waitFor()
+  })
+})
