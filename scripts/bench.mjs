@@ -5,14 +5,16 @@
  * UI: from opening the address to a ladder whose rows answer a click, in a fresh browser profile each
  * time, over the real web host and the shipped recording.
  * Replay: `run --target recorded` as a process, from start to exit.
+ * Compare: the pair switched over sources of 1,500 lines.
  * Imports: a table of 100 MB beside papaparse, a report of ncu, and the memory that both take.
  * GPU: what profiling costs; only where there is a GPU whose counters may be read.
  *
- *     npm run bench [-- replay ui report csv gpu]
+ *     npm run bench [-- replay ui compare report csv gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { benchCompare } from './bench/compare.mjs'
 import { benchGpu } from './bench/gpu.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
 import { ensureBuilt } from './lib/build.mjs'
@@ -102,6 +104,7 @@ async function benchReplay() {
 const parts = {
   replay: benchReplay,
   ui: benchUi,
+  compare: () => benchCompare(describe),
   report: benchReport,
   csv: benchCsv,
   gpu: benchGpu,

@@ -124,7 +124,7 @@ describe('places of labels', () => {
   })
 
   it('of an axis end at a round figure', () => {
-    expect([0.83, 1.09, 51.2, 100].map(niceEnd)).toEqual([1, 1.5, 60, 100])
+    expect([0.83, 1.09, 51.2, 100].map(niceEnd)).toEqual([1, 1.2, 60, 100])
     expect(niceEnd(0)).toBe(1)
   })
 })

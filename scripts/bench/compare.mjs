@@ -1,0 +1,118 @@
+// @ts-check
+/**
+ * Compare, the pair switched by key, over sources of 1,500 lines: from the key to the second frame after
+ * it, and the processor time of the page's thread, which a busy machine does not change. The session is a
+ * shipped recording whose sources are lengthened by repeating their own lines.
+ */
+import { spawn } from 'node:child_process'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { obtainChromium } from '../lib/chromium.mjs'
+import { nodePath } from '../lib/node.mjs'
+import { root } from '../lib/project.mjs'
+
+const lines = 1500
+const switches = 20
+const recording = 'gemm-fp32-h200-4096'
+
+/** @param {string} text */
+function lengthened(text) {
+  const own = text.split('\n')
+  const body = own.slice(own.findIndex((line) => !line.startsWith('//')))
+  const all = [...own]
+  // Each repetition numbers some of its lines, so that the diff has changes all the way.
+  for (let round = 1; all.length < lines; round += 1)
+    all.push(...body.map((line, index) => (index % 9 === 0 ? `${line} // ${round}` : line)))
+  return all.slice(0, lines).join('\n')
+}
+
+/** @param {string} data */
+async function makeSession(data) {
+  const folder = join(data, 'sessions', 'bench-long-sources')
+  await cp(join(root, 'resources/recordings', recording), folder, { recursive: true })
+  const path = join(folder, 'session.json')
+  const session = JSON.parse(await readFile(path, 'utf8'))
+  session.target = { kind: 'live', name: 'local' }
+  await writeFile(path, JSON.stringify(session))
+  const sources = join(folder, 'sources/gemm')
+  for (const file of await readdir(sources))
+    await writeFile(join(sources, file), lengthened(await readFile(join(sources, file), 'utf8')))
+}
+
+/** @param {import('playwright-core').Page} page @returns {Promise<number[]>} milliseconds of each switch */
+const walk = (page) =>
+  page.evaluate(async (count) => {
+    const view = /** @type {any} */ (globalThis)
+    const frame = () => new Promise((done) => view.requestAnimationFrame(done))
+    /** @type {number[]} */
+    const times = []
+    for (let index = 0; index < count; index += 1) {
+      const start = performance.now()
+      view.dispatchEvent(new view.KeyboardEvent('keydown', { key: index % 4 < 2 ? ']' : '[' }))
+      await new Promise((done) => setTimeout(done, 0))
+      await frame()
+      await frame()
+      times.push(performance.now() - start)
+      // What is left to be parsed when nobody waits is no part of the next switch.
+      await new Promise((done) => setTimeout(done, 400))
+    }
+    return times
+  }, switches)
+
+/** @param {(values: number[]) => string} describe */
+export async function benchCompare(describe) {
+  const data = await mkdtemp(join(tmpdir(), 'kernel-ladder-bench-'))
+  await makeSession(data)
+  const server = spawn(nodePath(), [join(root, 'dist/cli/kernel-ladder.mjs'), 'serve'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, KERNEL_LADDER_DATA: data },
+  })
+  /** @type {string} */
+  const address = await new Promise((done, failed) => {
+    let text = ''
+    server.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      const found = /(http:\S+)\n/.exec(text)?.[1]
+      if (found) done(found)
+    })
+    server.on('exit', () => failed(new Error('The server ended before it said its address.')))
+  })
+  // Installed only by now, so it cannot be imported at the top.
+  const { chromium } = await import('playwright-core')
+  const browser = await chromium.launch({
+    executablePath: await obtainChromium(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+  const context = await browser.newContext()
+  try {
+    for (const width of [1100, 1280, 1920]) {
+      const page = await context.newPage()
+      await page.setViewportSize({ width, height: 900 })
+      // The one-time token is spent by the first page; the others share its cookie.
+      await page.goto(width === 1100 ? address : new URL('/', address).href)
+      await page.goto(
+        new URL('/#/session/bench-long-sources/compare/02_coalesced/03_shared_tile', address).href,
+      )
+      await page.locator('.cm-content').first().waitFor()
+      await page.waitForTimeout(1500)
+      const tools = await page.context().newCDPSession(page)
+      await tools.send('Performance.enable', { timeDomain: 'threadTicks' })
+      const busy = async () =>
+        (await tools.send('Performance.getMetrics')).metrics.find(
+          ({ name }) => name === 'TaskDuration',
+        )?.value ?? 0
+      const before = await busy()
+      const times = await walk(page)
+      const each = ((await busy()) - before) * (1000 / switches)
+      console.log(
+        `Compare, pair switched over ${lines} lines at ${width} px: ${describe(times)}; ${Math.round(each)} ms of processor a switch, what is parsed afterwards included`,
+      )
+      await page.close()
+    }
+  } finally {
+    await browser.close()
+    server.kill('SIGTERM')
+    await rm(data, { recursive: true, force: true })
+  }
+}
