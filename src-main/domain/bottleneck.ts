@@ -52,8 +52,16 @@ export interface BottleneckEvidence {
   /** The side of the threshold that speaks for the class. */
   side: 'above' | 'below'
   /** How a derived figure was come by; absent for a metric as measured. */
-  how?: string
+  how?: Derivation
 }
+
+export type Derivation =
+  /** Traffic over the measured time, of what the memory carries; GB/s. */
+  | { kind: 'dram-traffic'; ceilingGBs: number }
+  /** Slot time in use over the whole waves, 0 to 1, if all blocks take equally long. */
+  | { kind: 'tail'; efficiency: number; wholeWaves: number }
+  /** Warps that wait for these reasons, of all that warps do. */
+  | { kind: 'stall-share'; metrics: readonly string[] }
 
 export interface Bottleneck {
   class: BottleneckClass
@@ -67,7 +75,7 @@ export interface Bottleneck {
 interface Figure {
   id: string
   value: number | null
-  how?: string
+  how?: Derivation
 }
 
 type UnitClass = Exclude<BottleneckClass, 'tail' | 'latency' | 'unknown'>
@@ -104,7 +112,7 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   return {
     id: 'dramUtilization',
     value: (100 * perSecond) / ceiling,
-    how: `${labelOf('dramBytes')} over the measured time, of ${Math.round(ceiling)} GB/s.`,
+    how: { kind: 'dram-traffic', ceilingGBs: ceiling },
   }
 }
 
@@ -171,7 +179,7 @@ function tailOf(rung: RungResult): BottleneckEvidence | null {
     unit: 'waves',
     threshold: Math.ceil(waves) * threshold,
     side: 'below',
-    how: `${(100 * efficiency).toFixed(0)}% of the slots of ${Math.ceil(waves)} whole ${Math.ceil(waves) === 1 ? 'wave' : 'waves'} are in use, if all blocks take equally long.`,
+    how: { kind: 'tail', efficiency, wholeWaves: Math.ceil(waves) },
   }
 }
 
@@ -183,7 +191,7 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
   for (const { class: name, ids } of queues) {
     const share = stallShare(rung, ids)
     if (share === null || share < bottleneckThresholds.stallShare) continue
-    const how = `${ids.map(labelOf).join(' and ')}, of all that warps do.`
+    const how = { kind: 'stall-share', metrics: ids } as const
     return {
       class: name,
       evidence: [
@@ -249,7 +257,11 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
 /** What warps wait for most, beside a latency: the place to look. */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds
-    .map((id) => ({ id, value: stallShare(rung, [id]), how: 'Of all that warps do.' }))
+    .map((id) => ({
+      id,
+      value: stallShare(rung, [id]),
+      how: { kind: 'stall-share', metrics: [id] } as const,
+    }))
     .sort((a, b) => (b.value ?? 0) - (a.value ?? 0))
   return longest?.value == null ? [] : [evidenceOf(longest, 0, 'above')]
 }

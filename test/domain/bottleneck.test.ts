@@ -135,7 +135,7 @@ describe('what a rung is limited by', () => {
     }
     expect(bottleneckOf(session, rung)).toMatchObject({
       class: 'dram-bandwidth',
-      evidence: [{ id: 'dramUtilization', how: expect.stringMatching(/4000 GB\/s/) as string }],
+      evidence: [{ id: 'dramUtilization', how: { kind: 'dram-traffic', ceilingGBs: 4000 } }],
     })
     expect(bottleneckOf(session, rung)!.evidence[0]!.value).toBeCloseTo(90, 6)
   })

@@ -1,5 +1,10 @@
 /** One rung in depth, as terminal text: what limits it, its hot lines, its instructions, ncu's advice. */
-import type { Bottleneck, BottleneckClass, BottleneckEvidence } from '../../domain/bottleneck'
+import type {
+  Bottleneck,
+  BottleneckClass,
+  BottleneckEvidence,
+  Derivation,
+} from '../../domain/bottleneck'
 import {
   lineHeat,
   opcodeHistogram,
@@ -46,6 +51,17 @@ function collects(ids: readonly string[]): string {
 
 const percent = (share: number): string => formatPercent(100 * share)
 
+function describeDerivation(how: Derivation): string {
+  switch (how.kind) {
+    case 'dram-traffic':
+      return `traffic over the measured time, of ${Math.round(how.ceilingGBs)} GB/s`
+    case 'tail':
+      return `${percent(how.efficiency)} of the slots of ${how.wholeWaves} whole ${how.wholeWaves === 1 ? 'wave' : 'waves'} in use, if all blocks take equally long`
+    case 'stall-share':
+      return `${how.metrics.map(labelOf).join(' and ')}, of all that warps do`
+  }
+}
+
 function describeEvidence({
   label,
   value,
@@ -56,7 +72,7 @@ function describeEvidence({
 }: BottleneckEvidence): string {
   const sign = side === 'above' ? '≥' : '<'
   const limit = threshold > 0 ? ` (${sign} ${formatValue(threshold, unit)})` : ''
-  return `  ${label}: ${formatValue(value, unit)}${limit}${how ? `. ${how}` : ''}`
+  return `  ${label}: ${formatValue(value, unit)}${limit}${how ? `: ${describeDerivation(how)}` : ''}`
 }
 
 function describeBottleneck(found: Bottleneck | null): string[] {

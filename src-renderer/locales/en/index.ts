@@ -11,6 +11,7 @@ import matrix from './matrix.json'
 import exports from './export.json'
 import palette from './palette.json'
 import report from './report.json'
+import limit from './limit.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
 import sanitize from './sanitize.json'
@@ -33,6 +34,7 @@ export default {
   ...code,
   ...exports,
   ...report,
+  ...limit,
   ...profilePlan,
   ...run,
   ...sanitize,

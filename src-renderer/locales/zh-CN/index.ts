@@ -12,6 +12,7 @@ import matrix from './matrix.json'
 import exports from './export.json'
 import palette from './palette.json'
 import report from './report.json'
+import limit from './limit.json'
 import profilePlan from './profile-plan.json'
 import run from './run.json'
 import sanitize from './sanitize.json'
@@ -32,6 +33,7 @@ export default {
   ...matrix,
   ...palette,
   ...code,
+  ...limit,
   ...profilePlan,
   ...run,
   ...sanitize,
