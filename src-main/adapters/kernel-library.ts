@@ -35,11 +35,9 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('.cu')).sort()
     for (const name of files) await readRung(library, `${folder}/${name}`)
   }
-  // Sorted by id, not by file name: `gemm-fp32` comes before `gemm-fp32-top`.
   const ids = (await readdir(join(root, 'ladders')))
     .filter((file) => file.endsWith('.json'))
     .map((file) => basename(file, '.json'))
-    .sort()
   for (const id of ids) {
     const file = `ladders/${id}.json`
     try {
@@ -48,6 +46,8 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
       library.faults.set(id, toErrorShape(error).message)
     }
   }
+  const place = ({ order }: LadderFile): number => order ?? Number.MAX_SAFE_INTEGER
+  library.ladders.sort((a, b) => place(a) - place(b) || (a.id < b.id ? -1 : 1))
   return library
 }
 

@@ -44,6 +44,8 @@ export type Published = z.infer<typeof Published>
 export const LadderFile = z.object({
   schema: z.literal(1),
   id: Identifier,
+  /** Where it stands among the ladders, the first at 1; those without one follow by id. */
+  order: z.number().int().min(1).optional(),
   title: z.string().min(1),
   summary: z.string().min(1),
   dtype: Dtype,
@@ -74,7 +76,7 @@ export const LadderRung = z.object({
 })
 export type LadderRung = z.infer<typeof LadderRung>
 
-export const Ladder = LadderFile.omit({ schema: true, rungs: true }).extend({
+export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
   rungs: z.array(LadderRung),
 })
 export type Ladder = z.infer<typeof Ladder>

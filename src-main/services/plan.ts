@@ -99,7 +99,7 @@ function checkParams(
 
 /** The whole ladder, resolved; throws for the first rung that cannot be used. */
 export function resolveLadder(library: KernelLibrary, file: LadderFile): Ladder {
-  const { schema: _schema, ...rest } = file
+  const { schema: _schema, order: _order, ...rest } = file
   return { ...rest, rungs: file.rungs.map((entry) => resolveRung(library, file.id, entry).rung) }
 }
 
@@ -152,7 +152,7 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
       `The ladder ${file.id} names the reference ${file.reference}, which is not one of its rungs.`,
     )
 
-  const { schema: _schema, rungs: _entries, ...rest } = file
+  const { schema: _schema, order: _order, rungs: _entries, ...rest } = file
   return {
     ladder: { ...rest, rungs: rungs.map(({ rung }) => rung) },
     problem: {
