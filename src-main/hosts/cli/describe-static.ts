@@ -1,7 +1,7 @@
 /** A session that was built and not run, as terminal text: the compiler's figures and what follows from the launch. */
 import { launchOccupancy, threadsOf } from '../../domain/derived-metrics'
 import { buildGpu } from '../../domain/gpus'
-import type { RungResult, Session } from '../../domain/session'
+import type { Build, RungResult, Session } from '../../domain/session'
 import { formatBytes, formatValue } from '../../domain/units'
 import { describeOrigin, describeSession } from './describe'
 import { table, type Column } from './output'
@@ -9,6 +9,10 @@ import { table, type Column } from './output'
 const none = '–'
 const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)
+
+/** null where ptxas named no kernel: none was compiled, which is not the same as no spills. */
+const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
+  spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes
 
 /** Of a rung's launches, each once: `256` or `256, 512`. */
 const each = (
@@ -40,8 +44,7 @@ function describeStatic(session: Session): string {
     { header: 'most', cell: ({ build }) => `${build?.registersPerThread ?? none}` },
     {
       header: 'spills',
-      cell: ({ build }) =>
-        bytes(build && (build.spillStoreBytes ?? 0) + (build.spillLoadBytes ?? 0)),
+      cell: ({ build }) => bytes(build && spilled(build)),
     },
     {
       header: 'static shared',

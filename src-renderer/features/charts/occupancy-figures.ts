@@ -4,6 +4,7 @@ import {
   launchOccupancy,
   type LaunchLike,
 } from '../../../src-main/domain/derived-metrics'
+import { buildGpu } from '../../../src-main/domain/gpus'
 import type { Occupancy } from '../../../src-main/domain/occupancy'
 import type { RungResult, Session } from '../../../src-main/domain/session'
 import { smLimits } from '../../../src-main/domain/sm-limits'
@@ -25,14 +26,16 @@ export type OccupancyGap =
   | 'noDevice'
   | 'unknownGpu'
 
-interface Gpu {
+export interface Gpu {
   computeCapability: string
-  smCount: number
+  /** null for an architecture that rungs were built for without a GPU in mind. */
+  smCount: number | null
 }
 
-/** SMs and compute capability of the GPU; an import has them beside its counters. */
-function gpuOf(session: Session, rung: RungResult): Gpu | null {
+/** SMs and compute capability of the GPU; an import has them beside its counters, a build in its target. */
+export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
+  if (session.target.kind === 'static') return buildGpu(session.target.name)
   const metrics = rung.ncuMetrics ?? rung.profile?.kernels[0]?.ncuMetrics
   const number = (name: string) => {
     const value = metrics?.[name]?.value
@@ -93,11 +96,13 @@ export interface RungWaves extends RungOccupancy {
 
 /**
  * null where no block fits, and for clusters: how many of them a GPU holds at once depends on how its
- * SMs are grouped, which CUDA does not tell.
+ * SMs are grouped, which CUDA does not tell. A build may not know whether there are any.
  */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
   const gpu = gpuOf(session, own.rung)
-  if (!gpu || own.kernel.resources?.clusterBlocks) return null
+  if (gpu?.smCount == null) return null
+  const clusters = own.kernel.resources?.clusterBlocks
+  if (clusters || (clusters === null && session.target.kind === 'static')) return null
   const { blocksPerSm } = own.occupancy
   const waves = wavesOf(own.blocks, gpu.smCount, blocksPerSm)
   const schedule = scheduleOf(own.blocks, gpu.smCount, blocksPerSm)
