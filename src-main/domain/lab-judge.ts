@@ -124,25 +124,17 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
     )
     return { label: problemLabel(size), done }
   })
-  const figures = asked.flatMap(({ label, done }): LabFigure[] =>
-    done?.verify?.worstRelativeError == null
-      ? []
-      : [
-          {
-            label: `Worst relative error at ${label}`,
-            value: measured(done.verify.worstRelativeError, '×'),
-          },
-        ],
-  )
+  const worst = Math.max(...asked.map(({ done }) => done?.verify?.worstRelativeError ?? 0))
   const wrong = asked.find(({ done }) => done && !done.verify?.passed)
-  if (wrong)
-    return failed(`At ${wrong.label}: ${wrong.done?.reason ?? 'the result is wrong.'}`, figures)
+  if (wrong) return failed(`At ${wrong.label}: ${wrong.done?.reason ?? 'the result is wrong.'}`)
   const open = asked.filter(({ done }) => !done)
   const fault = ownFault(evidence)
-  if (open.length > 0 && fault !== null) return failed(fault, figures)
+  if (open.length > 0 && fault !== null) return failed(fault)
   if (open.length > 0)
     return notHere(`It was not run at ${open.map(({ label }) => label).join(', ')}.`)
-  return passed(`Right at ${sizes(check.sizes)}.`, figures)
+  return passed(
+    `Right at ${sizes(check.sizes)}; the worst relative error is ${worst.toPrecision(2)}.`,
+  )
 }
 
 function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
@@ -222,11 +214,11 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
   )
   return broken
     ? failed(
-        `${label} is ${shown(value.value)}; it has to be ${broken.sign} ${shown(broken.limit)}${broken.from}.`,
+        `${label}: ${shown(value.value)}; it has to be ${broken.sign} ${shown(broken.limit)}${broken.from}.`,
         figures,
       )
     : passed(
-        `${label} is ${shown(value.value)}, ${bounds.map(({ sign, limit, from }) => `${sign} ${shown(limit)}${from}`).join(' and ')}.`,
+        `${label}: ${shown(value.value)}, ${bounds.map(({ sign, limit, from }) => `${sign} ${shown(limit)}${from}`).join(' and ')}.`,
         figures,
       )
 }

@@ -43,7 +43,8 @@ const shown = (metric: string, value: number): string =>
 
 function moved(metric: string, { before, after, factor }: Pair): string {
   const label = metricLabel(metric)
-  if (before === after) return `${label} stayed at ${shown(metric, after)}`
+  if (shown(metric, before) === shown(metric, after))
+    return `${label} stayed at ${shown(metric, after)}`
   return `${label} went from ${shown(metric, before)} to ${shown(metric, after)}${factor === null ? '' : ` (${times(factor)})`}`
 }
 
@@ -100,7 +101,7 @@ function stallWords(before: RungResult, after: RungResult): string[] {
     : []
   if (is !== was)
     lines.push(
-      `Now warps wait most for another: ${metricLabel(is)} is ${shown(is, after.metrics[is]!.value!)}.`,
+      `Now they wait most for another: ${metricLabel(is)} is at ${shown(is, after.metrics[is]!.value!)}.`,
     )
   return lines
 }
@@ -109,7 +110,7 @@ function stallWords(before: RungResult, after: RungResult): string[] {
 function loadsForEachFma(session: Session, before: RungResult, after: RungResult): string[] {
   if (session.problem.dtype !== 'f32') return []
   const pair = pairOf(before, after, 'sharedLoads')
-  if (!pair) return []
+  if (!pair || pair.before + pair.after === 0) return []
   const { m, n, k } = session.problem
   const fmas = (m * n * k) / 32
   const rate = (loads: number): string => Number((loads / fmas).toPrecision(3)).toString()
@@ -139,7 +140,11 @@ function occupancyWords(before: RungResult, after: RungResult): string[] {
 function timeWords(session: Session, before: RungResult, after: RungResult): string[] {
   const time = pairOf(before, after, 'time')
   const [most, next] = movers(before, after, work)
-  const [busiest] = movers(before, after, busy)
+  // A pipe that is all but idle on both sides explains nothing.
+  const used = busy.filter((id) =>
+    [before, after].some((rung) => (rung.metrics[id]?.value ?? 0) >= 1),
+  )
+  const [busiest] = movers(before, after, used)
   const occupancy = pairOf(before, after, 'achievedOccupancy')
   const faster = time !== null && time.after < time.before
   return [

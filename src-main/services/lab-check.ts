@@ -210,7 +210,9 @@ async function gatherRecorded(
   const recorded = await recordedAttempt(options.assets, lab.id, which)
   const kept = recorded && (await readAttemptEvidence(recorded.folder))
   if (!recorded || !kept)
-    return none(`No recording of this lab’s ${which} ships with this program.`)
+    return none(
+      `The outcome of this lab’s ${which} was not recorded, so there is nothing to replay; measuring it needs a GPU (--target local).`,
+    )
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
     return none(`The ${which} has changed since it was recorded as ${recorded.name}.`)

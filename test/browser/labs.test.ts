@@ -188,7 +188,7 @@ describe('a student', () => {
       .getByRole('heading', { name: 'Cannot be checked here in full' })
       .waitFor({ timeout: 30_000 })
     expect(await page.getByRole('tabpanel').innerText()).toMatch(
-      /No recording of this lab’s starter ships/,
+      /The outcome of this lab’s starter was not recorded/,
     )
   })
 })

@@ -33,7 +33,7 @@ describe('checking a lab', () => {
     expect(outcomeExitCode(outcome)).toBe(0)
     expect(outcome.device?.name).toBe('NVIDIA H200')
     const busy = outcome.checks.find(({ id }) => id === 'busy')
-    expect(busy?.sentence).toMatch(/^FMA pipe utilization is \d+\.\d %, ≥ .* \(5 × 01_naive\)\.$/)
+    expect(busy?.sentence).toMatch(/^FMA pipe utilization: \d+\.\d %, ≥ .* \(5 × 01_naive\)\.$/)
     expect(busy?.figures[0]?.value.evidence).toBe('measured')
     const [time, loads] = outcome.predictions
     expect(time).toMatchObject({ status: 'met', direction: 'down', against: '01_naive' })
@@ -140,6 +140,43 @@ describe('checking a lab', () => {
     const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
     expect(statusesOf(attempt)).toMatchObject({ fast: 'unavailable', lean: 'passed' })
     expect(attempt.outcome.reason).toMatch(/this file is neither/)
+  })
+})
+
+describe('a recorded outcome', () => {
+  it('is replayed through the live parsers and judged anew, for the file that was recorded alone', async () => {
+    const machine = await fakeMachine()
+    const lab = await testLab(machine)
+    const recordings = join(machine.dir, 'recordings')
+    const live = await check(machine, lab, lab.solution, undefined, 'local', {
+      out: join(recordings, 'labs', `${lab.id}-solution-fake`),
+    })
+    expect(live.outcome.status).toBe('passed')
+
+    // No GPU, no profiler, no sanitizer: what they said is in the recording.
+    const before = machine.calls().length
+    const again = (source: string) =>
+      check(machine, lab, source, undefined, 'recorded', { recordingsDir: recordings })
+    const replayed = await again(lab.solution)
+    expect(machine.calls().length).toBe(before)
+    expect(replayed.outcome).toMatchObject({
+      status: 'passed',
+      target: { kind: 'recorded', name: `${lab.id}-solution-fake` },
+      device: { name: 'NVIDIA H200' },
+      checks: live.outcome.checks,
+    })
+
+    expect((await again(lab.starter)).outcome.reason).toMatch(/starter was not recorded/)
+    const changed = await check(
+      machine,
+      { ...lab, solution: `${lab.solution}// newer\n` },
+      `${lab.solution}// newer\n`,
+      undefined,
+      'recorded',
+      { recordingsDir: recordings },
+    )
+    expect(changed.outcome.reason).toMatch(/has changed since it was recorded/)
+    expect(changed.outcome.status).toBe('unavailable')
   })
 })
 

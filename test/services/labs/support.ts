@@ -79,18 +79,19 @@ export const check = (
   source: string,
   answers: LabAnswers = noAnswers,
   target: 'local' | 'recorded' = 'local',
+  places: { out?: string; recordingsDir?: string } = {},
 ): Promise<LabAttempt> =>
   checkLab(
     { lab, source, answers, target },
     {
       assets: {
         kernelsDir: machine.kernelsDir,
-        recordingsDir,
+        recordingsDir: places.recordingsDir ?? recordingsDir,
         rendererDir: '',
         reportTemplate: '',
       },
       appVersion: '0.0.0-test',
-      out: join(machine.dir, `attempt-${(attempts += 1)}`),
+      out: places.out ?? join(machine.dir, `attempt-${(attempts += 1)}`),
       settings: { idleSeconds: 2 },
       emit: () => undefined,
       signal: new AbortController().signal,
