@@ -4,19 +4,18 @@ import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeSynthetic } from '../../scripts/lib/synthetic-session.mjs'
-import { setEnv, tempDir } from '../services/support'
-import { startHarness, type Harness } from './support'
+import { ownStore, startHarness, type Harness } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const recorded = 'recorded:gemm-fp32-h200-4096'
 
 let harness: Harness
+let own: Awaited<ReturnType<typeof ownStore>>
 let large: string
 let metrics: number
 beforeAll(async () => {
-  const data = await tempDir()
-  const store = join(data, 'sessions')
-  setEnv({ KERNEL_LADDER_DATA: data })
+  own = await ownStore()
+  const { store } = own
   harness = await startHarness()
   const { ref } = await harness.core.importFile(report)
   const imported = JSON.parse(readFileSync(join(store, ref, 'session.json'), 'utf8'))
@@ -24,7 +23,10 @@ beforeAll(async () => {
   metrics = Object.keys(ncuMetrics).length
   large = writeSynthetic(store, { rungs: 200, ncuMetrics })
 })
-afterAll(() => harness.stop())
+afterAll(async () => {
+  await harness.stop()
+  await own.remove()
+})
 
 const open = async (ref: string, query = '') => {
   const opened = await harness.open(`/session/${encodeURIComponent(ref)}/matrix${query}`)

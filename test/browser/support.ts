@@ -1,5 +1,7 @@
 /** The real web host and core over the shipped recordings, seen through a headless browser. */
 import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Core } from '../../src-main/contract'
@@ -74,6 +76,21 @@ export async function startHarness(): Promise<Harness> {
       await browser.close()
       await host.close()
       await core.close()
+    },
+  }
+}
+
+/** A folder of sessions for a whole file of tests; the one of services/support lasts for a single test. */
+export async function ownStore(): Promise<{ store: string; remove(): Promise<void> }> {
+  const data = await mkdtemp(join(tmpdir(), 'kl-test-'))
+  const before = process.env['KERNEL_LADDER_DATA']
+  process.env['KERNEL_LADDER_DATA'] = data
+  return {
+    store: join(data, 'sessions'),
+    async remove() {
+      if (before === undefined) delete process.env['KERNEL_LADDER_DATA']
+      else process.env['KERNEL_LADDER_DATA'] = before
+      await rm(data, { recursive: true, force: true })
     },
   }
 }

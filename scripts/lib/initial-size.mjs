@@ -1,0 +1,33 @@
+// @ts-check
+/** What a browser must load before the first screen: the script of the page and all that it imports at once. */
+import { readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+/** Kilobytes are 1000 bytes, compressed as by gzip. */
+export const initialBudgetKb = 700
+
+/**
+ * @param {string} folder out/renderer
+ * @returns {{ files: string[], kb: number }}
+ */
+export function initialScripts(folder) {
+  const page = readFileSync(join(folder, 'index.html'), 'utf8')
+  /** @type {Set<string>} */
+  const files = new Set()
+  const visit = (/** @type {string} */ file) => {
+    if (files.has(file)) return
+    files.add(file)
+    const text = readFileSync(join(folder, file), 'utf8')
+    // Static imports alone: `import("…")` is fetched when it is asked for.
+    for (const [, wanted] of text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+\.js)["']/g))
+      visit(posix.join(dirname(file), wanted ?? ''))
+  }
+  for (const [, source] of page.matchAll(/<(?:script|link)[^>]+(?:src|href)="\/?([^"]+\.js)"/g))
+    visit(source ?? '')
+  const bytes = [...files].reduce(
+    (sum, file) => sum + gzipSync(readFileSync(join(folder, file))).length,
+    0,
+  )
+  return { files: [...files], kb: bytes / 1000 }
+}

@@ -1,0 +1,155 @@
+/** Sessions that are empty, failed, half measured, overlong or hostile: each shown sensibly, nothing executed. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Session } from '../../src-main/domain/session'
+import { ownStore, startHarness, type Harness } from './support'
+
+const recording = join(
+  import.meta.dirname,
+  '../../resources/recordings/gemm-fp32-h200-4096/session.json',
+)
+/** Whatever of it ran would leave a mark on the page. */
+const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{ran=1}}" onfocus="window.ran=1`
+const long = 'Long name '.repeat(30)
+
+let harness: Harness
+let own: Awaited<ReturnType<typeof ownStore>>
+beforeAll(async () => {
+  own = await ownStore()
+  const real = Session.parse(JSON.parse(await readFile(recording, 'utf8')))
+  const failed = (rung: Session['rungs'][number]): Session['rungs'][number] => ({
+    ...rung,
+    status: 'failed',
+    reason: `nvcc found errors in ${rung.file}.`,
+    diagnostics: [
+      { severity: 'error', file: rung.file, line: 12, message: 'identifier "j" is undefined' },
+    ],
+    build: null,
+    verify: null,
+    timing: null,
+    profile: null,
+    metrics: {},
+  })
+  const named = (text: string): Partial<Session> => ({
+    ladder: {
+      ...real.ladder,
+      title: text,
+      summary: text,
+      rungs: real.ladder.rungs.map((rung) => ({ ...rung, title: text, note: text })),
+    },
+    device: { ...real.device!, name: text },
+    warnings: [text],
+    rungs: real.rungs.map((rung, index) => ({
+      ...(index === 3 ? failed(rung) : rung),
+      title: text,
+      idea: text,
+      ...(index === 3 ? { reason: text } : {}),
+      diagnostics: [{ severity: 'error', file: text, line: 1, message: text }],
+      profile: rung.profile && {
+        ...rung.profile,
+        kernels: rung.profile.kernels.map((kernel) => ({ ...kernel, name: text })),
+      },
+    })),
+  })
+  const edges: Record<string, Partial<Session>> = {
+    'no-rungs': { rungs: [], ladder: { ...real.ladder, rungs: [] }, completion: 'cancelled' },
+    'one-rung': { rungs: real.rungs.slice(1, 2) },
+    'all-failed': { rungs: real.rungs.map(failed) },
+    'half-missing': {
+      rungs: real.rungs.map((rung, index) => ({
+        ...rung,
+        metrics: Object.fromEntries(
+          Object.entries(rung.metrics).flatMap(([id, value], at) =>
+            at % 2 === 0
+              ? [[id, value]]
+              : index % 2 === 0
+                ? []
+                : [
+                    [
+                      id,
+                      {
+                        ...value,
+                        value: null,
+                        evidence: 'unavailable' as const,
+                        reason: 'Too old.',
+                      },
+                    ],
+                  ],
+          ),
+        ),
+      })),
+    },
+    'long-names': named(long),
+    hostile: named(hostile),
+  }
+  for (const [name, over] of Object.entries(edges)) {
+    const folder = join(own.store, name)
+    await mkdir(folder, { recursive: true })
+    const session = { ...real, id: name, target: { kind: 'live', name: 'local' }, ...over }
+    await writeFile(join(folder, 'session.json'), JSON.stringify(session))
+  }
+  harness = await startHarness()
+})
+afterAll(async () => {
+  await harness.stop()
+  await own.remove()
+})
+
+const names = ['no-rungs', 'one-rung', 'all-failed', 'half-missing', 'long-names', 'hostile']
+const views = ['ladder', 'compare', 'matrix', 'charts']
+
+describe.each(names)('a session with %s', (name) => {
+  it('shows on every screen, without a fault, and runs nothing', async () => {
+    const { page, faults } = await harness.open(`/session/${name}/ladder`)
+    for (const view of views) {
+      await page.goto(`${harness.origin}/#/session/${name}/${view}`)
+      await page.locator('main h1, main h2').first().waitFor()
+      await page.waitForTimeout(300)
+      const folder = process.env['KERNEL_LADDER_SCREENSHOTS']
+      if (folder) await page.screenshot({ path: join(folder, `edge-${name}-${view}.png`) })
+      const found = await page.evaluate(() => ({
+        ran: 'ran' in window,
+        wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        alerts: document.querySelectorAll('main [role="alert"]').length,
+        images: document.querySelectorAll('main img, header img').length,
+      }))
+      expect(found, view).toEqual({ ran: false, wider: 0, alerts: 0, images: 0 })
+    }
+    expect(faults).toEqual([])
+  })
+})
+
+describe('what is said', () => {
+  it('of no rungs: that there are none, and why that may be', async () => {
+    const { page } = await harness.open('/session/no-rungs/ladder')
+    await page.getByRole('heading', { name: 'This session holds no rung' }).waitFor()
+    await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
+    await page.getByRole('heading', { name: 'There is nothing to compare' }).waitFor()
+    await page.goto(`${harness.origin}/#/session/no-rungs/matrix`)
+    await page.getByRole('heading', { name: 'There is no figure to show' }).waitFor()
+  })
+
+  it('of failed rungs: the compiler’s error at its line', async () => {
+    const { page } = await harness.open('/session/all-failed/ladder')
+    const row = page.locator('tr[data-rung="06_float4"]')
+    await row.waitFor()
+    expect(await row.innerText()).toContain('nvcc found errors in gemm/06_float4.cu.')
+    expect(await row.innerText()).toContain('gemm/06_float4.cu:12')
+  })
+
+  it('of missing figures: not collected and unavailable, and zero as zero', async () => {
+    const { page } = await harness.open('/session/half-missing/matrix')
+    await page.locator('[role="gridcell"]').first().waitFor()
+    for (const kind of ['value', 'unavailable', 'absent'])
+      expect(await page.locator(`[role="gridcell"].${kind}`).count(), kind).toBeGreaterThan(0)
+    expect(await page.locator('[role="gridcell"].absent').first().innerText()).toBe('—')
+    expect(await page.locator('[role="gridcell"].unavailable').first().innerText()).toBe('n/a')
+  })
+
+  it('of hostile names: the text itself', async () => {
+    const { page } = await harness.open('/session/hostile/ladder')
+    await page.locator('tr[data-rung="06_float4"]').waitFor()
+    expect(await page.locator('tr[data-rung="06_float4"] .title').innerText()).toContain(hostile)
+  })
+})
