@@ -78,8 +78,8 @@ export async function benchCsv() {
 export async function benchReport() {
   await inScratch(async (folder) => {
     const parser = await bundled('src-main/parsers/ncu-rep.ts', folder)
-    const file = join(folder, 'set-full.ncu-rep')
-    const bytes = brotliDecompressSync(readFileSync(join(captures, 'set-full.ncu-rep.br')))
+    const file = join(folder, 'five-kernels.ncu-rep')
+    const bytes = brotliDecompressSync(readFileSync(join(captures, 'five-kernels.ncu-rep.br')))
     await writeFile(file, bytes)
     const runs = []
     for (let round = 0; round < rounds; round += 1)

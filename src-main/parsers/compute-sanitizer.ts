@@ -82,7 +82,10 @@ function toRecord(node: Node): SanitizerRecord {
     severity: Object.hasOwn(severities, level)
       ? severities[level as keyof typeof severities]
       : 'error',
-    message: textAt(node, 'what', 'text') ?? 'The tool gave no text.',
+    message:
+      [textAt(node, 'what', 'text'), textAt(node, 'what', 'type')]
+        .filter((text) => text !== null)
+        .join(': ') || 'The tool gave no text.',
     place: placeAt(nodeAt(node, 'where') ?? (source && nodeAt(source, 'where'))),
     conflict:
       source && destination

@@ -69,6 +69,16 @@ describe('a real report', () => {
     ])
   })
 
+  it('says what was wrong with a barrier', () => {
+    expect(groupRecords(parseSanitizerXml(read('synccheck-divergent.xml')).records)).toMatchObject([
+      {
+        message: 'Barrier error: Divergent thread(s) in warp',
+        place: { file: '/src/sync.cu', line: 4, function: 'halfBarrier' },
+        count: 20,
+      },
+    ])
+  })
+
   it('of a clean run has no record', () => {
     expect(parseSanitizerXml(read('memcheck-clean.xml'))).toEqual({ records: [], complete: true })
   })

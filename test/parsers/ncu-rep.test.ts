@@ -33,6 +33,7 @@ describe('a report', () => {
 describe.each([
   ['of chosen metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
   ['of the full set with its sources', 'set-full', 'import-set-full', 4_000],
+  ['of five rungs at the deep level', 'five-kernels', 'import-five-kernels', 10_000],
 ])('a report %s', (_, name, page, atLeast) => {
   const launches = parseNcuRep(ncuReport(name)).launches
   const pages = parseNcuRawCsv(ncuCapture(page)).launches
