@@ -24,7 +24,7 @@ interface LevelCost {
 }
 
 /**
- * Fitted to gemm-fp32 at 4096. Card: within a tenth for each rung. Deep: some of its passes count inside
+ * Fitted to gemm-fp32 at 4096. Card and standard: the whole ladder within a seventh. Deep: some of its passes count inside
  * the kernel, about a nanosecond an instruction, which the unprofiled time does not tell; a rung that is
  * all instructions and no waiting took 2.4 times the estimate, the whole ladder 1.2 times.
  */
