@@ -23,6 +23,8 @@ export const helpGroups = [
     entries: [
       { id: 'change', keys: ['n', 'p'] },
       { id: 'step', keys: ['[', ']'] },
+      { id: 'sass', keys: ['s'] },
+      { id: 'chain', keys: ['c'] },
     ],
   },
   {
