@@ -57,7 +57,7 @@ const timeoutMs = 120_000
 
 async function run(
   what: string,
-  input: { name: string; text: string },
+  files: { input: string; output: string; text: string },
   argv: (out: string) => string[],
 ): Promise<Uint8Array> {
   const program = await findChromium()
@@ -70,8 +70,8 @@ async function run(
     throw diskError(error, tmpdir(), 'write to')
   })
   try {
-    const [file, out] = [join(dir, input.name), join(dir, 'out')]
-    await writeFile(file, input.text).catch((error: unknown) => {
+    const [file, out] = [join(dir, files.input), join(dir, files.output)]
+    await writeFile(file, files.text).catch((error: unknown) => {
       throw diskError(error, file, 'write')
     })
     const result = await runProcess({
@@ -114,8 +114,31 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
 
 /** A document without scripts as a tagged PDF with an outline. */
 export const printPdf = (html: string): Promise<Uint8Array> =>
-  run('PDF', { name: 'report.html', text: html }, (out) => [
+  run('PDF', { input: 'report.html', output: 'report.pdf', text: html }, (out) => [
     `--print-to-pdf=${out}`,
     '--no-pdf-header-footer',
     '--generate-pdf-document-outline',
   ])
+
+/** Dots an inch of a picture for print. */
+const dotsPerInch = 300
+
+/** A drawing in SVG, of this size in CSS pixels, as a PNG for print. */
+export const drawPng = (
+  svg: string,
+  { width, height }: { width: number; height: number },
+): Promise<Uint8Array> =>
+  run(
+    'picture',
+    {
+      input: 'chart.html',
+      output: 'chart.png',
+      text: `<!doctype html><body style="margin:0">${svg}`,
+    },
+    (out) => [
+      `--screenshot=${out}`,
+      '--hide-scrollbars',
+      `--window-size=${width},${height}`,
+      `--force-device-scale-factor=${dotsPerInch / 96}`,
+    ],
+  )

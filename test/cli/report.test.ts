@@ -64,6 +64,19 @@ describe('report', () => {
     expect((await run(['import', first, '--which', 'second'])).code).toBe(2)
   })
 
+  it('draws one chart for print, and names those there are', async () => {
+    const dir = await tempDir()
+    const out = join(dir, 'throughput.svg')
+    const drawn = await run(['report', recorded, '--chart', 'throughput', '--out', out])
+    expect(drawn.code).toBe(0)
+    expect(await readFile(out, 'utf8')).toMatch(/^<svg .*width="643"/)
+    const args = ['report', recorded, '--chart', 'nope', '--out', join(dir, 'x.svg')]
+    expect((await run(args)).stderr).toMatch(/no chart named "nope".*throughput.*fmaUtilization/s)
+    const other = await run(['report', recorded, '--chart', 'throughput', '--out', join(dir, 'x')])
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('.svg or .png')])
+    expect(await readdir(dir)).toEqual(['throughput.svg'])
+  })
+
   it('says what a PDF needs where there is no browser, and leaves no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {

@@ -1,7 +1,7 @@
 /** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
-import { basename } from 'node:path'
+import { basename, extname } from 'node:path'
 import { assets } from '../../adapters/assets'
-import { printPdf } from '../../adapters/chromium'
+import { drawPng, printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
 import { exitCodes, inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
@@ -20,6 +20,7 @@ export interface ReportCommandOptions {
   date?: string
   sections?: string
   rungs?: string
+  chart?: string
   ci?: boolean
   baseline?: string
   threshold?: string
@@ -111,8 +112,32 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
   return reportSections.filter((section) => found.includes(section))
 }
 
+/** One chart at print size, as SVG or PNG by the ending of the file's name. */
+async function chart(name: string, id: string, options: ReportCommandOptions): Promise<number> {
+  refuse(options, ['format', 'compare', 'wide', 'date', 'sections'], 'does not go with --chart')
+  const { out, rungs } = options
+  const ending = out === undefined ? '' : extname(out).toLowerCase()
+  if (out === undefined || !['.svg', '.png'].includes(ending))
+    throw inputError('--chart needs --out with a file that ends in .svg or .png.')
+  await checkPlace(out)
+  const choice = rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }
+  const all = reportPictures(await open(name), choice)
+  const found = all.find((picture) => picture.name === `${id}.svg`)
+  if (!found)
+    throw inputError(
+      `The session has no chart named ${JSON.stringify(id)}.`,
+      `Its charts are: ${all.map((picture) => picture.name.replace(/\.svg$/, '')).join(', ') || 'none'}.`,
+    )
+  await deliver(ending === '.svg' ? found.text : await drawPng(found.text, found), out)
+  return 0
+}
+
 export async function reportCommand(name: string, options: ReportCommandOptions): Promise<number> {
   if (options.ci) return check(name, options)
+  if (options.chart !== undefined) {
+    refuse(options, ['baseline', 'threshold'], 'goes with --ci only')
+    return chart(name, options.chart, options)
+  }
   refuse(options, ['baseline', 'threshold'], 'goes with --ci only')
   const { format: word, out, compare, wide, sections, rungs } = options
   if (word === undefined)

@@ -81,11 +81,14 @@ const rect = (x: number, y: number, width: number, height: number, fill: string)
 const line = (x: number, y1: number, y2: number, stroke: string, more = ''): string =>
   `<line x1="${at(x)}" x2="${at(x)}" y1="${at(y1)}" y2="${at(y2)}" stroke="${stroke}"${more}/>`
 
+/** In CSS pixels. */
+export const barsHeight = ({ bars }: BarChart): number => head + bars.length * row + foot
+
 export function barsSvg(chart: BarChart, { width, labelWidth }: Layout): string {
   const { title, description, bars, axisText = plainCount } = chart
   const values = bars.flatMap(({ value }) => value ?? [])
   const top = chart.max ?? Math.max(0, ...values)
-  const height = head + bars.length * row + foot
+  const height = barsHeight(chart)
   const plot = width - labelWidth - textWidth
   const x = (value: number): number => labelWidth + (top > 0 ? (value / top) * plot : 0)
   const bottom = head + bars.length * row

@@ -2,7 +2,7 @@
 import { metricDefinition } from '../../domain/metrics'
 import type { RungResult } from '../../domain/session'
 import { formatGflops, formatValue } from '../../domain/units'
-import { barsSvg, type BarChart } from './bars-svg'
+import { barsHeight, barsSvg, type BarChart } from './bars-svg'
 import type { Picture } from './save'
 import type { ReportModel } from './model'
 
@@ -62,4 +62,9 @@ const picture = { width: 643, labelWidth: 220 }
 
 /** Each as a file; the ids of metrics are words of the registry. */
 export const pictures = (model: ReportModel): Picture[] =>
-  chartsOf(model).map((chart) => ({ name: `${chart.id}.svg`, text: barsSvg(chart, picture) }))
+  chartsOf(model).map((chart) => ({
+    name: `${chart.id}.svg`,
+    text: barsSvg(chart, picture),
+    width: picture.width,
+    height: barsHeight(chart),
+  }))

@@ -10,6 +10,9 @@ export interface Picture {
   /** The file's name. */
   name: string
   text: string
+  /** In CSS pixels. */
+  width: number
+  height: number
 }
 
 /** The folder of a report's pictures: `report.md` → `report.assets`. */
@@ -57,7 +60,7 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
 export async function saveReport(
   file: string,
   content: string | Uint8Array,
-  pictures: readonly Picture[] = [],
+  pictures: readonly Pick<Picture, 'name' | 'text'>[] = [],
 ): Promise<void> {
   const path = resolve(file)
   const folder = picturesFolder(path)

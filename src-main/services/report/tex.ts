@@ -1,5 +1,5 @@
 /** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
-import { legend, type LadderRow, type ReportModel } from './model'
+import { dash, legend, type LadderRow, type ReportModel } from './model'
 import { tex, texCode, texComment, texSentence } from './tex-text'
 
 const rowLine = ({
@@ -24,20 +24,25 @@ const rowLine = ({
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
   const { origin, conclusion, columns, rows } = published
-  const heads = columns.map(tex)
   return [
     '\\begin{table}',
-    '  \\centering',
+    '  \\centering\\footnotesize',
     `  \\caption{Published figures beside ours. ${tex(origin)}}`,
     `  \\label{tab:${label(session.id)}-published}`,
-    `  \\begin{tabular}{ll${'r'.repeat(heads.length)}}`,
+    '  \\begin{tabular}{llrr}',
     '    \\toprule',
-    `    Rung & Whose & ${heads.join(' & ')} \\\\`,
+    '    Rung & Figure & Published & Here \\\\',
     '    \\midrule',
-    ...rows.flatMap(({ id, theirs, ours }) => [
-      `    ${[texCode(id), 'published', ...theirs.map(tex)].join(' & ')} \\\\`,
-      `    ${['', 'here', ...ours.map(tex)].join(' & ')} \\\\`,
-    ]),
+    // A line a figure: side by side they would not fit a page.
+    ...rows.flatMap(({ id, theirs, ours }) =>
+      columns.flatMap((column, index) =>
+        theirs[index] === dash
+          ? []
+          : [
+              `    ${[texCode(id), ...[column, theirs[index]!, ours[index]!].map(tex)].join(' & ')} \\\\`,
+            ],
+      ),
+    ),
     '    \\bottomrule',
     '  \\end{tabular}',
     '',
@@ -73,7 +78,8 @@ export function printTex(model: ReportModel): string {
       texComment(`${id}: ${file}, SHA-256 ${sourceHash}`),
     ),
     '\\begin{table}',
-    '  \\centering',
+    // Fits 165 mm of text.
+    '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
     `  \\caption{${tex(model.title)}. ${summary.best.map(texSentence).join(' ')}}`,
     `  \\label{tab:${label(session.id)}}`,
     '  \\begin{tabular}{llrrrrr}',
