@@ -6,16 +6,18 @@
  * time, over the real web host and the shipped recording.
  * Replay: `run --target recorded` as a process, from start to exit.
  * Compare: the pair switched over sources of 1,500 lines.
+ * Grids: 200 rungs, and their metrics, scrolled; the size of the first scripts; the page's memory.
  * Imports: a table of 100 MB beside papaparse, a report of ncu, and the memory that both take.
  * GPU: what profiling costs; only where there is a GPU whose counters may be read.
  *
- *     npm run bench [-- replay ui compare report csv gpu]
+ *     npm run bench [-- replay ui compare grids report csv gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { benchCompare } from './bench/compare.mjs'
 import { benchGpu } from './bench/gpu.mjs'
+import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
@@ -105,6 +107,7 @@ const parts = {
   replay: benchReplay,
   ui: benchUi,
   compare: () => benchCompare(describe),
+  grids: benchGrids,
   report: benchReport,
   csv: benchCsv,
   gpu: benchGpu,
