@@ -35,6 +35,11 @@ const screens = {
   compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
   sessions: { route: '/sessions', ready: 'tr[data-session]' },
   run: { route: '/run', ready: 'select' },
+  charts: { route: `${session}/charts`, ready: 'canvas' },
+  export: { route: `${session}/export`, ready: 'main h1, main h2' },
+  occupancy: { route: '/occupancy', ready: 'main h1, main h2' },
+  checks: { route: '/run/checks', ready: 'main h1, main h2' },
+  labs: { route: '/labs', ready: 'main h1, main h2' },
   doctor: { route: '/doctor', ready: 'h2' },
   missing: { route: '/nowhere', ready: 'h1, h2' },
 }
