@@ -44,6 +44,8 @@ describe('the language', () => {
 
   it('is fetched only by those who read it', async () => {
     const { page } = await harness.open('/doctor')
+    // What the page fetches when it is idle, the command palette, has come by then.
+    await page.waitForLoadState('networkidle')
     const fetched: string[] = []
     page.on('request', (request) => fetched.push(request.url()))
     await choose(page, '简体中文')
