@@ -136,3 +136,11 @@ export async function stageFolder(finalPath: string): Promise<StagedFolder> {
     discard: () => rm(path, { recursive: true, force: true }),
   }
 }
+
+/** The folder of that name, or with a number behind it where the name is taken. */
+export async function freeFolder(store: string, id: string): Promise<string> {
+  for (let n = 1; ; n += 1) {
+    const folder = join(store, n === 1 ? id : `${id}-${n}`)
+    if (!(await pathExists(folder))) return folder
+  }
+}

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { metricsAtLevel, type MetricValue, type ProfileLevel } from '../domain/metrics'
+import { metricsAtLevel, type MetricValue } from '../domain/metrics'
+import { type ProfileLevel } from '../domain/metric-definition'
 import type { DeepProfile } from '../domain/deep'
 import type { Profile } from '../domain/session'
 import {

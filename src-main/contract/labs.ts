@@ -1,7 +1,7 @@
 /** Labs: what a student sees of one, and what the core keeps of the work on it. */
 import { z } from 'zod'
-import { LabCheck, LabFile, LabSource } from '../domain/lab'
-import { LabAnswers, LabOutcome } from '../domain/lab-outcome'
+import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
+import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
 import { Problem } from '../domain/problem'
 import { Identifier } from '../domain/rung'
 

@@ -1,7 +1,8 @@
 /** The roofs of a roofline: what a GPU was measured to reach, and what its clocks say it could. */
 import { z } from 'zod'
+import type { Device } from './device'
 import { unavailable, type MetricValue } from './metrics'
-import type { Session } from './session'
+
 import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 const reached = z.number().positive().nullable()
@@ -81,7 +82,10 @@ const notMeasured = 'It was not measured in this session, and is not published f
 export function ceilingsOf({
   device,
   ceilings,
-}: Pick<Session, 'device' | 'ceilings'>): SessionCeilings {
+}: {
+  device: Device | null
+  ceilings?: Ceilings | null | undefined
+}): SessionCeilings {
   const known =
     device && isComputeCapability(device.computeCapability) ? device.computeCapability : null
   const clock = device?.smClockMaxMHz ?? null

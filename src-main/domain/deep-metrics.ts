@@ -1,5 +1,5 @@
 /** What the deep level adds to the registry: how busy each level of memory is. All of it is in ncu's full set. */
-import type { MetricDefinition } from './metrics'
+import type { MetricDefinition } from './metric-definition'
 
 const busy = (definition: Pick<MetricDefinition, 'id' | 'label' | 'meaning' | 'ncu'>) => ({
   ...definition,

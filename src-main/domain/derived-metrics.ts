@@ -1,7 +1,8 @@
 /** What can be said of a rung without counters: from what it launches and what its GPU can hold. Pure. */
 import { unavailable, type MetricValue } from './metrics'
 import { occupancy } from './occupancy'
-import type { Device, ProfiledKernel } from './session'
+import type { ProfiledKernel } from './session'
+import type { Device } from './device'
 import { smLimits } from './sm-limits'
 import type { Unit } from './units'
 import { wavesOf } from './waves'

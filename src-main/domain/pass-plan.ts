@@ -4,7 +4,7 @@
  * GPU is an estimate twice over. Pure.
  */
 import { z } from 'zod'
-import { ProfileLevel } from './metrics'
+import { ProfileLevel } from './metric-definition'
 import { Identifier } from './rung'
 
 const CollectingLevel = ProfileLevel.exclude(['none'])

@@ -4,8 +4,10 @@
  */
 import { z } from 'zod'
 import { Ceilings } from './ceilings'
+import { Device } from './device'
 import { Ladder } from './ladder'
-import { MetricValue, ProfileLevel } from './metrics'
+import { MetricValue } from './metrics'
+import { ProfileLevel } from './metric-definition'
 import { Problem } from './problem'
 import { Expectation, Identifier, Parameters } from './rung'
 
@@ -21,27 +23,6 @@ export const Target = z.object({
   name: z.string(),
 })
 export type Target = z.infer<typeof Target>
-
-export const Device = z.object({
-  name: z.string(),
-  /** As CUDA writes it: `9.0`. */
-  computeCapability: z.string(),
-  smCount: z.number().int(),
-  driver: z.string().nullable(),
-  cudaDriver: z.string().nullable(),
-  smClockMaxMHz: z.number().nullable(),
-  /** As the driver tells it; absent in sessions made before it was asked. */
-  memoryClockMHz: z.number().nullable().optional(),
-  memoryBusBits: z.number().nullable().optional(),
-  memoryTotalBytes: z.number(),
-  l2Bytes: z.number(),
-  sharedPerSmBytes: z.number(),
-  sharedPerBlockOptinBytes: z.number(),
-  registersPerSm: z.number(),
-  maxThreadsPerSm: z.number(),
-  maxBlocksPerSm: z.number(),
-})
-export type Device = z.infer<typeof Device>
 
 export const rungStatuses = ['ok', 'wrong', 'failed', 'unsupported', 'not-run'] as const
 export const RungStatus = z.enum(rungStatuses)

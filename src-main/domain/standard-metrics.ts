@@ -1,5 +1,5 @@
 /** What the standard level adds to the card: memory traffic by level, issue slots, and why warps wait. */
-import type { MetricDefinition } from './metrics'
+import type { MetricDefinition } from './metric-definition'
 
 type Own = Omit<MetricDefinition, 'level' | 'kind' | 'aggregate'> &
   Partial<Pick<MetricDefinition, 'kind' | 'aggregate'>>

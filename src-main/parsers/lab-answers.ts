@@ -5,8 +5,8 @@
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { inputError } from '../domain/errors'
-import { predictionDirections, type Lab } from '../domain/lab'
-import type { LabAnswers } from '../domain/lab-outcome'
+import { predictionDirections, type Lab } from '../domain/labs/lab'
+import type { LabAnswers } from '../domain/labs/outcome'
 
 const AnswersFile = z.strictObject({
   predictions: z

@@ -13,8 +13,8 @@ import {
 } from 'yaml'
 import type { z } from 'zod'
 import { ExpressionError, namesIn, parseExpression } from '../domain/expression'
-import { isPredictable, LabFile, type LabFault } from '../domain/lab'
-import { isQuestionName } from '../domain/lab-question'
+import { isPredictable, LabFile, type LabFault } from '../domain/labs/lab'
+import { isQuestionName } from '../domain/labs/question'
 import { metricDefinition } from '../domain/metrics'
 
 /** What a lab may name. */

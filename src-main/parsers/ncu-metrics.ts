@@ -3,13 +3,8 @@
  * may launch several kernels; how they add up is the registry's `aggregate`. What cannot be said is
  * `unavailable`, with the reason.
  */
-import {
-  metricsAtLevel,
-  unavailable,
-  type MetricDefinition,
-  type MetricValue,
-  type ProfileLevel,
-} from '../domain/metrics'
+import { metricsAtLevel, unavailable, type MetricValue } from '../domain/metrics'
+import { type MetricDefinition, type ProfileLevel } from '../domain/metric-definition'
 import type { Unit } from '../domain/units'
 import type { NcuLaunch } from './ncu-csv'
 import { unitOf } from './ncu-rep-units'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Assets } from '../adapters/assets'
 import { diskBuildCache } from '../adapters/build-cache'
 import { draftStore } from '../adapters/draft-store'
-import { diskError, pathExists, sweepStaged } from '../adapters/disk'
+import { diskError, freeFolder, sweepStaged } from '../adapters/disk'
 import { readKernelLibrary, readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
 import { liveToolbox } from '../adapters/live-toolbox'
 import { cacheDir, draftsDir } from '../adapters/paths'
@@ -55,14 +55,6 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
 
 const sizeWord = (problem: { m: number; n: number; k: number }): string =>
   problemLabel(problem).replace('³', '').replaceAll('×', 'x')
-
-/** The folder of that name, or with a number behind it where the name is taken. */
-export async function freeFolder(store: string, id: string): Promise<string> {
-  for (let n = 1; ; n += 1) {
-    const folder = join(store, n === 1 ? id : `${id}-${n}`)
-    if (!(await pathExists(folder))) return folder
-  }
-}
 
 async function climbRecorded(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
   const recordings = await listRecordings(options.assets.recordingsDir)

@@ -24,7 +24,7 @@ import { diagnose } from './doctor'
 import { createDrafts } from './drafts'
 import { resolveLadder } from './plan'
 import { answerReport } from './report/make'
-import { createLabDesk } from './lab-desk'
+import { createLabDesk } from './labs/desk'
 import { createSanitizeJob } from './sanitize-job'
 import {
   deletedSessions,

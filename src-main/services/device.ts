@@ -3,7 +3,7 @@ import { askDriver, type NvidiaSmi } from '../adapters/nvidia-smi'
 import { runRunner, type RunnerEvent } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import { KernelLadderError, missingError } from '../domain/errors'
-import type { Device } from '../domain/session'
+import type { Device } from '../domain/device'
 
 export const remedies = {
   nvcc: 'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',

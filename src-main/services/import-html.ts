@@ -1,11 +1,10 @@
 /** An HTML report → the session that it was made of, as it was scrubbed then. */
 import { resolve } from 'node:path'
-import { sweepStaged } from '../adapters/disk'
+import { freeFolder, sweepStaged } from '../adapters/disk'
 import { readFrozenReport, type ReadReport } from '../adapters/frozen-file'
 import { draftSession } from '../adapters/session-store'
 import { inputError } from '../domain/errors'
 import type { FrozenDeep, FrozenSession } from '../domain/frozen-report'
-import { freeFolder } from './climb'
 import type { ImportResult } from './import'
 
 export interface HtmlImportOptions {

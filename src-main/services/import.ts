@@ -1,7 +1,7 @@
 /** A file that ncu wrote elsewhere → a session. What the file does not say is null, never a guess. */
 import { cp } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { diskError, sweepStaged } from '../adapters/disk'
+import { diskError, freeFolder, sweepStaged } from '../adapters/disk'
 import {
   profileLaunches,
   readReportFile,
@@ -11,9 +11,10 @@ import {
 import { draftSession } from '../adapters/session-store'
 import { deepSchemaVersion, type DeepProfile } from '../domain/deep'
 import type { Ladder } from '../domain/ladder'
-import { metricsAtLevel, type MetricValue, type ProfileLevel } from '../domain/metrics'
-import { sessionSchemaVersion, type Device, type RungResult, type Session } from '../domain/session'
-import { freeFolder } from './climb'
+import { metricsAtLevel, type MetricValue } from '../domain/metrics'
+import { type ProfileLevel } from '../domain/metric-definition'
+import { sessionSchemaVersion, type RungResult, type Session } from '../domain/session'
+import { type Device } from '../domain/device'
 import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './import-ladder'
 
 export interface ImportOptions extends Arrangement {

@@ -3,7 +3,7 @@ import type { KernelLibrary, RungSource } from '../adapters/kernel-library'
 import type { RunRequest } from '../contract'
 import { inputError } from '../domain/errors'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../domain/ladder'
-import type { ProfileLevel } from '../domain/metrics'
+import type { ProfileLevel } from '../domain/metric-definition'
 import { maxExtent, type Problem } from '../domain/problem'
 import type { Parameters } from '../domain/rung'
 

@@ -6,7 +6,7 @@ import { listSessions, readSources, type StoredSession } from '../adapters/sessi
 import type { RunEvent, RunRequest } from '../contract'
 import { inputError } from '../domain/errors'
 import { problemLabel } from '../domain/problem'
-import type { ProfileLevel } from '../domain/metrics'
+import type { ProfileLevel } from '../domain/metric-definition'
 import type { Session } from '../domain/session'
 import { runLadder, type RunOutcome } from './run'
 import { selectRungs, type RunPlan } from './plan'

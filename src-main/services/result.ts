@@ -1,8 +1,10 @@
 /** From what is known of a rung at some point of a run to its result. */
 import { sha256 } from '../adapters/build-cache'
 import { derivedMetrics } from '../domain/derived-metrics'
-import type { MetricValue, ProfileLevel } from '../domain/metrics'
-import type { Device, RungResult, VerifiedAt } from '../domain/session'
+import type { MetricValue } from '../domain/metrics'
+import type { ProfileLevel } from '../domain/metric-definition'
+import type { RungResult, VerifiedAt } from '../domain/session'
+import type { Device } from '../domain/device'
 import type { BuildOutcome } from './build'
 import type { Measured } from './measure'
 import type { PlannedRung } from './plan'

@@ -10,7 +10,7 @@ import { summaryOf } from '../contract/session-summary'
 import type { DeepProfile } from '../domain/deep'
 import { inputError } from '../domain/errors'
 import type { Session } from '../domain/session'
-import { labSessionFolder } from './lab-refs'
+import { labSessionFolder } from './labs/refs'
 import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
 
 export interface OpenedSession {

@@ -9,12 +9,12 @@ import {
   labsDir,
   readLabs,
   type LabFolder,
-} from '../../src-main/adapters/lab-library'
+} from '../../src-main/adapters/labs/library'
 import { findTool } from '../../src-main/adapters/live-toolbox'
 import { readBuildOutput, rungFlags } from '../../src-main/adapters/nvcc'
 import { runProcess } from '../../src-main/adapters/process'
 import { namesIn, parseExpression } from '../../src-main/domain/expression'
-import { answerOf, deviceNames } from '../../src-main/domain/lab-question'
+import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
 import { Session } from '../../src-main/domain/session'
 import { parseRungHeader } from '../../src-main/parsers/rung-header'
 import { inParallel } from '../../src-main/services/build'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultSentence } from '../../src-main/domain/lab'
+import { faultSentence } from '../../src-main/domain/labs/lab'
 import { parseLab, type LabReferences } from '../../src-main/parsers/lab'
 
 const references: LabReferences = {

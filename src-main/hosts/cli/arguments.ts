@@ -1,7 +1,7 @@
 /** From the words of the command line to a request, each wrong word named. */
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
-import { profileLevels, type ProfileLevel } from '../../domain/metrics'
+import { profileLevels, type ProfileLevel } from '../../domain/metric-definition'
 import { dtypes, maxExtent, type Dtype } from '../../domain/problem'
 
 export interface SizeOptions {

@@ -11,15 +11,15 @@ import {
   readLab,
   readLabs,
   readShippedLabs,
-} from '../../adapters/lab-library'
-import { readSubmission, startLab } from '../../adapters/lab-work'
+} from '../../adapters/labs/library'
+import { readSubmission, startLab } from '../../adapters/labs/work'
 import { exitCodes, inputError } from '../../domain/errors'
-import { faultSentence, profileLevelOf } from '../../domain/lab'
-import { outcomeExitCode } from '../../domain/lab-outcome'
-import { checkLab } from '../../services/lab-check'
-import { newAttemptFolder } from '../../services/lab-progress'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../../services/lab-trust'
-import { listLabs, openLab } from '../../services/labs'
+import { faultSentence, profileLevelOf } from '../../domain/labs/lab'
+import { outcomeExitCode } from '../../domain/labs/outcome'
+import { checkLab } from '../../services/labs/check'
+import { newAttemptFolder } from '../../services/labs/progress'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../../services/labs/trust'
+import { listLabs, openLab } from '../../services/labs/library'
 import { appVersion } from '../../services/version'
 import { wholeNumber } from './arguments'
 import { describeOutcome } from './lab-describe'

@@ -1,5 +1,5 @@
 /** An outcome of a lab as text. */
-import type { LabOutcome } from '../../domain/lab-outcome'
+import type { LabOutcome } from '../../domain/labs/outcome'
 import { table } from './output'
 
 const signs = {

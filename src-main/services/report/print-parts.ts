@@ -15,7 +15,16 @@ import {
   type ReportModel,
   type ReportStep,
 } from './model'
-import type { PrintPart } from './print'
+
+/** A heading with what stands below it. */
+export interface PrintPart {
+  /** The id of the heading, which the contents lead to. */
+  id: string
+  /** HTML. */
+  title: string
+  body: string
+  inner?: PrintPart[]
+}
 
 const figure = ({ text, evidence, note }: Figure): string =>
   `${html(text)}${evidence === 'derived' ? ' ○' : ''}${note === undefined ? '' : `<sup>${note}</sup>`}`

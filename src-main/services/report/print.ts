@@ -15,18 +15,9 @@ import {
   publishedPart,
   stepParts,
   troublePart,
+  type PrintPart,
 } from './print-parts'
 import type { Sentence } from '../../domain/sentence'
-
-/** A heading with what stands below it. */
-export interface PrintPart {
-  /** The id of the heading, which the contents lead to. */
-  id: string
-  /** HTML. */
-  title: string
-  body: string
-  inner?: PrintPart[]
-}
 
 /** Pages by the id of a heading. */
 export type PageNumbers = ReadonlyMap<string, number>

@@ -1,10 +1,10 @@
 /** Whether a session has what a chart draws, and if not, why: an empty chart would read as zeros. */
+import { metricDefinition } from '../../../src-main/domain/metrics'
 import {
-  metricDefinition,
   profileLevels,
   type MetricDefinition,
   type ProfileLevel,
-} from '../../../src-main/domain/metrics'
+} from '../../../src-main/domain/metric-definition'
 import type { Session } from '../../../src-main/domain/session'
 
 export type Absence =

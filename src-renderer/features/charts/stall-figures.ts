@@ -1,5 +1,6 @@
 /** Why warps wait: the reasons of each rung, largest first over the whole ladder. */
-import { metricDefinitions, type MetricDefinition } from '../../../src-main/domain/metrics'
+import { metricDefinitions } from '../../../src-main/domain/metrics'
+import { type MetricDefinition } from '../../../src-main/domain/metric-definition'
 import type { RungResult, Session } from '../../../src-main/domain/session'
 
 export const stallReasons: readonly MetricDefinition[] = metricDefinitions.filter(({ id }) =>

@@ -1,7 +1,7 @@
 /** What profiling will cost, before a run: from the times of a session of the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract'
 import type { Size } from '../../../src-main/domain/ladder'
-import type { ProfileLevel } from '../../../src-main/domain/metrics'
+import type { ProfileLevel } from '../../../src-main/domain/metric-definition'
 import { planProfile, type ProfilePlan } from '../../../src-main/domain/pass-plan'
 import type { Session } from '../../../src-main/domain/session'
 

@@ -1,7 +1,7 @@
 /** The run form's logic: what may be chosen, and whether it makes a request. */
 import type { CallInput, SessionSummary } from '../../../src-main/contract'
 import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder'
-import type { ProfileLevel } from '../../../src-main/domain/metrics'
+import type { ProfileLevel } from '../../../src-main/domain/metric-definition'
 import { maxExtent, problemLabel } from '../../../src-main/domain/problem'
 import { parseSeconds } from './profile-estimate'
 

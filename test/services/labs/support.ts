@@ -2,10 +2,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKernelLibrary } from '../../../src-main/adapters/kernel-library'
-import type { LabAttempt } from '../../../src-main/adapters/lab-attempt'
-import { labReferences, readLab, type LabFolder } from '../../../src-main/adapters/lab-library'
-import { noAnswers, type LabAnswers } from '../../../src-main/domain/lab-outcome'
-import { checkLab } from '../../../src-main/services/lab-check'
+import type { LabAttempt } from '../../../src-main/adapters/labs/attempt'
+import { labReferences, readLab, type LabFolder } from '../../../src-main/adapters/labs/library'
+import { noAnswers, type LabAnswers } from '../../../src-main/domain/labs/outcome'
+import { checkLab } from '../../../src-main/services/labs/check'
 import { recordingsDir, type Machine } from '../support'
 
 export const labText = `---

@@ -3,12 +3,12 @@
  * attempt and of the rung it is compared with. Pure.
  */
 import type { Lab, LabPrediction, LabQuestion } from './lab'
-import { figureOf, metricLabel, submissionId, type LabEvidence } from './lab-judge'
-import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './lab-outcome'
-import { answerOf } from './lab-question'
-import { metricDefinition } from './metrics'
-import { rungOf, type RungResult, type Session } from './session'
-import { formatValue } from './units'
+import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
+import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
+import { answerOf } from './question'
+import { metricDefinition } from '../metrics'
+import { rungOf, type RungResult, type Session } from '../session'
+import { formatValue } from '../units'
 
 export function directionOf(before: number, after: number, tolerance: number): Direction {
   const scale = Math.max(Math.abs(before), Math.abs(after))

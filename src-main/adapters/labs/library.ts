@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
-import { inputError } from '../domain/errors'
-import { faultSentence, findCycle, type Lab, type LabFault } from '../domain/lab'
-import { Identifier } from '../domain/rung'
-import { parseLab, type LabReferences, type ParsedLab } from '../parsers/lab'
-import { errorCode } from './disk'
-import type { KernelLibrary } from './kernel-library'
+import { inputError } from '../../domain/errors'
+import { faultSentence, findCycle, type Lab, type LabFault } from '../../domain/labs/lab'
+import { Identifier } from '../../domain/rung'
+import { parseLab, type LabReferences, type ParsedLab } from '../../parsers/lab'
+import { errorCode } from '../disk'
+import type { KernelLibrary } from '../kernel-library'
 
 export interface LabFolder {
   id: string

@@ -1,12 +1,12 @@
 /** A student's own files: the folder that a lab is started in, and the submission that is handed in. */
 import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { inputError } from '../domain/errors'
-import type { Lab } from '../domain/lab'
-import { noAnswers, type LabAnswers } from '../domain/lab-outcome'
-import { answersTemplate, parseAnswers } from '../parsers/lab-answers'
-import { diskError, errorCode, makeFolder, pathExists } from './disk'
-import type { LabFolder } from './lab-library'
+import { inputError } from '../../domain/errors'
+import type { Lab } from '../../domain/labs/lab'
+import { noAnswers, type LabAnswers } from '../../domain/labs/outcome'
+import { answersTemplate, parseAnswers } from '../../parsers/lab-answers'
+import { diskError, errorCode, makeFolder, pathExists } from '../disk'
+import type { LabFolder } from './library'
 
 export const submissionFile = 'lab.cu'
 export const answersFile = 'answers.yaml'

@@ -2,17 +2,22 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import type { Assets } from '../adapters/assets'
-import { diskError, makeFolder, pathExists } from '../adapters/disk'
-import { readKernelLibrary } from '../adapters/kernel-library'
-import { sessionFolder } from '../adapters/lab-attempt'
-import { labReferences, readLab, readShippedLabs, type LabFolder } from '../adapters/lab-library'
-import { inputError, toErrorShape } from '../domain/errors'
-import { faultSentence } from '../domain/lab'
-import type { LabOutcome } from '../domain/lab-outcome'
-import { attemptsDir } from './lab-progress'
-import { labsDataDir } from './lab-trust'
-import { openLab } from './labs'
+import type { Assets } from '../../adapters/assets'
+import { diskError, makeFolder, pathExists } from '../../adapters/disk'
+import { readKernelLibrary } from '../../adapters/kernel-library'
+import { sessionFolder } from '../../adapters/labs/attempt'
+import {
+  labReferences,
+  readLab,
+  readShippedLabs,
+  type LabFolder,
+} from '../../adapters/labs/library'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { faultSentence } from '../../domain/labs/lab'
+import type { LabOutcome } from '../../domain/labs/outcome'
+import { attemptsDir } from './progress'
+import { labsDataDir } from './trust'
+import { openLab } from './library'
 
 export interface NamedLab {
   ref: string

@@ -1,30 +1,30 @@
 /** A student's desk: what the calls labs.* answer. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Assets } from '../adapters/assets'
-import { readKernelLibrary } from '../adapters/kernel-library'
-import { listAttempts, readAttempt, readAttemptSource } from '../adapters/lab-attempt'
-import type { LabFolder } from '../adapters/lab-library'
-import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../contract'
-import type { AttemptSummary, LabSummary, LabView } from '../contract/labs'
+import type { Assets } from '../../adapters/assets'
+import { readKernelLibrary } from '../../adapters/kernel-library'
+import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
+import type { LabFolder } from '../../adapters/labs/library'
+import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../../contract'
+import type { AttemptSummary, LabSummary, LabView } from '../../contract/labs'
 import type { z } from 'zod'
-import { inputError } from '../domain/errors'
-import { profileLevelOf } from '../domain/lab'
-import { checkTitle, metricLabel } from '../domain/lab-judge'
-import { noAnswers } from '../domain/lab-outcome'
-import { buildSubmission, occupancyTable } from './lab-build'
-import { checkLab } from './lab-check'
-import { planLab } from './lab-plan'
+import { inputError } from '../../domain/errors'
+import { profileLevelOf } from '../../domain/labs/lab'
+import { checkTitle, metricLabel } from '../../domain/labs/judge'
+import { noAnswers } from '../../domain/labs/outcome'
+import { buildSubmission, occupancyTable } from './build'
+import { checkLab } from './check'
+import { planLab } from './plan'
 import {
   attemptsDir,
   changeProgress,
   newAttemptFolder,
   readProgress,
   type LabProgress,
-} from './lab-progress'
-import { addLab, allLabs, attemptSession, findLab } from './lab-refs'
-import { isShipped, isTrusted, requireTrust, trustLab } from './lab-trust'
-import { appVersion } from './version'
+} from './progress'
+import { addLab, allLabs, attemptSession, findLab } from './refs'
+import { isShipped, isTrusted, requireTrust, trustLab } from './trust'
+import { appVersion } from '../version'
 
 /** As it comes out of the contract's schema, its defaults filled in. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>

@@ -6,11 +6,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { z } from 'zod'
-import type { Assets } from '../adapters/assets'
-import { diskError, makeFolder } from '../adapters/disk'
-import { labsDir, type LabFolder } from '../adapters/lab-library'
-import { dataDir } from '../adapters/paths'
-import { inputError } from '../domain/errors'
+import type { Assets } from '../../adapters/assets'
+import { diskError, makeFolder } from '../../adapters/disk'
+import { labsDir, type LabFolder } from '../../adapters/labs/library'
+import { dataDir } from '../../adapters/paths'
+import { inputError } from '../../domain/errors'
 
 const TrustFile = z.array(z.object({ contentHash: z.string(), lab: z.string(), since: z.string() }))
 

@@ -1,17 +1,17 @@
 /** The labs that there are: those that ship, and a folder that someone names. */
 import { resolve } from 'node:path'
-import type { Assets } from '../adapters/assets'
-import { pathExists } from '../adapters/disk'
-import { readKernelLibrary } from '../adapters/kernel-library'
+import type { Assets } from '../../adapters/assets'
+import { pathExists } from '../../adapters/disk'
+import { readKernelLibrary } from '../../adapters/kernel-library'
 import {
   labReferences,
   readLab,
   readShippedLabs,
   type LabFolder,
   type LabLibrary,
-} from '../adapters/lab-library'
-import { inputError } from '../domain/errors'
-import { faultSentence } from '../domain/lab'
+} from '../../adapters/labs/library'
+import { inputError } from '../../domain/errors'
+import { faultSentence } from '../../domain/labs/lab'
 
 export async function listLabs(assets: Pick<Assets, 'kernelsDir'>): Promise<LabLibrary> {
   return readShippedLabs(await readKernelLibrary(assets.kernelsDir))

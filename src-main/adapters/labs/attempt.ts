@@ -5,11 +5,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { inputError } from '../domain/errors'
-import { LabAnswers, LabOutcome } from '../domain/lab-outcome'
-import type { Session } from '../domain/session'
-import { diskError, errorCode } from './disk'
-import { readSession } from './session-store'
+import { inputError } from '../../domain/errors'
+import { LabAnswers, LabOutcome } from '../../domain/labs/outcome'
+import type { Session } from '../../domain/session'
+import { diskError, errorCode } from '../disk'
+import { readSession } from '../session-store'
 
 export const SanitizerVerdicts = z.record(
   z.string(),

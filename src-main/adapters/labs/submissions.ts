@@ -1,9 +1,9 @@
 /** A folder of submissions: a student is a .cu file, or a folder that holds lab.cu or one .cu file. */
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { inputError } from '../domain/errors'
-import { errorCode } from './disk'
-import { submissionFile } from './lab-work'
+import { inputError } from '../../domain/errors'
+import { errorCode } from '../disk'
+import { submissionFile } from './work'
 
 export interface FoundSubmission {
   student: string

@@ -1,6 +1,6 @@
 /** What grading makes of a folder of submissions: a row a student. */
 import { z } from 'zod'
-import { LabOutcome, checkStatuses } from './lab-outcome'
+import { LabOutcome, checkStatuses } from './outcome'
 import type { Lab } from './lab'
 
 export const GradeRow = z.object({

@@ -5,31 +5,31 @@
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Assets } from '../adapters/assets'
-import { sha256 } from '../adapters/build-cache'
-import { stageFolder } from '../adapters/disk'
-import { readKernelLibrary } from '../adapters/kernel-library'
+import type { Assets } from '../../adapters/assets'
+import { sha256 } from '../../adapters/build-cache'
+import { stageFolder } from '../../adapters/disk'
+import { readKernelLibrary } from '../../adapters/kernel-library'
 import {
   readAttemptEvidence,
   sessionFolder,
   writeAttempt,
   type LabAttempt,
   type SanitizerVerdicts,
-} from '../adapters/lab-attempt'
-import type { LabFolder } from '../adapters/lab-library'
-import type { RunEvent } from '../contract'
-import { KernelLadderError, toErrorShape, type ErrorShape } from '../domain/errors'
-import { judgeChecks, submissionId, type LabEvidence } from '../domain/lab-judge'
-import { judgePredictions, judgeQuestions } from '../domain/lab-reflect'
-import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../domain/lab-outcome'
-import { rungOf, type Session, type Target } from '../domain/session'
-import { climbPlan } from './climb'
-import { smOf } from './device'
-import { occupancyTable, tryBuild } from './lab-build'
-import { planLab, type LabPlan } from './lab-plan'
-import { sanitizeSubmission } from './lab-sanitize'
-import { replay } from './recordings'
-import type { RunSettings } from './run'
+} from '../../adapters/labs/attempt'
+import type { LabFolder } from '../../adapters/labs/library'
+import type { RunEvent } from '../../contract'
+import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
+import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
+import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
+import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
+import { rungOf, type Session, type Target } from '../../domain/session'
+import { climbPlan } from '../climb'
+import { smOf } from '../device'
+import { occupancyTable, tryBuild } from './build'
+import { planLab, type LabPlan } from './plan'
+import { sanitizeSubmission } from './sanitize'
+import { replay } from '../recordings'
+import type { RunSettings } from '../run'
 
 export interface LabCheckRequest {
   lab: LabFolder

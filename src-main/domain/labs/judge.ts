@@ -8,11 +8,11 @@ import type {
   StaticCheck,
   TimeCheck,
 } from './lab'
-import type { CheckResult, LabFigure } from './lab-outcome'
-import { metricDefinition, unavailable, type MetricValue } from './metrics'
-import { problemLabel, type Problem } from './problem'
-import { rungOf, type Build, type RungResult, type Session } from './session'
-import { formatMs, formatValue, type Unit } from './units'
+import type { CheckResult, LabFigure } from './outcome'
+import { metricDefinition, unavailable, type MetricValue } from '../metrics'
+import { problemLabel, type Problem } from '../problem'
+import { rungOf, type Build, type RungResult, type Session } from '../session'
+import { formatMs, formatValue, type Unit } from '../units'
 
 /** The submission's id among the rungs of its session. */
 export const submissionId = 'submission'

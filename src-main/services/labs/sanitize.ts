@@ -1,15 +1,15 @@
 /** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
-import { diskBuildCache } from '../adapters/build-cache'
-import { readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
-import type { SanitizerVerdicts } from '../adapters/lab-attempt'
-import { liveToolbox } from '../adapters/live-toolbox'
-import { cacheDir } from '../adapters/paths'
-import { KernelLadderError, toErrorShape } from '../domain/errors'
-import type { Lab, SanitizerCheck } from '../domain/lab'
-import { submissionId } from '../domain/lab-judge'
-import { sanitize } from './sanitize'
-import { labLadderId } from './lab-plan'
-import type { RunSettings } from './run'
+import { diskBuildCache } from '../../adapters/build-cache'
+import { readSharedFiles, type KernelLibrary } from '../../adapters/kernel-library'
+import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
+import { liveToolbox } from '../../adapters/live-toolbox'
+import { cacheDir } from '../../adapters/paths'
+import { KernelLadderError, toErrorShape } from '../../domain/errors'
+import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
+import { submissionId } from '../../domain/labs/judge'
+import { sanitize } from '../sanitize'
+import { labLadderId } from './plan'
+import type { RunSettings } from '../run'
 
 export interface SanitizeOptions {
   signal: AbortSignal

@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { diskError, makeFolder } from '../adapters/disk'
-import { LabAnswers, noAnswers } from '../domain/lab-outcome'
-import { freeFolder } from './climb'
-import { labsDataDir } from './lab-trust'
+import { diskError, freeFolder, makeFolder } from '../../adapters/disk'
+import { LabAnswers, noAnswers } from '../../domain/labs/outcome'
+import { labsDataDir } from './trust'
 
 export const LabProgress = z.object({
   draft: z.string().nullable().default(null),
