@@ -223,13 +223,14 @@ export const problemOf = ({ target, problem }: Session): Problem | null =>
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)
 
-/** The rung a rung is compared with by default: the one it names, else the one before it, never the reference. */
+/**
+ * The rung a rung is compared with by default: the one it names, else the one before it. Never the
+ * reference: a climb begins with its first own rung, and the ratio tells how far that is from the top.
+ */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)
   if (index < 0) return undefined
-  const after = session.rungs[index]?.after
-  const named = after ? rungOf(session, after) : undefined
-  if (named) return named
-  const previous = session.rungs[index - 1]
-  return previous && previous.id !== session.ladder.reference ? previous : undefined
+  const { after } = session.rungs[index] ?? {}
+  const before = (after ? rungOf(session, after) : undefined) ?? session.rungs[index - 1]
+  return before && before.id !== session.ladder.reference ? before : undefined
 }

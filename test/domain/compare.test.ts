@@ -82,4 +82,10 @@ describe('the rung before', () => {
     expect(rungBefore(session, '01_naive')).toBeUndefined()
     expect(rungBefore(session, '00_cublas')).toBeUndefined()
   })
+
+  it('is none for a rung whose header names the reference', async () => {
+    const tensor = await readSession('resources/recordings/gemm-tensor-h200-4096')
+    expect(rungOf(tensor, '51_wmma_naive')?.after).toBe('50_cublas_tensor')
+    expect(rungBefore(tensor, '51_wmma_naive')).toBeUndefined()
+  })
 })
