@@ -28,7 +28,11 @@ const signed = (value: number, text: string) =>
 /** A difference with its sign, in a row that names the unit; shares differ in percentage points. */
 export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
-  if (unit === '%') return signed(delta, `${size.toFixed(1)} pp`)
+  if (unit === '%') {
+    if (size > 0 && size < 0.0005) return '< 0.001 pp'
+    // One that rounds to zero is not written as none.
+    return signed(delta, `${size > 0 && size < 0.05 ? size.toPrecision(1) : size.toFixed(1)} pp`)
+  }
   return signed(delta, bareFigure(size, unit))
 }
 

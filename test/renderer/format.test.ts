@@ -35,6 +35,9 @@ describe('figures', () => {
 
   it('signs differences, and counts shares in percentage points', () => {
     expect(bareDelta(-11.25, '%')).toBe('−11.3 pp')
+    expect(bareDelta(-0.0412, '%')).toBe('−0.04 pp')
+    expect(bareDelta(0.0001, '%')).toBe('< 0.001 pp')
+    expect(bareDelta(0, '%')).toBe('0.0 pp')
     expect(bareDelta(403_000_000, 'inst')).toBe('+403 M')
     expect(bareDelta(0, 'inst')).toBe('0')
   })
