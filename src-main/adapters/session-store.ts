@@ -9,9 +9,11 @@ import type { DeepProfile } from '../domain/deep'
 import { inputError, KernelLadderError } from '../domain/errors'
 import { Session, sessionSchemaVersion } from '../domain/session'
 import { deepFile } from './deep-store'
-import { diskError, errorCode, stageFolder, type StagedFolder } from './disk'
+import { diskError, errorCode, pathExists, stageFolder, type StagedFolder } from './disk'
 
 const sessionFile = 'session.json'
+/** Beside an imported session: that it was not made here, which its own session.json does not say. */
+const importedFile = 'imported.json'
 
 /** Reads and checks a session; one that is newer or damaged is refused with the reason and left as it is. */
 export async function readSession(folder: string): Promise<Session> {
@@ -29,6 +31,10 @@ export async function readSession(folder: string): Promise<Session> {
   }
   return parseSession(text, path)
 }
+
+/** Whether a folder was written by an import; a session of another machine may have been live there. */
+export const isImported = (folder: string): Promise<boolean> =>
+  pathExists(join(folder, importedFile))
 
 /** Parses the text of a session.json; `path` is for the sentence when it cannot be. */
 export function parseSession(text: string, path: string): Session {
@@ -79,6 +85,8 @@ export interface SessionDraft {
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
   addDeep(profile: DeepProfile): Promise<void>
+  /** Says beside the session from which file it was imported. */
+  markImported(from: string): Promise<void>
   /** Writes session.json and makes the folder appear under its name; returns that path. */
   commit(session: Session): Promise<string>
   discard(): Promise<void>
@@ -110,6 +118,10 @@ export async function draftSession(finalPath: string): Promise<SessionDraft> {
         // Thousands of instructions: indented it would be twice the size.
         await writeFile(path, `${JSON.stringify(profile)}\n`)
       }),
+    markImported: (from) =>
+      guard(() =>
+        writeFile(join(staged.path, importedFile), `${JSON.stringify({ schema: 1, from })}\n`),
+      ),
     commit: async (session) => {
       await guard(() =>
         writeFile(join(staged.path, sessionFile), `${JSON.stringify(session, null, 2)}\n`),
@@ -124,6 +136,7 @@ export interface StoredSession {
   folder: string
   name: string
   session: Session | null
+  imported: boolean
   /** Why it could not be read. */
   problem: string | null
 }
@@ -141,11 +154,12 @@ export async function listSessions(root: string): Promise<StoredSession[]> {
             folder,
             name: basename(folder),
             session: await readSession(folder),
+            imported: await isImported(folder),
             problem: null,
           }
         } catch (error) {
           const problem = error instanceof Error ? error.message : String(error)
-          return { folder, name: basename(folder), session: null, problem }
+          return { folder, name: basename(folder), session: null, imported: false, problem }
         }
       }),
   )

@@ -31,6 +31,8 @@ export const SessionSummary = z.object({
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
   problem: Problem,
+  /** What it is of is not known, as of counters that ncu kept alone; `problem` then says nothing. */
+  noProblem: z.literal(true).optional(),
   deviceName: z.string().nullable(),
   profile: ProfileLevel,
   rungCount: z.number().int(),

@@ -1,5 +1,5 @@
 /** An HTML report → the session that it was made of, as it was scrubbed then. */
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { freeFolder, sweepStaged } from '../adapters/disk'
 import { readFrozenReport, type ReadReport } from '../adapters/frozen-file'
 import { draftSession } from '../adapters/session-store'
@@ -55,6 +55,7 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
     for (const { file, text } of texts) await draft.addSource(file, text)
     for (const [rung, profile] of Object.entries(deep))
       if (profile.rung === rung) await draft.addDeep(profile)
+    await draft.markImported(basename(path))
     return { session, folder: await draft.commit(session) }
   } catch (error) {
     await draft.discard()

@@ -4,7 +4,7 @@ import type { Assets } from '../adapters/assets'
 import { readDeep } from '../adapters/deep-store'
 import { pathExists } from '../adapters/disk'
 import { readTitle } from '../adapters/session-keeping'
-import { listSessions, readSession, readSources } from '../adapters/session-store'
+import { isImported, listSessions, readSession, readSources } from '../adapters/session-store'
 import { SessionRef, type SessionSummary } from '../contract'
 import { summaryOf } from '../contract/session-summary'
 import type { DeepProfile } from '../domain/deep'
@@ -117,9 +117,10 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
   const own = await listSessions(places.store)
   const mounted = places.mounted
     ? [
-        await readSession(places.mounted).then((session) => ({
+        await readSession(places.mounted).then(async (session) => ({
           name: mountedRef(places.mounted!),
           session,
+          imported: await isImported(places.mounted!),
           problem: null,
         })),
       ]
@@ -131,11 +132,11 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
   )
   const live = [...mounted, ...own.filter(({ name }) => name !== mounted[0]?.name)]
     .filter(({ name }) => SessionRef.safeParse(name).success)
-    .map(({ name, session, problem }): SessionSummary => {
+    .map(({ name, session, imported, problem }): SessionSummary => {
       if (session)
         return summaryOf(
           name,
-          session.target.kind === 'imported' ? 'imported' : 'live',
+          imported || session.target.kind === 'imported' ? 'imported' : 'live',
           name,
           session,
           titles.get(name) ?? null,

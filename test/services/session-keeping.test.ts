@@ -4,6 +4,8 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listDeleted, sweepTrash } from '../../src-main/adapters/session-keeping'
 import { createCore } from '../../src-main/services/core'
+import { reportHtml } from '../../src-main/services/report'
+import { noPrivates, recording, template } from './report/samples'
 import { setEnv, tempDir } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
@@ -132,6 +134,19 @@ describe('a file that is handed over', () => {
   it('becomes a session of the store', async () => {
     const { ref, summary } = await setUp()
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 2 })
+  })
+
+  it('that is a report of a live run elsewhere is listed as imported, with its problem', async () => {
+    const { core } = await setUp()
+    const sample = recording()
+    sample.session.target = { kind: 'live', name: 'local' }
+    const path = join(await tempDir(), 'report.html')
+    await writeFile(path, reportHtml([sample], {}, template, noPrivates))
+    const { ref } = await core.importFile(path)
+    const item = (await core.call('sessions.list', {})).find((one) => one.ref === ref)!
+    expect(item).toMatchObject({ kind: 'imported', problem: { m: 4096 } })
+    expect(item.noProblem).toBeUndefined()
+    expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
   it('that is no report is refused by its name alone, and leaves nothing', async () => {

@@ -19,7 +19,7 @@ export function sweepCandidates(
     .filter(
       (item) =>
         item.damaged === undefined &&
-        item.kind !== 'imported' &&
+        !item.noProblem &&
         item.ladder.id === of.ladder.id &&
         item.deviceName === of.deviceName &&
         item.problem.dtype === of.problem.dtype,

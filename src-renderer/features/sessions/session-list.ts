@@ -7,7 +7,7 @@ import { problemText } from '../../ui/format'
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
   if (item.damaged !== undefined) return item.name
-  return item.kind === 'imported'
+  return item.noProblem
     ? item.ladder.title
     : `${item.ladder.title}, ${problemText(item.problem)}`
 }
