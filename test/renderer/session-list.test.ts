@@ -27,7 +27,7 @@ describe('a session is called', () => {
     ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],
     [
       'by its file, where the problem is not known',
-      item({ kind: 'imported' }),
+      item({ noProblem: true }),
       'FP32 matrix multiplication',
     ],
     [
