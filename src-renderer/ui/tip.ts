@@ -8,7 +8,8 @@ export interface TipContent {
   title?: string | undefined
   lines: readonly string[]
 }
-export type Tip = string | TipContent | null | undefined
+/** A function is asked when the tip is shown: a table makes hundreds of them that nobody looks at. */
+export type Tip = string | TipContent | null | undefined | (() => TipContent)
 
 const contents = new WeakMap<Element, Tip>()
 
@@ -28,7 +29,8 @@ export const shownTip = shallowRef<{ element: HTMLElement; content: TipContent }
 export function tipAt(target: EventTarget | null): typeof shownTip.value {
   if (!(target instanceof Element)) return null
   const element = target.closest<HTMLElement>('[data-tip]')
-  const content = element && contents.get(element)
+  const said = element && contents.get(element)
+  const content = typeof said === 'function' ? said() : said
   if (!element || !content) return null
   return { element, content: typeof content === 'string' ? { lines: [content] } : content }
 }

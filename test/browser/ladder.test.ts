@@ -74,7 +74,6 @@ describe('a figure', () => {
     await page
       .locator(`${row(profiled.id)} td.metric`)
       .first()
-      .locator('.cell')
       .hover()
     const tip = page.getByRole('tooltip')
     await tip.waitFor()
