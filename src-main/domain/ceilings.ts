@@ -1,6 +1,7 @@
 /** The roofs of a roofline: what a GPU was measured to reach, and what its clocks say it could. */
 import { z } from 'zod'
 import type { Device } from './device'
+import { inEnglish, message, type AnyMessage } from './messages/message'
 import { unavailable, type MetricValue } from './metrics'
 
 import { isComputeCapability, type ComputeCapability } from './sm-limits'
@@ -24,8 +25,8 @@ export type MemoryLevel = (typeof memoryLevels)[number]
 export interface Ceiling {
   /** GFLOP/s of arithmetic, GB/s of memory. */
   value: MetricValue
-  /** How it was come by, in a sentence; absent where it is unavailable. */
-  how?: string
+  /** How it was come by, or why it was not. */
+  how: AnyMessage
 }
 
 export interface SessionCeilings {
@@ -62,21 +63,22 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
 const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>
   computeCapability === '7.5' ? 64 : 128
 
-const derived = (value: number, unit: 'GFLOP/s' | 'GB/s', how: string): Ceiling => ({
+const derived = (value: number, unit: 'GFLOP/s' | 'GB/s', how: AnyMessage): Ceiling => ({
   value: { value, unit, evidence: 'derived' },
   how,
 })
 
-const missing = (unit: 'GFLOP/s' | 'GB/s', reason: string): Ceiling => ({
-  value: unavailable(unit, reason),
+const missing = (unit: 'GFLOP/s' | 'GB/s', how: AnyMessage): Ceiling => ({
+  value: unavailable(unit, inEnglish(how)),
+  how,
 })
 
 const measured = (value: number, unit: 'GFLOP/s' | 'GB/s'): Ceiling => ({
   value: { value, unit, evidence: 'measured' },
-  how: 'Reached by a micro-benchmark of the runner in this session.',
+  how: message('ceilings.benchmark'),
 })
 
-const notMeasured = 'It was not measured in this session, and is not published for this GPU.'
+const notMeasured = message('ceilings.notMeasured')
 
 /** The roofs of the session's GPU: measured where the session has it, else from its clocks. */
 export function ceilingsOf({
@@ -90,61 +92,52 @@ export function ceilingsOf({
     device && isComputeCapability(device.computeCapability) ? device.computeCapability : null
   const clock = device?.smClockMaxMHz ?? null
   const cycles = device && clock !== null ? device.smCount * clock * 1e6 : null
-  const clocks = `${device?.smCount} SMs at their highest clock of ${clock} MHz`
   const unknown = !device
-    ? 'The session names no GPU.'
+    ? message('ceilings.noGpu')
     : cycles === null
-      ? 'The highest SM clock is not known.'
-      : `Compute capability ${device.computeCapability} is not in the table.`
+      ? message('ceilings.noClock')
+      : message('ceilings.notInTable', { computeCapability: device.computeCapability })
 
   const perCycle = (
     unit: 'GFLOP/s' | 'GB/s',
     rate: number | undefined,
-    what: string,
-    otherwise: string,
+    how: 'ceilings.fp32' | 'ceilings.tensor' | 'ceilings.l1',
+    otherwise = unknown,
   ): Ceiling => {
-    if (known === null || cycles === null) return missing(unit, unknown)
+    if (!device || known === null || clock === null || cycles === null)
+      return missing(unit, unknown)
     if (rate === undefined) return missing(unit, otherwise)
-    return derived((cycles * rate) / 1e9, unit, `${clocks}, each ${rate} ${what}.`)
+    const { smCount } = device
+    return derived((cycles * rate) / 1e9, unit, message(how, { smCount, clock, rate }))
   }
 
   const bus = device?.memoryBusBits ?? null
   const memoryClock = device?.memoryClockMHz ?? null
   const dram =
     bus === null || memoryClock === null
-      ? missing('GB/s', "The memory's clock and bus width are not in this session.")
+      ? missing('GB/s', message('ceilings.noBus'))
       : derived(
           (2 * memoryClock * 1e6 * (bus / 8)) / 1e9,
           'GB/s',
-          `A bus of ${bus} bits, twice a cycle at ${memoryClock} MHz.`,
+          message('ceilings.bus', { bits: bus, clock: memoryClock }),
         )
 
   return {
     compute: {
       fp32: ceilings?.fp32Gflops
         ? measured(ceilings.fp32Gflops, 'GFLOP/s')
-        : perCycle(
-            'GFLOP/s',
-            known === null ? undefined : 2 * fp32Lanes[known],
-            'FP32 operations a cycle (an FMA is two)',
-            unknown,
-          ),
+        : perCycle('GFLOP/s', known === null ? undefined : 2 * fp32Lanes[known], 'ceilings.fp32'),
       tensor: perCycle(
         'GFLOP/s',
         known === null ? undefined : tensorFlopsPerCycle[known],
-        'dense 16-bit tensor operations a cycle',
-        `Products of compute capability ${known} differ in their tensor rate.`,
+        'ceilings.tensor',
+        known === null ? unknown : message('ceilings.tensorDiffers', { computeCapability: known }),
       ),
     },
     memory: {
       l1: ceilings?.l1GBs
         ? measured(ceilings.l1GBs, 'GB/s')
-        : perCycle(
-            'GB/s',
-            known === null ? undefined : l1BytesPerCycle(known),
-            'bytes a cycle',
-            unknown,
-          ),
+        : perCycle('GB/s', known === null ? undefined : l1BytesPerCycle(known), 'ceilings.l1'),
       l2: ceilings?.l2GBs ? measured(ceilings.l2GBs, 'GB/s') : missing('GB/s', notMeasured),
       dram: ceilings?.dramGBs ? measured(ceilings.dramGBs, 'GB/s') : dram,
     },

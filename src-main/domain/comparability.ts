@@ -1,19 +1,22 @@
 /** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
+import { inEnglish, message, type AnyMessage, type Said } from './messages/message'
 import { problemLabel } from './problem'
 import { problemOf, type Session } from './session'
 
 export interface Comparability {
   /** Why a comparison would mean nothing; empty when there is one to make. */
-  refusals: string[]
+  refusals: AnyMessage[]
   /** What differs beside the code, each of which may explain a difference in the figures. */
-  warnings: string[]
+  warnings: AnyMessage[]
 }
 
 /** Clocks wander by a few MHz between samples; from here on they change the times visibly. */
 const clockTolerance = 0.02
 
-const word = (value: string | number | boolean | null | undefined): string =>
-  value == null || value === '' ? 'unknown' : String(value)
+const unknown = message('guard.unknown')
+
+const word = (value: string | number | boolean | null | undefined): Said =>
+  value == null || value === '' ? unknown : String(value)
 
 /** The median SM clock over all that was timed; null where the driver told none. */
 function medianClock(session: Session): number | null {
@@ -24,47 +27,67 @@ function medianClock(session: Session): number | null {
   return clocks[Math.floor(clocks.length / 2)] ?? null
 }
 
-function clockWarning(a: Session, b: Session): string[] {
-  const [left, right] = [medianClock(a), medianClock(b)]
-  if (left === null || right === null)
-    return left === right ? [] : ['The SM clock is known of one session only.']
-  return Math.abs(left - right) <= clockTolerance * Math.max(left, right)
+function clockWarning(left: Session, right: Session): AnyMessage[] {
+  const [a, b] = [medianClock(left), medianClock(right)]
+  if (a === null || b === null) return a === b ? [] : [message('guard.clockUnknown')]
+  return Math.abs(a - b) <= clockTolerance * Math.max(a, b)
     ? []
-    : [`The SM clock differs: ${left} MHz and ${right} MHz.`]
+    : [message('guard.clock', { a, b })]
 }
 
-function problemWords(session: Session): string {
+function problemWords(session: Session): Said {
   const problem = problemOf(session)
-  if (!problem) return 'unknown'
-  return `${problemLabel(problem)}, alpha ${problem.alpha}, beta ${problem.beta}`
+  if (!problem) return unknown
+  const { alpha, beta } = problem
+  return message('guard.problemWords', { problem: problemLabel(problem), alpha, beta })
 }
+
+type Compared =
+  | 'ladder'
+  | 'problem'
+  | 'dtype'
+  | 'gpu'
+  | 'smCount'
+  | 'driver'
+  | 'cudaDriver'
+  | 'nvcc'
+  | 'nvccFlags'
+  | 'ncu'
+  | 'clockControl'
+  | 'cacheControl'
+  | 'seed'
+  | 'flushL2'
 
 export function comparability(a: Session, b: Session): Comparability {
-  const differs = (what: string, of: (session: Session) => string): string[] =>
-    of(a) === of(b) ? [] : [`The ${what} differs: ${of(a)} and ${of(b)}.`]
+  const differs = (what: Compared, of: (session: Session) => Said): AnyMessage[] => {
+    const [left, right] = [of(a), of(b)]
+    return inEnglish(left) === inEnglish(right)
+      ? []
+      : [message(`guard.${what}`, { a: left, b: right })]
+  }
   const imported = [a, b].filter(({ target }) => target.kind === 'imported')
   const unfinished = [a, b].filter(({ completion }) => completion !== 'complete')
   return {
     refusals: [
       ...differs('ladder', ({ ladder }) => ladder.id),
       ...differs('problem', problemWords),
-      ...differs('data type', (session) => problemOf(session)?.dtype ?? 'unknown'),
+      ...differs('dtype', (session) => word(problemOf(session)?.dtype)),
     ],
     warnings: [
-      ...differs('GPU', ({ device }) => word(device?.name)),
-      ...differs('number of SMs', ({ device }) => word(device?.smCount)),
+      ...differs('gpu', ({ device }) => word(device?.name)),
+      ...differs('smCount', ({ device }) => word(device?.smCount)),
       ...differs('driver', ({ device }) => word(device?.driver)),
-      ...differs('CUDA version of the driver', ({ device }) => word(device?.cudaDriver)),
+      ...differs('cudaDriver', ({ device }) => word(device?.cudaDriver)),
       ...clockWarning(a, b),
-      ...differs('compiler (nvcc)', ({ tools }) => word(tools.nvcc)),
-      ...differs('compiler flags', ({ settings }) => word(settings.nvccFlags.join(' '))),
-      ...differs('profiler (ncu)', ({ tools }) => word(tools.ncu)),
-      ...differs('clock control under ncu', ({ settings }) => word(settings.clockControl)),
-      ...differs('cache control under ncu', ({ settings }) => word(settings.cacheControl)),
+      ...differs('nvcc', ({ tools }) => word(tools.nvcc)),
+      ...differs('nvccFlags', ({ settings }) => word(settings.nvccFlags.join(' '))),
+      ...differs('ncu', ({ tools }) => word(tools.ncu)),
+      ...differs('clockControl', ({ settings }) => word(settings.clockControl)),
+      ...differs('cacheControl', ({ settings }) => word(settings.cacheControl)),
       ...differs('seed', ({ settings }) => word(settings.seed)),
-      ...differs('L2 flush between samples', ({ settings }) => (settings.flushL2 ? 'on' : 'off')),
-      ...imported.map(({ id }) => `The session ${id} is imported: what it computed is not known.`),
-      ...unfinished.map(({ id }) => `The session ${id} was cancelled before its end.`),
+      ...differs('flushL2', ({ settings }) => message(settings.flushL2 ? 'guard.on' : 'guard.off')),
+      ...imported.map(({ id }) => message('guard.imported', { id })),
+      ...unfinished.map(({ id }) => message('guard.unfinished', { id })),
     ],
   }
 }

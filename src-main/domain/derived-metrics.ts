@@ -1,6 +1,7 @@
 /** What can be said of a rung without counters: from what it launches and what its GPU can hold. Pure. */
+import { inEnglish, message, type AnyMessage } from './messages/message'
 import { unavailable, type MetricValue } from './metrics'
-import { occupancy } from './occupancy'
+import { occupancy, type Occupancy } from './occupancy'
 import type { ProfiledKernel } from './session'
 import type { Device } from './device'
 import { smLimits } from './sm-limits'
@@ -15,20 +16,22 @@ const product = ([x, y, z]: readonly [number, number, number]): number => x * y 
 export const threadsOf = ({ block }: LaunchLike): number => product(block)
 export const blocksOf = ({ grid }: LaunchLike): number => product(grid)
 
-type Answer = { value: number; how: string } | { reason: string }
+type Answer = { value: number; how: AnyMessage } | { reason: AnyMessage }
 type DeviceLike = Pick<Device, 'computeCapability'> & { smCount: number | null }
 
-function resident(launch: LaunchLike, device: DeviceLike): ReturnType<typeof occupancy> | string {
-  const limits = smLimits(device.computeCapability)
-  if (!limits)
-    return `The limits of compute capability ${device.computeCapability} are not in the table.`
+function resident(
+  launch: LaunchLike,
+  { computeCapability }: DeviceLike,
+): Occupancy | { reason: AnyMessage } {
+  const limits = smLimits(computeCapability)
+  if (!limits) return { reason: message('figures.limitsUnknown', { computeCapability }) }
   const { resources } = launch
   if (
     resources?.registersPerThread == null ||
     resources.staticSharedBytes === null ||
     resources.dynamicSharedBytes === null
   )
-    return 'The registers and shared memory of the launch are not known.'
+    return { reason: message('figures.resourcesUnknown') }
   const { registersPerThread, staticSharedBytes, dynamicSharedBytes } = resources
   return occupancy(limits, {
     threads: threadsOf(launch),
@@ -43,44 +46,51 @@ function resident(launch: LaunchLike, device: DeviceLike): ReturnType<typeof occ
 /** The occupancy of one launch on a GPU, or why it cannot be told. */
 export const launchOccupancy = resident
 
-const how = (launch: LaunchLike, device: DeviceLike): string => {
+const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {
   const { registersPerThread, staticSharedBytes, dynamicSharedBytes } = launch.resources!
-  return `Computed from ${threadsOf(launch)} threads a block, ${registersPerThread} registers a thread, ${staticSharedBytes! + dynamicSharedBytes!} bytes of shared memory a block and compute capability ${device.computeCapability}.`
+  return {
+    threads: threadsOf(launch),
+    registers: registersPerThread!,
+    bytes: staticSharedBytes! + dynamicSharedBytes!,
+    computeCapability,
+  }
 }
 
 function theoretical(launch: LaunchLike, device: DeviceLike): Answer {
   const found = resident(launch, device)
-  return typeof found === 'string'
-    ? { reason: found }
-    : { value: found.percent, how: how(launch, device) }
+  return 'reason' in found
+    ? found
+    : { value: found.percent, how: message('figures.computed', computedFrom(launch, device)) }
 }
 
 function waves(launch: LaunchLike, device: DeviceLike): Answer {
   const found = resident(launch, device)
-  if (typeof found === 'string') return { reason: found }
+  if ('reason' in found) return found
   if (launch.resources!.clusterBlocks === null)
-    return { reason: 'Whether it is launched in clusters is not known.' }
-  if (launch.resources!.clusterBlocks)
-    return {
-      reason:
-        'It is launched in clusters; how many of them the GPU holds at once depends on how its SMs are grouped.',
-    }
-  if (device.smCount === null) return { reason: 'How many SMs the GPU has is not known.' }
-  const counted = wavesOf(blocksOf(launch), device.smCount, found.blocksPerSm)
+    return { reason: message('figures.clustersUnknown') }
+  if (launch.resources!.clusterBlocks) return { reason: message('figures.clusters') }
+  const { smCount } = device
+  if (smCount === null) return { reason: message('figures.smCountUnknown') }
+  const blocks = blocksOf(launch)
+  const counted = wavesOf(blocks, smCount, found.blocksPerSm)
   return counted
     ? {
         value: counted.waves,
-        how: `${how(launch, device)} A grid of ${blocksOf(launch)} blocks over ${device.smCount} SMs.`,
+        how: message('figures.computedWaves', {
+          ...computedFrom(launch, device),
+          blocks,
+          smCount,
+        }),
       }
-    : { reason: 'No block of it fits on an SM.' }
+    : { reason: message('figures.noBlockFits') }
 }
 
 function registers({ resources }: LaunchLike): Answer {
   return resources?.registersPerThread == null
-    ? { reason: 'The registers of the launch are not known.' }
+    ? { reason: message('figures.registersUnknown') }
     : {
         value: resources.registersPerThread,
-        how: 'What CUDA holds of the kernel that was launched.',
+        how: message('figures.registersHeld'),
       }
 }
 
@@ -89,14 +99,12 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
   const failed = answers.find((answer) => 'reason' in answer)
   const [first] = answers
-  if (failed && 'reason' in failed) return unavailable(unit, failed.reason)
-  if (!first || !('value' in first)) return unavailable(unit, 'It launches no kernel.')
+  if (failed && 'reason' in failed) return unavailable(unit, inEnglish(failed.reason))
+  if (!first || !('value' in first))
+    return unavailable(unit, inEnglish(message('figures.noKernel')))
   if (new Set(values).size > 1)
-    return unavailable(
-      unit,
-      `It launches ${answers.length} kernels that differ in it, and without counters it is not known which runs longest.`,
-    )
-  return { value: first.value, unit, evidence: 'derived', reason: first.how }
+    return unavailable(unit, inEnglish(message('figures.kernelsDiffer', { count: answers.length })))
+  return { value: first.value, unit, evidence: 'derived', reason: inEnglish(first.how) }
 }
 
 /**

@@ -7,6 +7,7 @@
  * told it; it moves the shared-memory limit and, in the recordings, never the occupancy), how many
  * clusters the GPU can hold at once, and limits by tensor memory from compute capability 10.0 on.
  */
+import { message, type AnyMessage } from './messages/message'
 import {
   registerGranularity,
   registersPerThreadMax,
@@ -47,7 +48,7 @@ export interface Occupancy {
   /** What one block takes after rounding up, CUDA's own share included. */
   allocated: { registersPerBlock: number; sharedBytesPerBlock: number }
   /** Why no block of it can run; absent when one can. */
-  unlaunchable?: string
+  unlaunchable?: AnyMessage
 }
 
 const roundUp = (value: number, step: number): number => Math.ceil(value / step) * step
@@ -80,19 +81,23 @@ const barrierLimit = (limits: SmLimits, barriers: number): number | null =>
     ? null
     : Math.min(limits.blocksPerSm, Math.floor(limits.barriersPerSm / Math.max(barriers, 1)))
 
-function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): string | undefined {
+function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage | undefined {
   const { threads, registers } = kernel
   const shared = kernel.staticSharedBytes + kernel.dynamicSharedBytes
   const held = registersPerWarp(registers) * roundUp(warpsOf(threads), schedulersPerSm)
   if (threads > threadsPerBlockMax)
-    return `A block has at most ${threadsPerBlockMax} threads; this one has ${threads}.`
+    return message('occupancy.threads', { most: threadsPerBlockMax, threads })
   if (registers > registersPerThreadMax)
-    return `A thread has at most ${registersPerThreadMax} registers; this one has ${registers}.`
+    return message('occupancy.registers', { most: registersPerThreadMax, registers })
   if (shared > limits.sharedPerBlock)
-    return `A block has at most ${limits.sharedPerBlock} bytes of shared memory on compute capability ${limits.computeCapability}; this one asks for ${shared}.`
+    return message('occupancy.shared', {
+      most: limits.sharedPerBlock,
+      computeCapability: limits.computeCapability,
+      bytes: shared,
+    })
   // CUDA checks as if the warps of a block were spread evenly over the schedulers.
   if (held > limits.registersPerSm)
-    return `The registers of one block (${held}) are more than the ${limits.registersPerSm} of an SM.`
+    return message('occupancy.registersOfBlock', { held, most: limits.registersPerSm })
   return undefined
 }
 

@@ -1,18 +1,19 @@
 /** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
+import type { templates } from './messages/english'
+import { inEnglish, message, type Said } from './messages/message'
 import { problemLabel } from './problem'
 import { problemOf, type Session } from './session'
 import { formatBytes } from './units'
 
 export interface Fact {
-  /** A name for machines: the column of a wide CSV. */
-  id: string
-  label: string
-  value: string
+  /** A name for machines: the column of a wide CSV, and of the fact's label in ./messages. */
+  id: keyof (typeof templates)['fact']
+  value: Said
   /** Set as code where a format can. */
   code?: true
 }
 
-const unknown = 'unknown'
+const unknown = message('provenance.unknown')
 
 const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/
 
@@ -66,92 +67,117 @@ export function reproduceCommand(session: Session): string {
   return words.map(quoted).join(' ')
 }
 
-function clockWords({ rungs, device }: Session): string {
-  const range = (which: 'smClockBeforeMHz' | 'smClockAfterMHz'): string => {
+function clockWords({ rungs, device }: Session): Said {
+  const range = (which: 'smClockBeforeMHz' | 'smClockAfterMHz'): Said => {
     const clocks = rungs.flatMap(({ timing }) => timing?.[which] ?? [])
     if (clocks.length === 0) return unknown
     const [low, high] = [Math.min(...clocks), Math.max(...clocks)]
-    return low === high ? `${low} MHz` : `${low} to ${high} MHz`
+    return low === high
+      ? message('provenance.clock', { clock: low })
+      : message('provenance.clockRange', { low, high })
   }
   const most = device?.smClockMaxMHz ?? null
-  const limit = most === null ? '' : `, at most ${most} MHz`
-  return `before ${range('smClockBeforeMHz')}, after ${range('smClockAfterMHz')}${limit}`
+  const sides = { before: range('smClockBeforeMHz'), after: range('smClockAfterMHz') }
+  return most === null
+    ? message('provenance.clocks', sides)
+    : message('provenance.clocksAtMost', { ...sides, most })
 }
 
-function gpuWords({ device }: Session): string {
-  if (!device) return 'none'
-  const { name, computeCapability, smCount, memoryTotalBytes, l2Bytes } = device
-  return `${name}, compute capability ${computeCapability}, ${smCount} SMs, ${formatBytes(memoryTotalBytes)} memory, ${formatBytes(l2Bytes)} L2`
+function gpuWords({ device }: Session): Said {
+  if (!device) return message('provenance.none')
+  const { name, computeCapability, smCount } = device
+  return message('provenance.gpu', {
+    name,
+    computeCapability,
+    smCount,
+    memory: formatBytes(device.memoryTotalBytes),
+    l2: formatBytes(device.l2Bytes),
+  })
 }
 
-function profilerWords({ tools, settings, rungs }: Session): string {
-  if (tools.ncu === null || settings.profile === 'none') return 'not used'
+function profilerWords({ tools, settings, rungs }: Session): Said {
+  if (tools.ncu === null || settings.profile === 'none') return message('provenance.notUsed')
   const passes = Math.max(0, ...rungs.map(({ profile }) => profile?.passes ?? 0))
-  return `${tools.ncu}, level ${settings.profile}, up to ${passes} ${passes === 1 ? 'pass' : 'passes'} a kernel, clock control ${settings.clockControl ?? unknown}, cache control ${settings.cacheControl ?? unknown}`
+  return message(passes === 1 ? 'provenance.profilerOnce' : 'provenance.profiler', {
+    ncu: tools.ncu,
+    level: settings.profile,
+    passes,
+    clock: settings.clockControl ?? unknown,
+    cache: settings.cacheControl ?? unknown,
+  })
 }
 
-function problemWords(session: Session): string {
+function problemWords(session: Session): Said {
   const problem = problemOf(session)
   if (!problem) return unknown
   const { m, n, k, alpha, beta, dtype } = problem
-  return `C = alpha A B + beta C, ${problemLabel(problem)} (m ${m}, n ${n}, k ${k}), alpha ${alpha}, beta ${beta}, ${dtype}`
+  return message('provenance.problem', {
+    ...{ m, n, k, alpha, beta, dtype },
+    problem: problemLabel(problem),
+  })
 }
 
-function originWords({ target }: Session): string {
-  switch (target.kind) {
-    case 'live':
-      return 'measured live'
-    case 'recorded':
-      return `replayed from the recording ${target.name}`
-    case 'imported':
-      return `imported from ${target.name}`
-    case 'static':
-      return `built for ${target.name} without a GPU, and not run`
-  }
+function originWords({ target: { kind, name } }: Session): Said {
+  return kind === 'live' ? message('origin.live') : message(`origin.${kind}`, { name })
 }
 
 /** A session in a few words, for a heading. */
-export function headline(session: Session): string {
+export function headline(session: Session): Said {
   const problem = problemOf(session)
-  const size = problem ? ` at ${problemLabel(problem)} ${problem.dtype}` : ''
-  return `${session.ladder.title}${size}`
+  const { title } = session.ladder
+  if (!problem) return title
+  return message('provenance.headline', {
+    ladder: title,
+    problem: problemLabel(problem),
+    dtype: problem.dtype,
+  })
 }
 
 /** Shared by a report on one session and a comparison of two, which sets them side by side. */
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session
   // An import holds what ncu kept; what it was compiled and run with is not in there.
-  const ofRun = (value: string): string => (session.target.kind === 'imported' ? unknown : value)
+  const ofRun = (value: Said): Said => (session.target.kind === 'imported' ? unknown : value)
+  const seconds = session.elapsedSeconds.toFixed(1)
   return [
-    { id: 'session', label: 'Session', value: session.id },
-    { id: 'origin', label: 'Origin', value: originWords(session) },
-    { id: 'date', label: 'Measured on', value: session.createdAt },
-    { id: 'ladder', label: 'Ladder', value: `${ladder.id} (${ladder.title})` },
-    { id: 'problem', label: 'Problem', value: problemWords(session) },
-    { id: 'seed', label: 'Seed of the inputs', value: ofRun(`${settings.seed}`) },
-    { id: 'gpu', label: 'GPU', value: gpuWords(session) },
-    { id: 'driver', label: 'Driver', value: device?.driver ?? unknown },
-    { id: 'cuda', label: 'CUDA of the driver', value: device?.cudaDriver ?? unknown },
-    { id: 'smClock', label: 'SM clock while timing', value: clockWords(session) },
+    { id: 'session', value: session.id },
+    { id: 'origin', value: originWords(session) },
+    { id: 'date', value: session.createdAt },
+    {
+      id: 'ladder',
+      value: message('provenance.ladder', { id: ladder.id, title: ladder.title }),
+    },
+    { id: 'problem', value: problemWords(session) },
+    { id: 'seed', value: ofRun(`${settings.seed}`) },
+    { id: 'gpu', value: gpuWords(session) },
+    { id: 'driver', value: device?.driver ?? unknown },
+    { id: 'cuda', value: device?.cudaDriver ?? unknown },
+    { id: 'smClock', value: clockWords(session) },
     {
       id: 'l2Flush',
-      label: 'L2 between samples',
-      value: ofRun(settings.flushL2 ? 'flushed' : 'kept'),
+      value: ofRun(message(settings.flushL2 ? 'provenance.flushed' : 'provenance.kept')),
     },
-    { id: 'nvcc', label: 'nvcc', value: tools.nvcc ?? unknown },
-    {
-      id: 'nvccFlags',
-      label: 'nvcc flags',
-      value: settings.nvccFlags.join(' ') || unknown,
-      code: true,
-    },
-    { id: 'ncu', label: 'ncu', value: profilerWords(session) },
-    { id: 'appVersion', label: 'Kernel Ladder', value: session.appVersion },
-    {
-      id: 'completion',
-      label: 'The run',
-      value: ofRun(`${session.completion}, ${session.elapsedSeconds.toFixed(1)} s`),
-    },
-    { id: 'reproduce', label: 'To reproduce', value: reproduceCommand(session), code: true },
+    { id: 'nvcc', value: tools.nvcc ?? unknown },
+    { id: 'nvccFlags', value: settings.nvccFlags.join(' ') || unknown, code: true },
+    { id: 'ncu', value: profilerWords(session) },
+    { id: 'appVersion', value: session.appVersion },
+    { id: 'completion', value: ofRun(message(`provenance.${session.completion}`, { seconds })) },
+    { id: 'reproduce', value: reproduceCommand(session), code: true },
   ]
 }
+
+/** A fact as reports print it. */
+export interface PrintedFact {
+  id: string
+  label: string
+  value: string
+  code?: true
+}
+
+export const printedProvenance = (session: Session): PrintedFact[] =>
+  provenance(session).map(({ id, value, code }) => ({
+    id,
+    label: inEnglish(message(`fact.${id}`)),
+    value: inEnglish(value),
+    ...(code ? { code } : {}),
+  }))

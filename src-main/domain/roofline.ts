@@ -8,7 +8,8 @@
  * are the FP32 operations that ncu counted, and the time is ncu's.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from './ceilings'
-import { unavailable, type MetricValue } from './metrics'
+import { message, type Said } from './messages/message'
+import type { MetricValue } from './metrics'
 import { flops } from './problem'
 import { problemOf, type NcuMetrics, type RungResult, type Session } from './session'
 
@@ -32,7 +33,7 @@ export interface Roofline {
   /** In the ladder's order: joined, they are the way of the climb. Rungs without a place are left out. */
   paths: Record<MemoryLevel, RooflinePoint[]>
   /** Rungs that have no place at a level, and why. */
-  missing: { rung: string; level: MemoryLevel; reason: string }[]
+  missing: { rung: string; level: MemoryLevel; reason: Said }[]
 }
 
 /** Registry ids of the traffic of each level, in bytes. */
@@ -41,6 +42,13 @@ export const trafficMetric: Record<MemoryLevel, string> = {
   l2: 'l2Bytes',
   dram: 'dramBytes',
 }
+
+/** Why something has no value. */
+interface Gap {
+  reason: Said
+}
+
+const gap = (reason: Said): Gap => ({ reason })
 
 interface Work {
   operations: number
@@ -52,26 +60,25 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
   return typeof value === 'number' ? value : null
 }
 
-function importedWork({ ncuMetrics }: RungResult): Work | string {
+function importedWork({ ncuMetrics }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
     counted(ncuMetrics, `smsp__sass_thread_inst_executed_op_${op}_pred_on.sum`)
   const [ffma, fadd, fmul] = [executed('ffma'), executed('fadd'), executed('fmul')]
-  if (ffma === null || fadd === null || fmul === null)
-    return 'The report counts no FP32 operations.'
+  if (ffma === null || fadd === null || fmul === null) return gap(message('roofline.noOperations'))
   const ns = counted(ncuMetrics, 'gpu__time_duration.sum')
-  if (ns === null || ns <= 0) return 'The report has no duration.'
+  if (ns === null || ns <= 0) return gap(message('roofline.noDuration'))
   const operations = 2 * ffma + fadd + fmul
-  if (operations === 0) return 'It executes no FP32 operation.'
+  if (operations === 0) return gap(message('roofline.noFp32'))
   return {
     operations,
     throughput: { value: operations / ns, unit: 'GFLOP/s', evidence: 'derived' },
   }
 }
 
-function workOf(session: Session, rung: RungResult): Work | string {
+function workOf(session: Session, rung: RungResult): Work | Gap {
   const problem = problemOf(session)
   if (!problem) return importedWork(rung)
-  if (!rung.timing) return rung.reason ?? 'It has no time.'
+  if (!rung.timing) return gap(rung.reason ?? message('roofline.noTime'))
   return {
     operations: flops(problem),
     throughput: { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'derived' },
@@ -79,15 +86,13 @@ function workOf(session: Session, rung: RungResult): Work | string {
 }
 
 /** Operations a byte; derived, because it is a count over a counter. */
-function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): MetricValue {
-  const id = trafficMetric[level]
-  const traffic = rung.metrics[id]
-  if (!traffic) return unavailable('FLOP/byte', `${id} was not collected.`)
+function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): number | Gap {
+  const metric = { metric: trafficMetric[level] }
+  const traffic = rung.metrics[metric.metric]
+  if (!traffic) return gap(message('roofline.notCollected', { metric }))
   if (traffic.value === null)
-    return unavailable('FLOP/byte', traffic.reason ?? `${id} is not available.`)
-  if (traffic.value === 0)
-    return unavailable('FLOP/byte', 'It moved no byte at this level, so the ratio has no value.')
-  return { value: operations / traffic.value, unit: 'FLOP/byte', evidence: 'derived' }
+    return gap(traffic.reason ?? message('roofline.notAvailable', { metric }))
+  return traffic.value === 0 ? gap(message('roofline.noByte')) : operations / traffic.value
 }
 
 export function roofline(session: Session): Roofline {
@@ -99,23 +104,23 @@ export function roofline(session: Session): Roofline {
   for (const rung of session.rungs) {
     const work = workOf(session, rung)
     for (const level of memoryLevels) {
-      if (typeof work === 'string') {
-        missing.push({ rung: rung.id, level, reason: work })
+      if ('reason' in work) {
+        missing.push({ rung: rung.id, level, reason: work.reason })
         continue
       }
       const intensity = intensityAt(rung, level, work.operations)
-      if (intensity.value === null) {
-        missing.push({ rung: rung.id, level, reason: intensity.reason ?? 'It is not available.' })
+      if (typeof intensity !== 'number') {
+        missing.push({ rung: rung.id, level, reason: intensity.reason })
         continue
       }
       const bandwidth = ceilings.memory[level].value.value
-      const slope = bandwidth === null ? null : bandwidth * intensity.value
+      const slope = bandwidth === null ? null : bandwidth * intensity
       const roofGflops = peak === null || slope === null ? null : Math.min(peak, slope)
       paths[level].push({
         rung: rung.id,
         title: rung.title,
         level,
-        intensity,
+        intensity: { value: intensity, unit: 'FLOP/byte', evidence: 'derived' },
         throughput: work.throughput,
         roofGflops,
         bound: roofGflops === null ? null : slope! < peak! ? 'memory' : 'compute',

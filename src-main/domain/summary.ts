@@ -1,9 +1,10 @@
-/** What a session shows, in sentences made from its figures alone. Pure. */
+/** What a session shows, in messages made from its figures alone; a list of them is one paragraph. Pure. */
 import { compareRungs, type MetricDelta, type RungComparison } from './compare'
+import { message, paragraph, pieces, type AnyMessage, type Said } from './messages/message'
 import { metricDefinition } from './metrics'
 import { rungBefore, rungOf, type RungResult, type Session } from './session'
 import { formatGflops, formatMs, formatRatio, formatValue } from './units'
-import { code, say, type Sentence } from './sentence'
+import { code, type Sentence } from './sentence'
 
 export interface Step {
   from: RungResult
@@ -56,101 +57,138 @@ export function explanation({ metrics }: RungComparison): MetricDelta | undefine
   )
 }
 
-const named = ({ id, title }: RungResult): Sentence => say`${code(id)} (${title})`
-
-function bestSentences(session: Session): Sentence[] {
+function best(session: Session): AnyMessage {
   const { reference } = session.ladder
   const timed = session.rungs.filter(
     ({ id, status, timing }) => id !== reference && status === 'ok' && timing,
   )
-  const best = timed.reduce<RungResult | undefined>(
+  const first = timed.reduce<RungResult | undefined>(
     (least, rung) => (least && least.timing!.medianMs <= rung.timing!.medianMs ? least : rung),
     undefined,
   )
-  if (!best?.timing) return [['No rung was verified and timed, so there is no best one.']]
-  const { medianMs, spread, gflops, ratioToReference } = best.timing
-  const head: Sentence = [
-    ...say`Best rung: `,
-    ...named(best),
-    `, ${formatMs(medianMs)} ± ${halfSpread(spread)}, ${formatGflops(gflops)}`,
-  ]
-  if (ratioToReference === null || reference === null) return [[...head, '.']]
+  if (!first?.timing) return message('summary.none')
+  const { medianMs, spread, gflops, ratioToReference } = first.timing
+  const figures = {
+    rung: code(first.id),
+    title: first.title,
+    time: formatMs(medianMs),
+    spread: halfSpread(spread),
+    throughput: formatGflops(gflops),
+  }
+  if (ratioToReference === null || reference === null) return message('summary.best', figures)
   // Both medians carry their spread into the ratio. Without the reference's own, the rung's is all there is.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
   const place =
     Math.abs(ratioToReference - 1) <= both
-      ? ', level with it within the spread'
+      ? 'summary.bestLevel'
       : ratioToReference > 1
-        ? ', past it'
-        : ''
-  return [
-    [
-      ...head,
-      ...say`; it reaches ${formatRatio(ratioToReference)} (± ${halfSpread(both)}) of the throughput of the reference ${code(reference)}${place}.`,
-    ],
-  ]
+        ? 'summary.bestPast'
+        : 'summary.bestBelow'
+  return message(place, {
+    ...figures,
+    ratio: formatRatio(ratioToReference),
+    both: halfSpread(both),
+    reference: code(reference),
+  })
 }
 
-function explain(step: Step): Sentence {
+function explain(step: Step): AnyMessage {
   const delta = explanation(step.comparison)
   if (!delta || delta.a?.value == null || delta.b?.value == null)
-    return [' No counter that was collected explains it.']
-  const { a, b, expected, id } = delta
-  const values = `${delta.label}: ${formatValue(a.value!, delta.unit)} → ${formatValue(b.value!, delta.unit)}`
-  if (expected?.met) return [` ${values}, as its header announced.`]
-  const better = metricDefinition(id)?.better === 'lower' ? 'lower' : 'higher'
-  return [` ${values}, the largest improvement of a counter (${better} is better).`]
+    return message('summary.unexplained')
+  const { a, b, expected, id, unit } = delta
+  const key = expected?.met
+    ? 'summary.announced'
+    : metricDefinition(id)?.better === 'lower'
+      ? 'summary.largestLower'
+      : 'summary.largestHigher'
+  return message(key, {
+    metric: { metric: id },
+    a: formatValue(a.value!, unit),
+    b: formatValue(b.value!, unit),
+  })
 }
 
-function jumpSentences(steps: readonly Step[]): Sentence[] {
-  return steps
+const largestJumps = (steps: readonly Step[]): Said[][] =>
+  steps
     .filter(({ comparison }) => comparison.time.verdict === 'better')
     .sort((a, b) => b.comparison.time.speedup! - a.comparison.time.speedup!)
     .slice(0, 3)
     .map((step) => [
-      ...say`${code(step.to.id)} is ${formatRatio(step.comparison.time.speedup!)} (± ${halfSpread(step.comparison.time.noise!)}) as fast as ${code(step.from.id)}.`,
-      ...explain(step),
+      message('summary.jump', {
+        to: code(step.to.id),
+        factor: formatRatio(step.comparison.time.speedup!),
+        spread: halfSpread(step.comparison.time.noise!),
+        from: code(step.from.id),
+      }),
+      explain(step),
     ])
-}
 
-function unpaidSentences(session: Session, steps: readonly Step[]): Sentence[] {
+function unpaidSteps(session: Session, steps: readonly Step[]): Said[][] {
   const of = (verdict: 'worse' | 'same'): Step[] =>
     steps.filter(({ comparison }) => comparison.time.verdict === verdict)
-  const slower = of('worse').map((step): Sentence => {
-    const planned = session.ladder.rungs.find(({ id }) => id === step.to.id)
+  const slower = of('worse').map(({ from, to, comparison }) => {
+    const planned = session.ladder.rungs.find(({ id }) => id === to.id)
     return [
-      ...say`${code(step.to.id)} is slower than ${code(step.from.id)}: ${formatMs(step.from.timing!.medianMs)} → ${formatMs(step.to.timing!.medianMs)} (${formatRatio(step.comparison.time.speedup!)} as fast).`,
-      ...(planned?.negative ? [' It is meant to be.'] : []),
-      ...(planned?.note ? [` ${planned.note}`] : []),
+      message('summary.slower', {
+        to: code(to.id),
+        from: code(from.id),
+        a: formatMs(from.timing!.medianMs),
+        b: formatMs(to.timing!.medianMs),
+        factor: formatRatio(comparison.time.speedup!),
+      }),
+      ...(planned?.negative ? [message('summary.meant')] : []),
+      ...(planned?.note ? [planned.note] : []),
     ]
   })
-  const level = of('same').map(
-    ({ from, to }): Sentence =>
-      say`${code(to.id)} is level with ${code(from.id)} within the spread of both.`,
-  )
+  const level = of('same').map(({ from, to }) => [
+    message('summary.level', { to: code(to.id), from: code(from.id) }),
+  ])
   return [...slower, ...level]
 }
 
 export interface Summary {
-  best: Sentence[]
+  best: AnyMessage
   /** The three largest, with what explains each. */
-  jumps: Sentence[]
+  jumps: Said[][]
   /** Slower than the rung before, or no faster, beyond noise. */
-  unpaid: Sentence[]
+  unpaid: Said[][]
   /** There are steps with a time on both sides, and each paid. */
   allPaid: boolean
   /** How many rungs have which end, where not all are ok. */
-  troubles: Sentence[]
+  troubles: AnyMessage[]
 }
 
 export function summarize(session: Session, steps: readonly Step[]): Summary {
   const verdicts = steps.map(({ comparison }) => comparison.time.verdict)
   const bad = session.rungs.filter(({ status }) => status !== 'ok')
   return {
-    best: bestSentences(session),
-    jumps: jumpSentences(steps),
-    unpaid: unpaidSentences(session, steps),
+    best: best(session),
+    jumps: largestJumps(steps),
+    unpaid: unpaidSteps(session, steps),
     allPaid: verdicts.length > 0 && verdicts.every((verdict) => verdict === 'better'),
-    troubles: bad.map(({ id, status }) => say`${code(id)}: ${status}; why is below.`),
+    troubles: bad.map(({ id, status }) =>
+      message('summary.trouble', { rung: code(id), status: message(`status.${status}`) }),
+    ),
+  }
+}
+
+/** In English, as reports print it. */
+export interface PrintedSummary {
+  best: Sentence[]
+  jumps: Sentence[]
+  unpaid: Sentence[]
+  allPaid: boolean
+  troubles: Sentence[]
+}
+
+export function printedSummary(session: Session, steps: readonly Step[]): PrintedSummary {
+  const { best, jumps, unpaid, allPaid, troubles } = summarize(session, steps)
+  return {
+    best: [pieces(best)],
+    jumps: jumps.map((parts) => paragraph(parts)),
+    unpaid: unpaid.map((parts) => paragraph(parts)),
+    allPaid,
+    troubles: troubles.map((trouble) => pieces(trouble)),
   }
 }

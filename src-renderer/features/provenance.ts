@@ -3,18 +3,22 @@ import { useI18n } from 'vue-i18n'
 import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics'
 import type { RungResult, Session } from '../../src-main/domain/session'
 import { figureText, fixed, spreadText } from '../ui/format'
+import { useSaid } from '../ui/said'
 import { useMetricWords } from './metric-words'
 import type { TipContent } from '../ui/tip'
 
 export function useProvenance() {
   const { t } = useI18n()
+  const { text } = useSaid()
   const { metricLabel, metricMeaning } = useMetricWords()
 
   function metricOrigin(session: Session, rung: RungResult, id: string, value: MetricValue | null) {
     if (!value) return t('provenance.absent', { level: session.settings.profile })
     if (value.value === null)
-      return t('provenance.unavailable', { reason: value.reason ?? t('provenance.noReason') })
-    if (value.evidence === 'derived' && value.reason) return value.reason
+      return t('provenance.unavailable', {
+        reason: value.reason ? text(value.reason) : t('provenance.noReason'),
+      })
+    if (value.evidence === 'derived' && value.reason) return text(value.reason)
     const key = value.evidence === 'derived' ? 'derived' : 'measured'
     const passes = rung.profile?.passes ?? 0
     const ncu = session.tools.ncu ?? ''
@@ -53,7 +57,7 @@ export function useProvenance() {
   }
 
   function timeTip(rung: RungResult): TipContent {
-    if (!rung.timing) return { lines: [rung.reason ?? t('provenance.noTime')] }
+    if (!rung.timing) return { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
     const { timing } = rung
     return {
       title: figureText(timing.medianMs, 'ms'),
@@ -70,7 +74,7 @@ export function useProvenance() {
           title: figureText(rung.timing.gflops, 'GFLOP/s'),
           lines: [t('provenance.throughput')],
         }
-      : { lines: [rung.reason ?? t('provenance.noTime')] }
+      : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
 
   function ratioTip(session: Session, rung: RungResult): TipContent {
     const reference = session.ladder.reference

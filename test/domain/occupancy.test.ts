@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { inEnglish } from '../../src-main/domain/messages/message'
 import { occupancy, type KernelResources } from '../../src-main/domain/occupancy'
 import {
   occupancyAdvice,
@@ -162,7 +163,8 @@ describe('occupancy', () => {
     ],
   ])('says why a block with %j cannot run, and that none does', (given, reason) => {
     const found = occupancy(hopper, kernel(given))
-    expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [], unlaunchable: reason })
+    expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
+    expect(inEnglish(found.unlaunchable!)).toBe(reason)
   })
 
   it('refuses what is no count', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ceilingsOf } from '../../src-main/domain/ceilings'
+import { inEnglish, message } from '../../src-main/domain/messages/message'
 import { roofline, ridge } from '../../src-main/domain/roofline'
 import type { RungResult, Session } from '../../src-main/domain/session'
 import type { Device } from '../../src-main/domain/device'
@@ -41,8 +42,8 @@ describe('the roofs of a GPU', () => {
     // 66.9 TFLOP/s and 4.8 TB/s are what NVIDIA publishes.
     expect(compute.fp32.value.value).toBeCloseTo(66_908, -1)
     expect(memory.dram.value.value).toBeCloseTo(4814, 0)
-    expect(memory.dram.how).toBe('A bus of 6016 bits, twice a cycle at 3201 MHz.')
-    expect(compute.fp32.how).toBe(
+    expect(inEnglish(memory.dram.how)).toBe('A bus of 6016 bits, twice a cycle at 3201 MHz.')
+    expect(inEnglish(compute.fp32.how)).toBe(
       '132 SMs at their highest clock of 1980 MHz, each 256 FP32 operations a cycle (an FMA is two).',
     )
     expect(memory.l2.value).toEqual({
@@ -110,12 +111,12 @@ describe('the roofline', () => {
     expect(missing).toContainEqual({
       rung: '02_zero',
       level: 'dram',
-      reason: 'It moved no byte at this level, so the ratio has no value.',
+      reason: message('roofline.noByte'),
     })
     expect(missing).toContainEqual({
       rung: '02_zero',
       level: 'l2',
-      reason: 'l2Bytes was not collected.',
+      reason: message('roofline.notCollected', { metric: { metric: 'l2Bytes' } }),
     })
   })
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rungStatuses } from '../../src-main/domain/session'
+import { templates } from '../../src-main/domain/messages/english'
 import { metricDefinitions } from '../../src-main/domain/metrics'
 import { units } from '../../src-main/domain/units'
 import { DoctorCheck } from '../../src-main/contract'
@@ -43,7 +44,7 @@ describe('words', () => {
 describe.each([
   ['Korean', ko],
   ['Chinese', zhCN],
-])('%s', (_language, { metrics, ...words }) => {
+])('%s', (_language, { metrics, said, ...words }) => {
   it('says all that English says, with the same placeholders', () => {
     expect(translationFaults(en, words)).toEqual([])
   })
@@ -53,6 +54,10 @@ describe.each([
       metricDefinitions.map(({ id, label, meaning }) => [id, { label, meaning }]),
     )
     expect(translationFaults(registry, metrics)).toEqual([])
+  })
+
+  it('says every message of the domain, with the same values set in', () => {
+    expect(translationFaults(templates, said)).toEqual([])
   })
 })
 

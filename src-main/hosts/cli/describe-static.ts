@@ -29,7 +29,7 @@ function describeStatic(session: Session): string {
   const limiters = (rung: RungResult): string =>
     each(rung, (launch) => {
       const found = gpu && launchOccupancy(launch, { ...gpu, smCount: gpu.smCount })
-      return !found || typeof found === 'string' ? none : found.limiters.join(' and ') || none
+      return !found || 'reason' in found ? none : found.limiters.join(' and ') || none
     })
   const figure = (rung: RungResult, id: string): string => {
     const value = rung.metrics[id]

@@ -6,12 +6,13 @@ import { csvTable, type Cell } from '../../domain/text/csv'
 import { list, patchText, verdictWords } from './markdown'
 import { details, fenced, md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
 import { dash, withUnit } from './model'
+import { inEnglish } from '../../domain/messages/message'
 import { headline } from '../../domain/provenance'
 import { halfSpread } from '../../domain/summary'
 import { tex, texCode, texComment } from './tex-text'
 import { visibleJson } from '../../domain/text/visible'
 
-const title = ({ a }: ComparisonModel): string => headline(a)
+const title = ({ a }: ComparisonModel): string => inEnglish(headline(a))
 
 const timeWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 const factorWords = (factor: number | null): string =>

@@ -5,11 +5,12 @@
 import { comparability } from '../../domain/comparability'
 import { compareRungs, type RungComparison } from '../../domain/compare'
 import { inputError } from '../../domain/errors'
+import { inEnglish } from '../../domain/messages/message'
 import { rungOf, type RungResult, type Session } from '../../domain/session'
 import { formatMs } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
 import type { ReportInput } from './model'
-import { provenance } from '../../domain/provenance'
+import { printedProvenance } from '../../domain/provenance'
 import { scrubSession } from './scrub'
 import { code, say, type Sentence } from '../../domain/sentence'
 
@@ -64,7 +65,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   const { refusals, warnings } = comparability(a, b)
   if (refusals.length > 0)
     throw inputError(
-      `These sessions cannot be compared. ${refusals.join(' ')}`,
+      `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
       'Name two sessions of one ladder at one size and data type.',
     )
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
@@ -83,19 +84,19 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       'These sessions cannot be compared: they have no rung in common.',
       'See the rungs of each with `kernel-ladder show`.',
     )
-  const factsOfB = provenance(b)
+  const factsOfB = printedProvenance(b)
   return {
     a,
     b,
     date: before.date,
     warnings: [
-      ...warnings,
+      ...warnings.map(inEnglish),
       ...a.warnings.map((warning) => `The first session: ${warning}`),
       ...b.warnings.map((warning) => `The second session: ${warning}`),
     ],
     rungs,
     changes: changesOf(a, b),
-    facts: provenance(a).map((fact, index) => ({
+    facts: printedProvenance(a).map((fact, index) => ({
       id: fact.id,
       label: fact.label,
       a: fact.value,

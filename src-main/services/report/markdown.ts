@@ -24,7 +24,7 @@ import {
   type ReportModel,
   type ReportStep,
 } from './model'
-import type { Fact } from '../../domain/provenance'
+import type { PrintedFact } from '../../domain/provenance'
 import { halfSpread } from '../../domain/summary'
 import type { Sentence } from '../../domain/sentence'
 
@@ -169,7 +169,7 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         ]),
       ]
 
-export const factTable = (facts: readonly Fact[]): string =>
+export const factTable = (facts: readonly PrintedFact[]): string =>
   mdTable(
     [
       { header: 'What', align: 'left' },

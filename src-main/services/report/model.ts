@@ -8,10 +8,11 @@ import { rungBefore, type RungResult, type Session } from '../../domain/session'
 import { speedup } from '../../domain/compare'
 import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
-import { headline, provenance, type Fact } from '../../domain/provenance'
+import { inEnglish } from '../../domain/messages/message'
+import { headline, printedProvenance, type PrintedFact } from '../../domain/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
 import { scrubSession, type Scrubber } from './scrub'
-import { halfSpread, stepsOf, summarize, type Step, type Summary } from '../../domain/summary'
+import { halfSpread, printedSummary, stepsOf, type PrintedSummary, type Step } from '../../domain/summary'
 
 /** A figure as it reads. `note` counts from 1 into the model's notes: why there is no value. */
 export interface Figure {
@@ -47,7 +48,7 @@ export interface ReportModel {
   title: string
   /** The day it was made, only when the user gives one. */
   date: string | null
-  summary: Summary
+  summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
   rows: LadderRow[]
   notes: string[]
@@ -57,7 +58,7 @@ export interface ReportModel {
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
-  facts: Fact[]
+  facts: PrintedFact[]
 }
 
 export interface ReportInput {
@@ -139,9 +140,9 @@ export function buildReport(input: ReportInput): ReportModel {
   return {
     session,
     sections: input.sections,
-    title: `${headline(session)} on ${session.device?.name ?? 'no GPU'}`,
+    title: `${inEnglish(headline(session))} on ${session.device?.name ?? 'no GPU'}`,
     date: input.date,
-    summary: summarize(session, steps),
+    summary: printedSummary(session, steps),
     metrics,
     rows: session.rungs.map(row),
     notes,
@@ -161,7 +162,7 @@ export function buildReport(input: ReportInput): ReportModel {
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),
-    facts: provenance(session),
+    facts: printedProvenance(session),
   }
 }
 

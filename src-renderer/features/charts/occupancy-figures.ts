@@ -78,7 +78,7 @@ export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy
   if (!smLimits(gpu.computeCapability)) return 'unknownGpu'
   const found = launches.flatMap((launch) => {
     const occupancy = launchOccupancy(launch, gpu)
-    return typeof occupancy === 'string'
+    return 'reason' in occupancy
       ? []
       : [{ rung, kernel: launch, occupancy, blocks: blocksOf(launch) }]
   })

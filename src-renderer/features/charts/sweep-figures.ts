@@ -1,6 +1,7 @@
 /** One ladder over several problem sizes: a session a size, joined by their rungs. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { comparability } from '../../../src-main/domain/comparability'
+import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import { flops, problemLabel } from '../../../src-main/domain/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
 
@@ -71,7 +72,7 @@ export interface Sweep {
   sizes: readonly string[]
   rungs: readonly SweepRung[]
   /** What differs between the sessions beside the size, each once. */
-  warnings: readonly string[]
+  warnings: readonly AnyMessage[]
 }
 
 export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
@@ -95,13 +96,7 @@ export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
     rungs: rungs.filter(({ values }) => values.some((value) => value !== null)),
     // That the sizes differ is what the chart is about.
     warnings: first
-      ? [
-          ...new Set(
-            rest.flatMap(
-              (other) => comparability(first, { ...other, problem: first.problem }).warnings,
-            ),
-          ),
-        ]
+      ? rest.flatMap((other) => comparability(first, { ...other, problem: first.problem }).warnings)
       : [],
   }
 }

@@ -1,6 +1,7 @@
 /** Rungs of two sessions side by side: what may be said of them, and what may not. */
 import { comparability, type Comparability } from '../../../src-main/domain/comparability'
 import type { RungComparison } from '../../../src-main/domain/compare'
+import { message } from '../../../src-main/domain/messages/message'
 import type { Session } from '../../../src-main/domain/session'
 import type { Step } from './compare-steps'
 
@@ -15,7 +16,7 @@ export function guardOf(a: Session, b: Session): Comparability {
     warnings:
       a.ladder.id === b.ladder.id
         ? warnings
-        : [`The ladder differs: ${a.ladder.id} and ${b.ladder.id}.`, ...warnings],
+        : [message('guard.ladder', { a: a.ladder.id, b: b.ladder.id }), ...warnings],
   }
 }
 

@@ -1,4 +1,4 @@
-/** The Simplified Chinese words: the files, keys and placeholders of ../en, and the metric registry's words beside them. */
+/** The Simplified Chinese words: the files, keys and placeholders of ../en, and beside them the words of the metric registry and of the domain's messages. */
 import code from './code.json'
 import charts from './charts.json'
 import compare from './compare.json'
@@ -7,6 +7,7 @@ import edit from './edit.json'
 import figures from './figures.json'
 import labs from './labs.json'
 import ladder from './ladder.json'
+import said from './said.json'
 import metrics from './metrics.json'
 import matrix from './matrix.json'
 import exports from './export.json'
@@ -41,4 +42,5 @@ export default {
   ...report,
   ...doctor,
   metrics,
+  said,
 }

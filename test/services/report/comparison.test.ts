@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { comparability } from '../../../src-main/domain/comparability'
+import { inEnglish } from '../../../src-main/domain/messages/message'
 import { reportCi, reportComparison } from '../../../src-main/services/report'
 import { editRung, noPrivates, recording, slowed, type Sample } from './samples'
 
@@ -30,7 +31,8 @@ describe('whether two sessions may be compared', () => {
     session.tools = { nvcc: '13.1', ncu: null }
     for (const { timing } of session.rungs)
       Object.assign(timing!, { smClockBeforeMHz: 1200, smClockAfterMHz: 1200 })
-    expect(comparability(recording().session, session)).toEqual({
+    const { refusals, warnings } = comparability(recording().session, session)
+    expect({ refusals, warnings: warnings.map(inEnglish) }).toEqual({
       refusals: [],
       warnings: [
         'The GPU differs: NVIDIA H200 and NVIDIA B200.',

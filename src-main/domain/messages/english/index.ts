@@ -1,0 +1,21 @@
+/**
+ * The English words of what the domain says, a table an area; `{name}` is where a value is set in. Every
+ * other language has the same keys and names in its `said.json`, held to these by a test.
+ */
+import { ceilings, figures, occupancy, roofline } from './figures'
+import { guard } from './guard'
+import { fact, origin, provenance } from './provenance'
+import { status, summary } from './summary'
+
+export const templates = {
+  guard,
+  summary,
+  status,
+  fact,
+  origin,
+  provenance,
+  ceilings,
+  roofline,
+  occupancy,
+  figures,
+} as const
