@@ -12,7 +12,13 @@ import { inEnglish } from '../../domain/messages/message'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
 import { scrubSession, type Scrubber } from './scrub'
-import { halfSpread, printedSummary, stepsOf, type PrintedSummary, type Step } from '../../domain/summary'
+import {
+  halfSpread,
+  printedSummary,
+  stepsOf,
+  type PrintedSummary,
+  type Step,
+} from '../../domain/summary'
 
 /** A figure as it reads. `note` counts from 1 into the model's notes: why there is no value. */
 export interface Figure {
