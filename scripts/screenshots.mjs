@@ -1,118 +1,97 @@
 // @ts-check
 /**
- * `npm run screenshots [-- --language ko] [-- name …]`: every screen over the shipped recordings, in both
- * themes, 1280 and 1920 px wide, into out/screenshots. To be looked at, not compared.
+ * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]`: every screen
+ * over the shipped recordings, in both themes, 1280 and 1920 px wide, and the states they come in, into
+ * out/screenshots. To be looked at, not compared.
  */
-import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureBuilt } from './lib/build.mjs'
-import { obtainChromium } from './lib/chromium.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath } from './lib/node.mjs'
+import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { screens, states } from './lib/screens.mjs'
 
 const folder = join(root, 'out/screenshots')
-const program = join(root, 'dist/cli/kernel-ladder.mjs')
-const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
-const session = '/session/recorded:gemm-fp32-h200-4096'
-
-/** @typedef {{ route: string, ready: string, act?: (page: import('playwright-core').Page) => Promise<void> }} Screen */
-
-/** @type {Record<string, Screen>} */
-const screens = {
-  ladder: { route: `${session}/ladder`, ready: 'canvas' },
-  'ladder-details': {
-    route: `${session}/ladder`,
-    ready: 'canvas',
-    act: (page) => page.locator('tr[data-rung="06_float4"] .expand').click(),
-  },
-  'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
-  matrix: { route: `${session}/matrix`, ready: '[role="gridcell"]' },
-  'ladder-negative': { route: '/session/recorded:seed-cutlass-h200/ladder', ready: 'canvas' },
-  compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
-  sessions: { route: '/sessions', ready: 'tr[data-session]' },
-  run: { route: '/run', ready: 'select' },
-  charts: { route: `${session}/charts`, ready: 'canvas' },
-  export: { route: `${session}/export`, ready: 'main h1, main h2' },
-  occupancy: { route: '/occupancy', ready: 'main h1, main h2' },
-  checks: { route: '/run/checks', ready: 'main h1, main h2' },
-  labs: { route: '/labs', ready: 'main h1, main h2' },
-  doctor: { route: '/doctor', ready: 'h2' },
-  missing: { route: '/nowhere', ready: 'h1, h2' },
-}
+/** @type {Record<number, number>} */
+const heights = { 1000: 700, 1280: 800, 1920: 1080, 3840: 2160 }
+const all = { ...screens, ...states }
 
 const { values, positionals } = parseArgs({
-  options: { language: { type: 'string', default: 'en' } },
+  options: {
+    language: { type: 'string', default: 'en' },
+    width: { type: 'string', multiple: true },
+    theme: { type: 'string', multiple: true, default: ['light', 'dark'] },
+  },
   allowPositionals: true,
 })
 
+/** @param {number} width */
+const namesAt = (width) => {
+  if (positionals.length > 0) return positionals
+  return Object.keys(width === 1280 && values.language === 'en' ? all : screens)
+}
+
 await runScript(async () => {
-  const unknown = positionals.find((name) => !Object.hasOwn(screens, name))
+  const unknown = positionals.find((name) => !Object.hasOwn(all, name))
   if (unknown !== undefined)
-    throw new PlainError(`There is no screen "${unknown}": ${Object.keys(screens).join(', ')}.`, 2)
+    throw new PlainError(`There is no screen "${unknown}": ${Object.keys(all).join(', ')}.`, 2)
   await ensureInstalled()
   await ensureBuilt(['cli'])
-  const executablePath = await obtainChromium()
-  const { chromium } = await import('playwright-core')
   mkdirSync(folder, { recursive: true })
-  // A store of its own, with an import in it: whoever takes the pictures has other sessions.
-  const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-screenshots-'))
-  const env = { ...process.env, KERNEL_LADDER_DATA: data }
-  execFileSync(nodePath(), [program, 'import', report], { env, stdio: 'ignore' })
-  const server = spawn(nodePath(), [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
-  const address = await new Promise((done, failed) => {
-    server.stdout.setEncoding('utf8').on('data', (chunk) => {
-      const found = /(http:\S+)/.exec(chunk)?.[1]
-      if (found) done(found)
-    })
-    server.on('exit', () => failed(new PlainError('The server ended before it said its address.')))
-  })
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  const scratch = mkdtempSync(join(tmpdir(), 'kernel-ladder-screenshots-'))
+  const server = await startServer()
+  const browser = await startBrowser()
+  const failed = []
   try {
-    const first = await browser.newContext()
-    await (await first.newPage()).goto(address)
-    const storageState = await first.storageState()
-    for (const [width, height] of [
-      [1280, 800],
-      [1920, 1080],
-    ])
-      for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-        const context = await browser.newContext({
-          storageState,
+    const { state: storageState, close } = await signedIn(browser, server.address, {})
+    await close()
+    for (const width of (values.width ?? ['1280', '1920']).map(Number))
+      for (const colorScheme of /** @type {('light' | 'dark')[]} */ (values.theme)) {
+        const options = {
           colorScheme,
           locale: values.language,
-          reducedMotion: 'reduce',
-          viewport: {
-            width: /** @type {number} */ (width),
-            height: /** @type {number} */ (height),
-          },
-        })
-        for (const [name, screen] of Object.entries(screens)) {
-          if (positionals.length > 0 && !positionals.includes(name)) continue
-          const page = await context.newPage()
-          await page.goto(new URL(`/#${screen.route}`, address).href)
-          await page.locator(screen.ready).first().waitFor()
-          await screen.act?.(page)
-          // Charts draw in their own time, without an event that a page could wait for.
-          await page.waitForTimeout(500)
+          viewport: { width, height: heights[width] ?? Math.round(width * 0.6) },
+        }
+        for (const name of namesAt(width)) {
+          const screen = /** @type {import('./lib/screens.mjs').Screen} */ (
+            all[/** @type {keyof typeof all} */ (name)]
+          )
+          // What a fake tool does wrong is said as a server starts.
+          const own = screen.faults === undefined ? undefined : await startServer(screen)
+          const address = (own ?? server).address
+          const { page, close } = own
+            ? await signedIn(browser, address, options)
+            : await newPage(browser, { ...options, storageState })
           const language = values.language === 'en' ? '' : `-${values.language}`
           const path = join(folder, `${name}-${width}-${colorScheme}${language}.png`)
+          try {
+            await show(page, address, screen, scratch)
+          } catch (error) {
+            failed.push(name)
+            say(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+          }
           await page.screenshot({ path })
-          await page.close()
+          await close()
+          await own?.stop()
         }
-        await context.close()
       }
     say(`The pictures are in ${folder}.`)
   } finally {
     await browser.close()
-    server.kill('SIGTERM')
-    rmSync(data, { recursive: true, force: true })
+    await server.stop()
+    rmSync(scratch, { recursive: true, force: true })
   }
-  return undefined
+  return failed.length > 0 ? 1 : 0
 })
+
+/**
+ * @param {import('playwright-core').Browser} browser
+ * @param {import('playwright-core').BrowserContextOptions} options
+ */
+async function newPage(browser, options) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  return { page: await context.newPage(), close: () => context.close() }
+}

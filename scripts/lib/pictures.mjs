@@ -1,0 +1,160 @@
+// @ts-check
+/** Takes pictures of the UI: the real server over the shipped recordings, or over fake tools. */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { obtainChromium } from './chromium.mjs'
+import { nodePath } from './node.mjs'
+import { PlainError, root } from './project.mjs'
+
+const program = join(root, 'dist/cli/kernel-ladder.mjs')
+const capture = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
+const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.json')
+
+/** @typedef {import('playwright-core').Browser} Browser */
+/** @typedef {import('playwright-core').BrowserContextOptions} ContextOptions */
+
+/** Sessions that strain a screen: names without end, nothing that ran, nothing at all. @param {string} store */
+function writeEdgeSessions(store) {
+  const real = JSON.parse(readFileSync(recording, 'utf8'))
+  const long = 'Long name '.repeat(30)
+  const failed = (/** @type {any} */ rung) => ({
+    ...rung,
+    status: 'failed',
+    reason: `nvcc found errors in ${rung.file}.`,
+    diagnostics: [
+      { severity: 'error', file: rung.file, line: 12, message: 'identifier "j" is undefined' },
+    ],
+    build: null,
+    verify: null,
+    timing: null,
+    profile: null,
+    metrics: {},
+  })
+  const named = (/** @type {any} */ rung) => ({ ...rung, title: long, idea: long })
+  const edges = {
+    'no-rungs': { rungs: [], ladder: { ...real.ladder, rungs: [] }, completion: 'cancelled' },
+    'all-failed': { rungs: real.rungs.map(failed) },
+    'long-names': {
+      ladder: {
+        ...real.ladder,
+        title: long,
+        summary: long,
+        rungs: real.ladder.rungs.map((/** @type {any} */ rung) => ({ ...rung, title: long })),
+      },
+      device: { ...real.device, name: long },
+      warnings: [long],
+      rungs: real.rungs.map((/** @type {any} */ rung, /** @type {number} */ index) =>
+        named(index === 3 ? { ...failed(rung), reason: long } : rung),
+      ),
+    },
+  }
+  for (const [id, over] of Object.entries(edges)) {
+    mkdirSync(join(store, id), { recursive: true })
+    const session = { ...real, id, target: { kind: 'live', name: 'local' }, ...over }
+    writeFileSync(join(store, id, 'session.json'), JSON.stringify(session))
+  }
+}
+
+/** Tools that replay what the real ones said. @param {string} data @param {string} faults */
+const overFakes = (data, faults) => ({
+  PATH: [join(root, 'test/fakes/bin'), dirname(nodePath()), '/usr/bin', '/bin'].join(delimiter),
+  KERNEL_LADDER_PATH_ONLY: '1',
+  KERNEL_LADDER_CACHE: join(data, 'cache'),
+  FAKES: join(root, 'test/fakes'),
+  FAKE_LOG: join(data, 'calls.log'),
+  FAKE_FAULTS: faults,
+})
+
+/**
+ * A server with a store of its own: whoever takes the pictures has other sessions.
+ * @param {{ faults?: string }} [options] faults of the fake tools, without which the machine's own are used
+ */
+export async function startServer({ faults } = {}) {
+  const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-pictures-'))
+  const env = {
+    ...process.env,
+    KERNEL_LADDER_DATA: data,
+    ...(faults === undefined ? {} : overFakes(data, faults)),
+  }
+  if (faults === undefined) {
+    execFileSync(nodePath(), [program, 'import', capture], { env, stdio: 'ignore' })
+    writeEdgeSessions(join(data, 'sessions'))
+  }
+  const child = spawn(nodePath(), [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  /** @type {string} */
+  const address = await new Promise((done, failed) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      const found = /(http:\S+)/.exec(chunk)?.[1]
+      if (found) done(found)
+    })
+    child.on('exit', () => failed(new PlainError('The server ended before it said its address.')))
+  })
+  return {
+    address,
+    async stop() {
+      const gone = new Promise((done) => child.on('close', done))
+      child.removeAllListeners('exit')
+      child.kill('SIGTERM')
+      await gone
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function startBrowser() {
+  const executablePath = await obtainChromium()
+  const { chromium } = await import('playwright-core')
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+}
+
+/** The page of a report as it is opened from the disk. @param {string[]} options @param {string} folder */
+function writeReport(options, folder) {
+  const file = join(folder, 'report.html')
+  execFileSync(nodePath(), [program, 'report', ...options, '--format', 'html', '--out', file], {
+    stdio: 'ignore',
+  })
+  return pathToFileURL(file).href
+}
+
+/**
+ * @param {Browser} browser
+ * @param {string} address what the server printed; it signs a browser in once
+ * @param {ContextOptions} options
+ */
+export async function signedIn(browser, address, options) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  await page.goto(address)
+  await page.waitForURL((url) => !url.searchParams.has('token'))
+  return { page, state: await context.storageState(), close: () => context.close() }
+}
+
+/**
+ * @param {import('playwright-core').Page} page
+ * @param {string} address
+ * @param {import('./screens.mjs').Screen} screen
+ * @param {string} folder for what the screen needs on the disk
+ */
+export async function show(page, address, screen, folder) {
+  for (const [call, how] of Object.entries(screen.calls ?? {}))
+    await page.route(`**/rpc/${call}`, (route) =>
+      how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
+    )
+  // Through a blank page, so that the address is loaded as a deep link is, not changed in place.
+  await page.goto('about:blank')
+  await page.goto(
+    screen.report === undefined
+      ? new URL(`/#${screen.route}`, address).href
+      : writeReport(screen.report, folder),
+  )
+  await page.locator(screen.ready).first().waitFor()
+  await screen.act?.(page)
+  // Charts draw in their own time, without an event that a page could wait for.
+  await page.waitForTimeout(500)
+}

@@ -1,0 +1,293 @@
+// @ts-check
+/** What `npm run screenshots` takes: the screens, and the states that they come in. */
+
+/** @typedef {import('playwright-core').Page} Page */
+/**
+ * @typedef {object} Screen
+ * @property {string} route
+ * @property {string} ready what is there once the screen is
+ * @property {(page: Page) => Promise<unknown>} [act]
+ * @property {Record<string, 'hang' | 'fail'>} [calls] calls of the core that do not answer, or fail
+ * @property {string[]} [report] the session of a report's page that is shown instead, and its options
+ * @property {string} [faults] what the fake tools do wrong; the screen is then over those
+ */
+
+const session = '/session/recorded:gemm-fp32-h200-4096'
+const deep = '/session/recorded:gemm-fp32-h200-4096-deep'
+const lab = '/labs/01-coalescing'
+const heading = 'main h1, main h2'
+
+/** @param {Page} page @param {string} name */
+const press = (page, name) => page.getByRole('button', { name, exact: true }).first().click()
+/** @param {Page} page @param {string} text */
+const writeFirst = async (page, text) => {
+  await page.locator('.cm-content').click()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.insertText(`${text}\n`)
+}
+/** @param {Page} page @param {string} text */
+const writeLast = async (page, text) => {
+  await page.locator('.cm-content').click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.insertText(`\n${text}`)
+}
+/** @param {Page} page @param {string} label */
+const local = async (page, label) => {
+  await page.getByLabel('Target').selectOption('local')
+  await page.getByLabel('Size').selectOption({ label })
+}
+/** @param {Page} page @param {string} name */
+const labStep = (page, name) => page.locator(`#lab-tab-${name}`).click()
+
+/** Each in both themes and in every width. @type {Record<string, Screen>} */
+export const screens = {
+  ladder: { route: `${session}/ladder`, ready: 'canvas' },
+  compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
+  matrix: { route: `${session}/matrix`, ready: '[role="gridcell"]' },
+  charts: { route: `${session}/charts`, ready: 'canvas' },
+  export: { route: `${session}/export`, ready: heading },
+  sessions: { route: '/sessions', ready: 'tr[data-session]' },
+  run: { route: '/run', ready: 'select' },
+  checks: { route: '/run/checks', ready: heading },
+  occupancy: { route: '/occupancy', ready: heading },
+  labs: { route: '/labs', ready: heading },
+  lab: { route: lab, ready: heading },
+  editor: { route: `${session}/edit/05_thread_tile_2d`, ready: '.cm-content' },
+  doctor: { route: '/doctor', ready: 'main h2' },
+}
+
+/** Each in both themes, 1280 px wide. @type {Record<string, Screen>} */
+export const states = {
+  'ladder-details': {
+    route: `${session}/ladder`,
+    ready: 'canvas',
+    act: (page) => page.locator('tr[data-rung="06_float4"] .expand').click(),
+  },
+  'ladder-picked': {
+    route: `${session}/ladder`,
+    ready: 'canvas',
+    act: async (page) => {
+      await page.locator('tr[data-rung="03_shared_tile"] .plot').click()
+      await page.locator('tr[data-rung="06_float4"] .plot').click()
+    },
+  },
+  'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
+  'ladder-negative': { route: '/session/recorded:seed-cutlass-h200/ladder', ready: 'canvas' },
+  'ladder-top': { route: '/session/recorded:gemm-fp32-top-h200-4096/ladder', ready: 'canvas' },
+  'ladder-3xtf32': { route: '/session/recorded:gemm-3xtf32-h200-4096/ladder', ready: 'canvas' },
+  'ladder-tensor': { route: '/session/recorded:gemm-tensor-h200-8192/ladder', ready: 'canvas' },
+  'ladder-long-names': { route: '/session/long-names/ladder', ready: 'tr[data-rung]' },
+  'ladder-all-failed': { route: '/session/all-failed/ladder', ready: 'tr[data-rung]' },
+  'ladder-empty': { route: '/session/no-rungs/ladder', ready: heading },
+  'ladder-loading': {
+    route: `${session}/ladder`,
+    ready: 'main',
+    calls: { 'sessions.get': 'hang' },
+  },
+  'ladder-unreadable': { route: '/session/recorded:nothing-of-the-kind/ladder', ready: 'main h2' },
+  'compare-chain': {
+    route: `${session}/compare/05_thread_tile_2d/06_float4`,
+    ready: '.cm-line',
+    act: (page) => page.keyboard.press('c'),
+  },
+  'compare-deep': { route: `${deep}/compare/03_shared_tile/04_thread_tile_1d`, ready: '.cm-line' },
+  'compare-sass': {
+    route: `${deep}/compare/03_shared_tile/04_thread_tile_1d`,
+    ready: '.cm-line',
+    act: (page) => page.keyboard.press('s'),
+  },
+  'compare-deep-chain': {
+    route: `${deep}/compare/03_shared_tile/04_thread_tile_1d`,
+    ready: '.cm-line',
+    act: (page) => page.keyboard.press('c'),
+  },
+  'compare-sessions': {
+    route: `${session}/compare/06_float4/06_float4?with=recorded:gemm-fp32-h200-1024`,
+    ready: heading,
+  },
+  'compare-refused': {
+    route: `${session}/compare/06_float4/00_cublas?with=recorded:gemm-tensor-h200-4096`,
+    ready: heading,
+  },
+  'compare-long-names': { route: '/session/long-names/compare', ready: heading },
+  'compare-empty': { route: '/session/no-rungs/compare', ready: heading },
+  'matrix-long-names': { route: '/session/long-names/matrix', ready: '[role="gridcell"]' },
+  'matrix-empty': { route: '/session/no-rungs/matrix', ready: heading },
+  'charts-stalls': { route: `${deep}/charts/stalls`, ready: 'main figure' },
+  'charts-traffic': { route: `${deep}/charts/traffic`, ready: 'main figure' },
+  'charts-occupancy': { route: `${deep}/charts/occupancy`, ready: 'main figure' },
+  'charts-waves': { route: `${deep}/charts/waves`, ready: 'main figure' },
+  'charts-sweep': { route: `${deep}/charts/sweep`, ready: 'main figure' },
+  'charts-study': {
+    route: '/session/recorded:seed-rtx3090-h200-1024/charts/study',
+    ready: 'main figure',
+  },
+  'charts-long-names': { route: '/session/long-names/charts', ready: 'main figure' },
+  'charts-empty': { route: '/session/no-rungs/charts', ready: heading },
+  'sessions-search-nothing': {
+    route: '/sessions',
+    ready: 'tr[data-session]',
+    act: (page) => page.getByRole('searchbox').fill('no such session'),
+  },
+  'sessions-loading': { route: '/sessions', ready: 'main', calls: { 'sessions.list': 'hang' } },
+  'sessions-failed': { route: '/sessions', ready: 'main', calls: { 'sessions.list': 'fail' } },
+  'run-replay': {
+    route: '/run',
+    ready: 'select',
+    act: async (page) => {
+      await page.getByLabel('Target').selectOption('recorded:gemm-fp32-h200-4096')
+      await press(page, 'Start')
+      await page.getByRole('heading', { name: 'Complete' }).waitFor()
+    },
+  },
+  'run-under-way': {
+    route: '/run',
+    ready: 'select',
+    faults: '04_thread_tile_1d=hang,03_shared_tile=compile-error',
+    act: async (page) => {
+      await local(page, '1024³')
+      await press(page, 'Start')
+      await page.getByText('485 GFLOP/s').first().waitFor()
+    },
+  },
+  'run-failed-rung': {
+    route: '/run',
+    ready: 'select',
+    faults: '03_shared_tile=compile-error,05_thread_tile_2d=wrong',
+    act: async (page) => {
+      await local(page, '1024³')
+      await press(page, 'Start')
+      await page.getByRole('heading', { name: 'Complete' }).waitFor({ timeout: 60_000 })
+    },
+  },
+  'checks-findings': {
+    route: '/run/checks',
+    ready: heading,
+    faults: '02_coalesced=out-of-bounds,03_shared_tile=race',
+    act: async (page) => {
+      await press(page, 'Check')
+      await page.getByRole('heading', { name: 'checks found something' }).waitFor()
+    },
+  },
+  'checks-under-way': {
+    route: '/run/checks?ladder=gemm-fp32&rung=01_naive',
+    ready: heading,
+    faults: '01_naive=sanitizer-hang',
+    act: async (page) => {
+      await press(page, 'Check')
+      await page.getByText('Checking 0/4').waitFor()
+    },
+  },
+  'lab-theory-end': {
+    route: lab,
+    ready: 'main article h1',
+    act: (page) =>
+      page.locator('main article').evaluate((text) => text.scrollTo(0, text.scrollHeight)),
+  },
+  'lab-code': {
+    route: lab,
+    ready: heading,
+    act: async (page) => {
+      await labStep(page, 'code')
+      await page.locator('.cm-content').waitFor()
+    },
+  },
+  'lab-build-error': {
+    route: lab,
+    ready: heading,
+    faults: '',
+    act: async (page) => {
+      await labStep(page, 'code')
+      await writeFirst(page, 'int broken = undeclared;')
+      await press(page, 'Build')
+      await page.getByText('It does not compile').waitFor()
+    },
+  },
+  'lab-result': {
+    route: lab,
+    ready: heading,
+    faults: '',
+    act: async (page) => {
+      const predictions = page.getByRole('group')
+      await predictions.first().getByLabel('down').check()
+      await labStep(page, 'code')
+      await writeFirst(page, '// like: 02_coalesced')
+      await press(page, 'Check')
+      await page
+        .getByRole('heading', { name: /^(Passed|Not yet|Cannot)/ })
+        .waitFor({ timeout: 60_000 })
+    },
+  },
+  'lab-attempts': {
+    route: lab,
+    ready: heading,
+    faults: '',
+    act: async (page) => {
+      await labStep(page, 'code')
+      await writeFirst(page, '// like: 02_coalesced')
+      await press(page, 'Check')
+      await page
+        .getByRole('heading', { name: /^(Passed|Not yet|Cannot)/ })
+        .waitFor({ timeout: 60_000 })
+      await labStep(page, 'attempts')
+    },
+  },
+  'lab-missing': { route: '/labs/nothing', ready: 'main h2' },
+  'editor-error': {
+    route: `/session/recorded:gemm-fp32-h200-1024/edit/05_thread_tile_2d`,
+    ready: '.cm-content',
+    faults: '',
+    act: async (page) => {
+      await writeLast(page, 'int broken = undeclared;')
+      await press(page, 'Build')
+      await page.getByText('Does not build').waitFor()
+    },
+  },
+  'editor-built': {
+    route: `/session/recorded:gemm-fp32-h200-1024/edit/05_thread_tile_2d`,
+    ready: '.cm-content',
+    faults: '',
+    act: async (page) => {
+      await writeLast(page, '// like: 06_float4')
+      await press(page, 'Build')
+      await page.getByText('Builds for').waitFor()
+    },
+  },
+  'doctor-fakes': { route: '/doctor', ready: 'main h2', faults: '' },
+  'export-comparison': {
+    route: '/session/recorded:gemm-fp32-h200-4096-deep/export',
+    ready: heading,
+    act: (page) => page.locator('aside select').last().selectOption('recorded:gemm-fp32-h200-4096'),
+  },
+  summary: { report: ['recorded:gemm-fp32-h200-4096'], route: '', ready: 'main h1' },
+  'summary-comparison': {
+    report: ['recorded:gemm-fp32-h200-4096', '--compare', 'recorded:gemm-fp32-h200-4096-deep'],
+    route: '',
+    ready: 'main h1',
+  },
+  palette: {
+    route: `${session}/ladder`,
+    ready: 'canvas',
+    act: (page) => page.keyboard.press('Control+k'),
+  },
+  'palette-nothing': {
+    route: '/doctor',
+    ready: 'main h2',
+    act: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('zzz')
+    },
+  },
+  help: { route: '/doctor', ready: 'main h2', act: (page) => page.keyboard.press('?') },
+  preferences: {
+    route: `${session}/ladder`,
+    ready: 'canvas',
+    act: (page) => page.getByRole('button', { name: 'Language and theme' }).click(),
+  },
+  'session-picker': {
+    route: `${session}/ladder`,
+    ready: 'canvas',
+    act: (page) => page.locator('header .trigger').first().click(),
+  },
+  missing: { route: '/nowhere', ready: 'main h2' },
+}
