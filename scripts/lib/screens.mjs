@@ -67,8 +67,8 @@ export const states = {
     route: `${session}/ladder`,
     ready: 'canvas',
     act: async (page) => {
-      await page.locator('tr[data-rung="03_shared_tile"] .plot').click()
-      await page.locator('tr[data-rung="06_float4"] .plot').click()
+      await page.locator('tr[data-rung="03_shared_tile"] td.plot').click()
+      await page.locator('tr[data-rung="06_float4"] td.plot').click()
     },
   },
   'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },

@@ -80,6 +80,11 @@ export const dotRows =
         ...(spec.max === undefined ? {} : { max: spec.max }),
         ...axisName(palette, spec.axis, 'x'),
         ...axisLines(palette),
+        // An end that was set is room for the notes, which a line would run through.
+        splitLine: {
+          ...axisLines(palette).splitLine,
+          showMaxLine: spec.max === undefined,
+        },
         axisLabel: {
           ...text,
           formatter: spec.valueText,

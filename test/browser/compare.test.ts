@@ -152,7 +152,7 @@ it('leads from each change to the time in one view, opened by key, and back to t
   const text = await chain.innerText()
   expect(text).toContain('Change 1')
   // This session has no deep profile: the opcodes are unknown, and are not made up.
-  expect(text).toContain('not known: no deep profile of both rungs')
+  expect(text).toContain('Moved; by which change is not known without a deep profile')
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
   await page.getByRole('button', { name: 'Show change 2 in the source' }).focus()
   await page.keyboard.press('Enter')

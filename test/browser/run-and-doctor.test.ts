@@ -84,7 +84,7 @@ describe('doctor', () => {
     for (const check of report.checks) {
       expect(text).toContain(check.label)
       expect(text).toContain(check.detail)
-      if (check.remedy) expect(text).toContain(check.remedy)
+      if (check.remedy) expect(text).toContain(check.remedy.replaceAll('`', ''))
     }
     expect(faults).toEqual([])
   })

@@ -3,6 +3,7 @@ import { steps, stepFrom } from '../../src-renderer/features/compare/compare-ste
 import {
   columnMetrics,
   defaultPair,
+  errorsDiffer,
   inLadderOrder,
   ladderRows,
   metricScale,
@@ -35,6 +36,36 @@ describe('rows', () => {
 
   it('have columns for all of the card and for registers', () => {
     expect(columnMetrics).toEqual(expect.arrayContaining([...cardMetricIds, 'registersPerThread']))
+  })
+
+  it('tell the errors of rungs that compute in another precision, beside the reference’s own', () => {
+    const verified = (worstRelativeError: number | null) => ({
+      verify: {
+        passed: true,
+        worstRelativeError,
+        mismatches: 0,
+        firstMismatch: null,
+        outOfBounds: false,
+      },
+    })
+    const mixed = session([
+      rung('00_ref', 1, verified(4e-7)),
+      rung('60_tf32x3', 10, verified(4e-6)),
+      rung('61_broken', 10, verified(null)),
+    ])
+    expect(ladderRows(mixed).map(({ error }) => error)).toEqual([4e-7, 4e-6, null])
+    expect(ladderRows(mixed).map(({ errorToReference }) => errorToReference)).toEqual([
+      null,
+      expect.closeTo(10),
+      null,
+    ])
+    expect(errorsDiffer(mixed)).toBe(true)
+    const alike = session([
+      rung('00_ref', 1, verified(4e-7)),
+      rung('01_naive', 2, verified(4.01e-7)),
+    ])
+    expect(errorsDiffer(alike)).toBe(false)
+    expect(errorsDiffer(climb)).toBe(false)
   })
 
   it('measure shares against 100 % and counts against the largest', () => {

@@ -20,6 +20,10 @@ export interface LadderRow {
   overFirst: number | null
   /** Where it is slower than the rung before, or was meant to be. */
   setback: Setback | null
+  /** Of its result against FP64, relative to |A||B|; null where it was not verified or is not finite. */
+  error: number | null
+  /** That error over the reference's own; null for the reference. */
+  errorToReference: number | null
 }
 
 /** The rung that a climb begins with: the first that was timed and is not the reference. */
@@ -29,10 +33,12 @@ export const firstRung = (session: Session): RungResult | undefined =>
 export function ladderRows(session: Session): LadderRow[] {
   const first = firstRung(session)
   const entries = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
+  const referenceError = errorOf(session.rungs.find(({ id }) => id === session.ladder.reference))
   return session.rungs.map((rung, index) => {
     const isReference = rung.id === session.ladder.reference
     const before = isReference ? undefined : rungBefore(session, rung.id)
     const comparison = before && compareRungs({ session, rung: before }, { session, rung })
+    const error = errorOf(rung)
     return {
       rung,
       number: rungNumber(rung.id, index),
@@ -42,8 +48,22 @@ export function ladderRows(session: Session): LadderRow[] {
       speedup: before ? speedup(before, rung) : null,
       overFirst: isReference ? null : speedup(first, rung),
       setback: isReference ? null : setbackOf(entries.get(rung.id), comparison),
+      error,
+      errorToReference: isReference || !error || !referenceError ? null : error / referenceError,
     }
   })
+}
+
+const errorOf = (rung: RungResult | undefined): number | null =>
+  rung?.verify?.worstRelativeError ?? null
+
+/** 3.45e-6: the power tells precisions apart, more than two digits are the inputs' own. */
+export const errorText = (error: number): string => error.toExponential(1)
+
+/** Whether rungs compute in precisions that differ: a column of one and the same error says nothing. */
+export function errorsDiffer({ rungs }: Session): boolean {
+  const errors = rungs.map(errorOf).filter((error) => error !== null)
+  return new Set(errors.map(errorText)).size > 1
 }
 
 /** The card's metrics and the registers, grouped as columns. */
