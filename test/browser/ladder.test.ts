@@ -253,3 +253,13 @@ it('a rung that is slower than the one before says so, with the counter that sho
   expect(details).toMatch(/The counter that shows it: .+ → /)
   expect(details).toContain(slow.note)
 })
+
+it('rungs that compute in another precision show their error beside the reference’s own', async () => {
+  const { page } = await harness.open('/session/recorded:gemm-3xtf32-h200-4096/ladder')
+  await page.locator('tr[data-rung="62_tf32x3_wgmma"]').waitFor()
+  await page.getByRole('columnheader', { name: /^Error/ }).waitFor()
+  expect(await page.locator('tr[data-rung="00_cublas"]').innerText()).toContain('3.4e-7')
+  const row = await page.locator('tr[data-rung="62_tf32x3_wgmma"]').innerText()
+  expect(row).toContain('3.5e-6')
+  expect(row).toContain('10.2× ref.')
+})
