@@ -1,24 +1,29 @@
 // @ts-check
 /**
- * Benchmarks, none of which passes or fails: what is measured is printed with its spread.
+ * Benchmarks: what is measured is printed with its spread, and where there is a budget (bench/budgets.mjs),
+ * with it; the last lines are the budgets, and the exit code is 1 when one is over. Run on a quiet machine.
  *
  * UI: from opening the address to a ladder whose rows answer a click, in a fresh browser profile each
  * time, over the real web host and the shipped recording.
  * Replay: `run --target recorded` as a process, from start to exit.
  * Compare: the pair switched over sources of 1,500 lines.
  * Grids: 200 rungs, and their metrics, scrolled; the size of the first scripts; the page's memory.
- * Imports: a table of 100 MB beside papaparse, a report of ncu, and the memory that both take.
+ * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
+ * Report, csv: files of ncu read, a table of 100 MB beside papaparse, a report of ncu, and the memory that both take.
  * GPU: what profiling costs; only where there is a GPU whose counters may be read.
  *
- *     npm run bench [-- replay ui compare grids report csv gpu]
+ *     npm run bench [-- replay ui compare grids reports report csv gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { budgetTally } from './bench/budgets.mjs'
 import { benchCompare } from './bench/compare.mjs'
 import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
+import { benchReports } from './bench/reports.mjs'
+import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
 import { ensureInstalled } from './lib/install.mjs'
@@ -28,21 +33,13 @@ import { root, runScript, say } from './lib/project.mjs'
 const samples = 15
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 
-/** @param {number[]} values */
-function describe(values) {
-  const sorted = [...values].sort((a, b) => a - b)
-  const at = (/** @type {number} */ share) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
-  const whole = (/** @type {number} */ value) => Math.round(value)
-  return `median ${whole(at(0.5))} ms, quartiles ${whole(at(0.25))} to ${whole(at(0.75))} ms, worst ${whole(at(1))} ms, ${values.length} samples`
-}
-
 /** @param {string[]} args */
 function start(args) {
   return spawn(nodePath(), [program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
 }
 
-async function benchUi() {
+/** @param {import('./bench/budgets.mjs').Judge} judge */
+async function benchUi(judge) {
   const executablePath = await obtainChromium()
   // Installed only by now, so it cannot be imported at the top.
   const { chromium } = await import('playwright-core')
@@ -82,7 +79,9 @@ async function benchUi() {
       if (sample >= 0) times.push(performance.now() - startedAt)
       await context.close()
     }
-    console.log(`UI, recorded session to interactive ladder: ${describe(times)}`)
+    console.log(
+      `UI, recorded session to interactive ladder: ${describe(times)}, ${judge('interactive', median(times))}`,
+    )
   } finally {
     await browser.close()
     server.kill('SIGTERM')
@@ -106,8 +105,9 @@ async function benchReplay() {
 const parts = {
   replay: benchReplay,
   ui: benchUi,
-  compare: () => benchCompare(describe),
+  compare: benchCompare,
   grids: benchGrids,
+  reports: benchReports,
   report: benchReport,
   csv: benchCsv,
   gpu: benchGpu,
@@ -127,6 +127,11 @@ await runScript(async () => {
   await ensureInstalled()
   await ensureBuilt(['cli'])
   say(`On ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`)
-  for (const part of wanted) await parts[part]()
-  return undefined
+  const tally = budgetTally()
+  for (const part of wanted) await parts[part](tally.judge)
+  const { lines, over } = tally.summary()
+  if (lines.length === 0) return 0
+  console.log(`\nBudgets, ${over === 0 ? 'all met' : `${over} over`}:`)
+  for (const line of lines) console.log(`  ${line}`)
+  return over === 0 ? 0 : 1
 })

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { obtainChromium } from '../lib/chromium.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
+import { describe, median } from './support.mjs'
 
 const lines = 1500
 const switches = 20
@@ -60,8 +61,8 @@ const walk = (page) =>
     return times
   }, switches)
 
-/** @param {(values: number[]) => string} describe */
-export async function benchCompare(describe) {
+/** @param {import('./budgets.mjs').Judge} judge */
+export async function benchCompare(judge) {
   const data = await mkdtemp(join(tmpdir(), 'kernel-ladder-bench-'))
   await makeSession(data)
   const server = spawn(nodePath(), [join(root, 'dist/cli/kernel-ladder.mjs'), 'serve'], {
@@ -106,7 +107,7 @@ export async function benchCompare(describe) {
       const times = await walk(page)
       const each = ((await busy()) - before) * (1000 / switches)
       console.log(
-        `Compare, pair switched over ${lines} lines at ${width} px: ${describe(times)}; ${Math.round(each)} ms of processor a switch, what is parsed afterwards included`,
+        `Compare, pair switched over ${lines} lines at ${width} px: ${describe(times)}, ${judge('pairSwitch', median(times), `at ${width} px`)}; ${Math.round(each)} ms of processor a switch, what is parsed afterwards included`,
       )
       await page.close()
     }

@@ -9,22 +9,26 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { obtainChromium } from '../lib/chromium.mjs'
-import { initialBudgetKb, initialScripts } from '../lib/initial-size.mjs'
+import { initialScripts } from '../lib/initial-size.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
 import { writeSynthetic } from '../lib/synthetic-session.mjs'
+import { slowFrameMs } from './budgets.mjs'
 import { scrollFrames, withThreadTime } from './frames.mjs'
-import { quantile } from './support.mjs'
+import { rendererBytes } from './memory.mjs'
+import { megabytes, quantile } from './support.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const rungs = 200
 const frames = 300
-const slowMs = 32
 
-export async function benchGrids() {
-  const { kb } = initialScripts(join(root, 'out/renderer'))
-  console.log(`Initial JavaScript: ${kb.toFixed(0)} kB compressed of ${initialBudgetKb}`)
+/** @param {import('./budgets.mjs').Judge} judge */
+export async function benchGrids(judge) {
+  const { kb, libraries } = initialScripts(join(root, 'out/renderer'))
+  console.log(
+    `First scripts: ${kb.toFixed(0)} kB compressed, ${judge('initialScripts', kb)}; ${libraries.length} of charts, editor and formulas among them, ${judge('initialLibraries', libraries.length)}`,
+  )
   const executablePath = await obtainChromium()
   const { chromium } = await import('playwright-core')
   const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-bench-'))
@@ -56,14 +60,14 @@ export async function benchGrids() {
       {
         name: `Ladder of ${rungs} rungs, down`,
         view: 'ladder',
-        ready: 'tr[data-rung]',
+        ready: `[aria-rowcount="${rungs + 2}"] tr[data-rung]`,
         scroller: '.scroller',
         step: { y: 60 },
       },
       ...[{ y: 60 }, { x: 60 }].map((step) => ({
         name: `Matrix of ${rungs} rungs × ${Object.keys(ncuMetrics).length} metrics, ${'y' in step ? 'down' : 'across'}`,
         view: 'matrix?metrics=all',
-        ready: '[role="gridcell"]',
+        ready: `[aria-colcount="${rungs + 1}"] [role="gridcell"]`,
         scroller: '.matrix .scroller',
         step,
       })),
@@ -74,15 +78,22 @@ export async function benchGrids() {
       const { value: times, cpuMs } = await withThreadTime(page, () =>
         scrollFrames(page, scroller, step, frames),
       )
-      const slow = times.filter((time) => time > slowMs).length
+      const slow = times.filter((time) => time > slowFrameMs).length
       console.log(
-        `${name}: frame median ${quantile(times, 0.5).toFixed(1)} ms, 95 % ${quantile(times, 0.95).toFixed(1)} ms, worst ${quantile(times, 1).toFixed(1)} ms, ${slow} of ${frames} over ${slowMs} ms; ${(cpuMs / frames).toFixed(1)} ms of the page's thread a frame`,
+        `${name}: frame median ${quantile(times, 0.5).toFixed(1)} ms, 95 % ${quantile(times, 0.95).toFixed(1)} ms, worst ${quantile(times, 1).toFixed(1)} ms, ${slow} of ${frames} over ${slowFrameMs} ms, ${judge('slowFrames', slow, name)}; ${(cpuMs / frames).toFixed(1)} ms of the page's thread a frame`,
       )
     }
     const devtools = await page.context().newCDPSession(page)
     await devtools.send('HeapProfiler.collectGarbage')
     const { usedSize } = await devtools.send('Runtime.getHeapUsage')
-    console.log(`Heap of the page after it: ${(usedSize / 1e6).toFixed(0)} MB`)
+    const bytes = await rendererBytes(browser)
+    const memory =
+      bytes === null
+        ? 'its process not measured: there is no /proc/<pid>/smaps_rollup here'
+        : `its process ${megabytes(bytes).toFixed(0)} MB (PSS), ${judge('rendererMemory', megabytes(bytes))}`
+    console.log(
+      `Memory of the page after it, garbage collected: heap ${megabytes(usedSize).toFixed(0)} MB; ${memory}`,
+    )
   } finally {
     await browser.close()
     server.kill('SIGTERM')

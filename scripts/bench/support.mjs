@@ -25,6 +25,15 @@ export const median = (values) => quantile(values, 0.5)
 export const spread = (values, digits = 0) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`
 
+/**
+ * Times in words.
+ * @param {readonly number[]} times milliseconds
+ */
+export function describe(times) {
+  const at = (/** @type {number} */ share) => Math.round(quantile(times, share))
+  return `median ${at(0.5)} ms, quartiles ${at(0.25)} to ${at(0.75)} ms, worst ${at(1)} ms, ${times.length} samples`
+}
+
 /** @param {number} bytes */
 export const megabytes = (bytes) => bytes / 1e6
 

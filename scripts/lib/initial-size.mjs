@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** Kilobytes are 1000 bytes, compressed as by gzip. */
-export const initialBudgetKb = 700
+/** Large libraries that are fetched when they are asked for: charts, editor, formulas. */
+const onDemand = /echarts|codemirror|katex/i
 
 /**
+ * Kilobytes are 1000 bytes, compressed as by gzip.
  * @param {string} folder out/renderer
- * @returns {{ files: string[], kb: number }}
+ * @returns {{ files: string[], libraries: string[], kb: number }} `libraries` are those that should not be there
  */
 export function initialScripts(folder) {
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
@@ -29,5 +30,9 @@ export function initialScripts(folder) {
     (sum, file) => sum + gzipSync(readFileSync(join(folder, file))).length,
     0,
   )
-  return { files: [...files], kb: bytes / 1000 }
+  return {
+    files: [...files],
+    libraries: [...files].filter((file) => onDemand.test(file)),
+    kb: bytes / 1000,
+  }
 }
