@@ -1,0 +1,97 @@
+// @ts-check
+/**
+ * Reports as processes, from start to exit: HTML and PDF of a session of 14 rungs at the deep level, made of
+ * the shipped deep recording with rungs over again, and HTML of 200 rungs.
+ */
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { obtainChromium } from '../lib/chromium.mjs'
+import { nodePath } from '../lib/node.mjs'
+import { root } from '../lib/project.mjs'
+import { writeSynthetic } from '../lib/synthetic-session.mjs'
+import { inScratch, median, megabytes, spread } from './support.mjs'
+
+const exec = promisify(execFile)
+const program = join(root, 'dist/cli/kernel-ladder.mjs')
+const recording = 'gemm-fp32-h200-4096-deep'
+const deepRungs = 14
+const rungs = 200
+const rounds = 5
+
+/**
+ * The recording, replayed and saved, its own rungs repeated until there are 14.
+ * @param {string} store @param {NodeJS.ProcessEnv} env
+ */
+async function writeDeep(store, env) {
+  const ref = `synthetic-${deepRungs}-deep-rungs`
+  const folder = join(store, ref)
+  await mkdir(store, { recursive: true })
+  const target = ['--target', `recorded:${recording}`, '--profile', 'deep']
+  await exec(nodePath(), [program, 'run', '--ladder', 'gemm-fp32', ...target, '--out', folder], {
+    env,
+  })
+  const path = join(folder, 'session.json')
+  const session = JSON.parse(await readFile(path, 'utf8'))
+  const [, ...steps] = session.rungs
+  const [, ...entries] = session.ladder.rungs
+  for (let index = 0; session.rungs.length < deepRungs; index += 1) {
+    const place = index % steps.length
+    const id = `${String(session.rungs.length).padStart(2, '0')}_${steps[place].id.replace(/^\d+_/, '')}`
+    session.rungs.push({ ...steps[place], id, title: `${steps[place].title}, again` })
+    session.ladder.rungs.push({ ...entries[place], id })
+    const deep = JSON.parse(await readFile(join(folder, 'deep', `${steps[place].id}.json`), 'utf8'))
+    await writeFile(join(folder, 'deep', `${id}.json`), JSON.stringify(deep))
+  }
+  await writeFile(path, JSON.stringify({ ...session, id: ref }))
+  return ref
+}
+
+/** @param {import('./budgets.mjs').Judge} judge */
+export async function benchReports(judge) {
+  await inScratch(async (scratch) => {
+    const env = {
+      ...process.env,
+      KERNEL_LADDER_DATA: scratch,
+      KERNEL_LADDER_CHROMIUM: await obtainChromium(),
+    }
+    const store = join(scratch, 'sessions')
+    /** @param {string} ref @param {'html' | 'pdf'} format */
+    const made = async (ref, format) => {
+      /** @type {number[]} */
+      const seconds = []
+      let bytes = 0
+      for (let round = 0; round < rounds; round += 1) {
+        const out = join(scratch, `${ref}-${round}.${format}`)
+        const startedAt = performance.now()
+        await exec(nodePath(), [program, 'report', ref, '--format', format, '--out', out], { env })
+        seconds.push((performance.now() - startedAt) / 1000)
+        bytes = (await stat(out)).size
+      }
+      return { seconds, bytes }
+    }
+    const deep = await writeDeep(store, env)
+    const html = await made(deep, 'html')
+    const size = megabytes(html.bytes)
+    console.log(
+      `HTML report of ${deepRungs} deep rungs: ${spread(html.seconds, 2)} s, median (least to most) of ${rounds}, ${judge('htmlTime', median(html.seconds))}; ${size.toFixed(2)} MB, ${judge('htmlSize', size)}`,
+    )
+    const pdf = await made(deep, 'pdf')
+    console.log(
+      `PDF report of them: ${spread(pdf.seconds, 2)} s, ${judge('pdfTime', median(pdf.seconds))}; ${megabytes(pdf.bytes).toFixed(2)} MB`,
+    )
+    const large = writeSynthetic(store, { rungs, ncuMetrics: {} })
+    await cp(
+      join(root, 'resources/recordings', recording, 'sources'),
+      join(store, large, 'sources'),
+      {
+        recursive: true,
+      },
+    )
+    const many = await made(large, 'html')
+    console.log(
+      `HTML report of ${rungs} rungs: ${spread(many.seconds, 2)} s, ${judge('largeHtmlTime', median(many.seconds))}; ${megabytes(many.bytes).toFixed(2)} MB`,
+    )
+  })
+}
