@@ -10,8 +10,8 @@ import { root } from './project.mjs'
 
 const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.json')
 
-/** Repeats the same sequence each time. */
-function random() {
+/** Random numbers from 0 to 1; the same sequence each time. */
+export function repeatable() {
   let state = 1
   return () => {
     state = (state * 48271) % 2147483647
@@ -26,7 +26,7 @@ function random() {
  */
 export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
   const session = JSON.parse(readFileSync(recording, 'utf8'))
-  const next = random()
+  const next = repeatable()
   /** @param {number} value */
   const varied = (value) => value * (0.5 + next())
   const [reference, ...steps] = session.rungs
