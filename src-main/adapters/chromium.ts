@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { KernelLadderError, missingError } from '../domain/errors'
 import { diskError } from './disk'
+import type { PdfPrinter } from './pdf'
 import { runProcess, type ProcessResult } from './process'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
@@ -112,12 +113,12 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
   )
 }
 
-/** A document without scripts as a tagged PDF with an outline. */
-export const printPdf = (html: string): Promise<Uint8Array> =>
+/** A document without scripts as a PDF, tagged and with an outline unless it is a draft. */
+export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
   run('PDF', { input: 'report.html', output: 'report.pdf', text: html }, (out) => [
     `--print-to-pdf=${out}`,
     '--no-pdf-header-footer',
-    '--generate-pdf-document-outline',
+    draft ? '--disable-pdf-tagging' : '--generate-pdf-document-outline',
   ])
 
 /** Dots an inch of a picture for print. */

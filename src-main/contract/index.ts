@@ -16,7 +16,7 @@ import { DeepAnswer, DeepRequest } from './deep'
 import { draftCalls } from './drafts'
 import { labCalls } from './labs'
 import { sanitizeCalls } from './sanitize'
-import { ReportAnswer, ReportRequest } from './report'
+import { ReportAnswer, ReportProgress, ReportRequest } from './report'
 import { SessionRef } from './session-ref'
 
 export { SessionRef }
@@ -169,6 +169,7 @@ export const calls = {
   'sessions.restore': call(RefRequest, z.object({})),
   'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
   'report.make': call(ReportRequest, ReportAnswer),
+  'report.current': call(z.object({}), ReportProgress),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
   /** The run under way or the last one, with all its messages so far, for a UI that was reloaded. */

@@ -16,10 +16,20 @@ export const ReportRequest = z.object({
   sections: z.array(ReportSection).optional(),
   /** All where absent. */
   rungs: z.array(Identifier).min(1).optional(),
+  /** Markdown: with the pictures that it shows, all in one zip. */
+  pictures: z.boolean().optional(),
   /** A day to print in it, as 2026-11-21. */
   date: z.iso.date().optional(),
 })
 export type ReportRequest = z.infer<typeof ReportRequest>
+
+/** What a report that is being made is at: its content, the draft that tells its pages, or the print. */
+export const reportStages = ['content', 'layout', 'print'] as const
+export const ReportStage = z.enum(reportStages)
+export type ReportStage = z.infer<typeof ReportStage>
+
+/** Null where no report is being made. */
+export const ReportProgress = z.object({ stage: ReportStage.nullable() })
 
 export const ReportAnswer = z.object({
   /** A name for the file. */

@@ -24,6 +24,7 @@ import { diagnose } from './doctor'
 import { createDrafts } from './drafts'
 import { resolveLadder } from './plan'
 import { answerReport } from './report/make'
+import { createReportProgress } from './report/progress'
 import { createLabDesk } from './labs/desk'
 import { createSanitizeJob } from './sanitize-job'
 import {
@@ -77,6 +78,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const opened = new Map<string, Promise<OpenedSession>>()
   let active: ActiveRun | null = null
   const sanitizer = createSanitizeJob(assets)
+  const makingReports = createReportProgress()
   let messages: RunMessage[] = []
 
   const open = (ref: string): Promise<OpenedSession> => {
@@ -213,8 +215,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       const first = await open(ref)
       const opened =
         compare === undefined ? ([first] as const) : ([first, await open(compare)] as const)
-      return answerReport({ assets, printPdf: options.printPdf ?? printPdf }, opened, choice)
+      const tools = { assets, printPdf: options.printPdf ?? printPdf }
+      return makingReports.make((onStage) => answerReport({ ...tools, onStage }, opened, choice))
     },
+    'report.current': () => Promise.resolve({ stage: makingReports.stage }),
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
       if (active?.id !== runId) throw inputError('That run is not under way any more.')

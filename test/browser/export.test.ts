@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { strFromU8, unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseReportHtml } from '../../src-main/parsers/report-html'
 import { shippedSession, startHarness, type Harness } from './support'
@@ -40,6 +41,23 @@ describe('the export screen', () => {
     expect(await preview.textContent()).not.toContain('## Ladder')
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     expect(await page.getByRole('button', { name: 'Save report' }).isDisabled()).toBe(true)
+    expect(faults).toEqual([])
+  })
+
+  it('hands over Markdown with the pictures that it shows', async () => {
+    const { page, faults } = await harness.open(route())
+    await page.getByRole('radio', { name: /Markdown/ }).check()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save report' }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toMatch(/^gemm-fp32-.*\.zip$/)
+    const files = unzipSync(await readFile(await file.path()))
+    const [name = ''] = Object.keys(files)
+    const shown = [...strFromU8(files[name]!).matchAll(/\]\(([^)]+\.svg)\)/g)].map(
+      ([, path]) => path,
+    )
+    expect(shown.length).toBeGreaterThan(3)
+    expect(Object.keys(files)).toEqual([name, ...shown])
     expect(faults).toEqual([])
   })
 

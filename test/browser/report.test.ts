@@ -154,7 +154,7 @@ describe('an HTML report from the disk, offline', () => {
 
 describe('a PDF', () => {
   it('is tagged, has an outline and numbered contents, and is the same bytes again', async () => {
-    const print = () => reportPdf(recording(), {}, printPdf, noPrivates)
+    const print = () => reportPdf([recording()], {}, { printPdf }, noPrivates)
     const pdf = Buffer.from(await print())
     const text = pdf.toString('latin1')
     expect(text.startsWith('%PDF-')).toBe(true)

@@ -5,6 +5,7 @@ import {
   canBeDated,
   freshForm,
   requestOf,
+  savedRequest,
   type ExportForm,
 } from '../../src-renderer/features/export/export-form'
 import { recording } from '../services/report/samples'
@@ -43,11 +44,17 @@ describe('the request of an export', () => {
       compare: 'x',
     })
     expect(request({ format: 'csv', wide: true })).toMatchObject({ wide: true })
-    expect(request({ format: 'pdf', compare: 'x' })).not.toHaveProperty('compare')
     expect(request({ format: 'json', dated: true })).not.toHaveProperty('date')
     expect(request({ format: 'json', dated: true, compare: 'x' })).toHaveProperty('date')
     expect(request({ format: 'tex', wide: true })).not.toHaveProperty('sections')
     expect(canBeDated({ ...freshForm(session), format: 'json' })).toBe(false)
+  })
+})
+
+describe('the request of a file', () => {
+  it('has the pictures with it, where the format keeps them beside its text', () => {
+    expect(savedRequest(request({ format: 'md' })!)).toMatchObject({ pictures: true })
+    expect(savedRequest(request({ format: 'html' })!)).not.toHaveProperty('pictures')
   })
 })
 

@@ -3,6 +3,7 @@ import { basename, extname } from 'node:path'
 import { assets } from '../../adapters/assets'
 import { drawPng, printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
+import type { ReportStage } from '../../contract/report'
 import { exitCodes, inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
 import { hasSections, reportFormats, type ReportFormat } from '../../domain/report-format'
@@ -55,6 +56,12 @@ function day(word: string): string {
 function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOptions)[], why: string) {
   const given = names.find((name) => options[name] !== undefined)
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
+}
+
+/** A print takes seconds, and minutes for hundreds of rungs. */
+function sayStage(stage: ReportStage): void {
+  if (stage === 'layout') note('Laying out the pages…')
+  if (stage === 'print') note('Printing…')
 }
 
 async function deliver(
@@ -121,7 +128,7 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
     throw inputError('--chart needs --out with a file that ends in .svg or .png.')
   await checkPlace(out)
   const choice = rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }
-  const all = reportPictures(await open(name), choice)
+  const all = reportPictures([await open(name)], choice)
   const found = all.find((picture) => picture.name === `${id}.svg`)
   if (!found)
     throw inputError(
@@ -157,14 +164,15 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
   }
   // On stdout there is no place beside it.
-  const withPictures = format === 'md' && compare === undefined && out !== toStdout
+  const withPictures =
+    format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
   if (out !== toStdout) await checkPlace(out, withPictures)
   const opened = await open(name)
   const sessions =
     compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
-  const tools = { assets: await assets(), printPdf }
+  const tools = { assets: await assets(), printPdf, onStage: sayStage }
   const pictures = withPictures ? { pictures: basename(picturesFolder(out)) } : {}
   const content = await makeReport(tools, sessions, { ...choice, ...pictures })
-  await deliver(content, out, withPictures ? reportPictures(opened, choice) : [])
+  await deliver(content, out, withPictures ? reportPictures(sessions, choice) : [])
   return 0
 }

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BrowserWindow } from 'electron'
 import { diskError } from '../../adapters/disk'
+import type { PrintOptions } from '../../adapters/pdf'
 import { securePreferences } from './security'
 
-export async function printPdf(html: string): Promise<Uint8Array> {
+export async function printPdf(
+  html: string,
+  { draft = false }: PrintOptions = {},
+): Promise<Uint8Array> {
   const dir = await mkdtemp(join(tmpdir(), 'kernel-ladder-print-')).catch((error: unknown) => {
     throw diskError(error, tmpdir(), 'write to')
   })
@@ -24,8 +28,8 @@ export async function printPdf(html: string): Promise<Uint8Array> {
     return await window.webContents.printToPDF({
       preferCSSPageSize: true,
       printBackground: true,
-      generateTaggedPDF: true,
-      generateDocumentOutline: true,
+      generateTaggedPDF: !draft,
+      generateDocumentOutline: !draft,
     })
   } finally {
     window?.destroy()

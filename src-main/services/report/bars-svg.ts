@@ -27,9 +27,13 @@ export interface BarChart {
   axisText?: (value: number) => string
   /** Upper end of the axis, where the unit has one. */
   max?: number
+  /** Where the line across all rows stands, null for none; at the reference's bar where absent. */
+  reference?: number | null
+  /** So many bars in a row belong together; one where absent. */
+  together?: number
 }
 
-interface Layout {
+export interface Layout {
   /** In CSS pixels; the height follows from the rows. */
   width: number
   labelWidth: number
@@ -84,6 +88,11 @@ const line = (x: number, y1: number, y2: number, stroke: string, more = ''): str
 /** In CSS pixels. */
 export const barsHeight = ({ bars }: BarChart): number => head + bars.length * row + foot
 
+export const referenceOf = ({ bars, reference }: BarChart): number | null =>
+  reference !== undefined
+    ? reference
+    : (bars.find(({ isReference, value }) => isReference && value !== null)?.value ?? null)
+
 export function barsSvg(chart: BarChart, { width, labelWidth }: Layout): string {
   const { title, description, bars, axisText = plainCount } = chart
   const values = bars.flatMap(({ value }) => value ?? [])
@@ -95,7 +104,7 @@ export function barsSvg(chart: BarChart, { width, labelWidth }: Layout): string 
   const step = top > 0 ? stepOf(top, plot) : 1
   const ticks =
     top > 0 ? Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, n) => n * step) : [0]
-  const reference = bars.find(({ isReference, value }) => isReference && value !== null)?.value
+  const reference = referenceOf(chart)
   const parts = [
     `<title>${html(title)}</title><desc>${html(description)}</desc>`,
     rect(0, 0, width, height, '#ffffff'),
@@ -118,7 +127,7 @@ export function barsSvg(chart: BarChart, { width, labelWidth }: Layout): string 
         }),
       ]
     }),
-    ...(reference == null
+    ...(reference === null
       ? []
       : [
           line(

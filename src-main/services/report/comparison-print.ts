@@ -1,7 +1,16 @@
 /** Two sessions side by side, in each format, and the summary for continuous integration. */
 import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/units'
 import { sessionSchemaVersion } from '../../domain/session'
-import type { ComparedRung, ComparisonModel, Regressions } from './comparison'
+import type { MetricDelta } from '../../domain/compare'
+import type { ReportSection } from '../../domain/frozen-report'
+import { mdPicture, pairChart } from './charts'
+import {
+  counts,
+  rungOrigins,
+  type ComparedRung,
+  type ComparisonModel,
+  type Regressions,
+} from './comparison'
 import { csvTable, type Cell } from '../../domain/text/csv'
 import { list, patchText, verdictWords } from './markdown'
 import { details, fenced, md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
@@ -18,8 +27,8 @@ const timeWords = (ms: number | null): string => (ms === null ? dash : formatMs(
 const factorWords = (factor: number | null): string =>
   factor === null ? dash : formatRatio(factor)
 
-/** The cells of a rung's line in a table of times; the first is its id. */
-function timeCells({ a, b, comparison: { time } }: ComparedRung): string[] {
+/** The cells of a rung's line in a table of times, behind its id. */
+export function timeCells({ a, b, comparison: { time } }: ComparedRung): string[] {
   return [
     timeWords(time.aMs),
     timeWords(time.bMs),
@@ -32,25 +41,31 @@ function timeCells({ a, b, comparison: { time } }: ComparedRung): string[] {
   ]
 }
 
+export const timeColumns: { header: string; align?: 'left' }[] = [
+  { header: 'Rung', align: 'left' },
+  { header: 'Time, first' },
+  { header: 'Time, second' },
+  { header: 'Times as fast ○' },
+  { header: '±' },
+  { header: 'Throughput, first ○' },
+  { header: 'Throughput, second ○' },
+  { header: 'Status', align: 'left' },
+  { header: 'Verdict', align: 'left' },
+]
+
 const timeTable = ({ rungs }: ComparisonModel): string =>
   mdTable(
-    [
-      { header: 'Rung', align: 'left' },
-      { header: 'Time, first' },
-      { header: 'Time, second' },
-      { header: 'Times as fast ○' },
-      { header: '±' },
-      { header: 'Throughput, first ○' },
-      { header: 'Throughput, second ○' },
-      { header: 'Status', align: 'left' },
-      { header: 'Verdict', align: 'left' },
-    ],
+    timeColumns,
     rungs.map((rung) => [mdCodeCell(rung.a.id), ...timeCells(rung).map(md)]),
   )
 
-/** Counters that moved; those that did not are in the CSV. */
-function counterBlock({ a, comparison: { metrics } }: ComparedRung): string[] {
-  const moved = metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
+/** Those that did not are in the CSV. */
+export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
+  comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
+
+function counterBlock(rung: ComparedRung): string[] {
+  const { a } = rung
+  const moved = movedCounters(rung)
   if (moved.length === 0) return []
   const table = mdTable(
     [
@@ -79,7 +94,7 @@ const sourceBlock = ({ a, hunks }: ComparedRung): string[] =>
 const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(warning)}`)
 
-const legend =
+export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'
 
 const factTable = ({ facts }: ComparisonModel): string =>
@@ -92,29 +107,66 @@ const factTable = ({ facts }: ComparisonModel): string =>
     facts.map(({ label, a, b, code }) => [md(label), ...[a, b].map(code ? mdCodeCell : md)]),
   )
 
-export const comparisonMarkdown = (model: ComparisonModel): string =>
-  `${[
+const originTable = (model: ComparisonModel): string =>
+  details(
+    'Sources and parameters of each rung',
+    mdTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'In', align: 'left' },
+        { header: 'Source', align: 'left' },
+        { header: 'SHA-256', align: 'left' },
+        { header: 'Parameters', align: 'left' },
+      ],
+      rungOrigins(model).map(({ id, which, file, sourceHash, params }) => [
+        mdCodeCell(id),
+        which,
+        mdCodeCell(file),
+        mdCodeCell(sourceHash),
+        mdCodeCell(params),
+      ]),
+    ),
+  )
+
+/** `pictures`: the folder beside it that holds the chart; without one it is left out. */
+export function comparisonMarkdown(model: ComparisonModel, pictures: string | null = null): string {
+  const told = (section: ReportSection, parts: () => string[]): string[] =>
+    model.sections.includes(section) ? parts() : []
+  const headed = (heading: string, blocks: string[]): string[] =>
+    blocks.length > 0 ? [heading, ...blocks] : []
+  const chart = pairChart(model)
+  return `${[
     `# ${md(title(model))}: two sessions`,
     ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
     ...warningLines(model),
+    md(counts(model)),
     `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
     ...(model.changes.length > 0 ? [list(model.changes)] : []),
-    '## Times',
-    timeTable(model),
-    md(legend),
-    ...(model.rungs.some((rung) => counterBlock(rung).length > 0)
-      ? ['## Counters', ...model.rungs.flatMap(counterBlock)]
-      : []),
-    ...(model.rungs.some((rung) => sourceBlock(rung).length > 0)
-      ? ['## Sources', ...model.rungs.flatMap(sourceBlock)]
-      : []),
+    ...told('ladder', () => ['## Times', timeTable(model), md(comparisonLegend)]),
+    ...told('charts', () =>
+      headed('## Charts', chart && pictures !== null ? [mdPicture(chart, pictures)] : []),
+    ),
+    ...told('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
+    ...told('compare', () => headed('## Sources', model.rungs.flatMap(sourceBlock))),
     '## Provenance',
     factTable(model),
+    originTable(model),
   ].join('\n\n')}\n`
+}
 
-export function comparisonCsv({ rungs, facts, warnings, date }: ComparisonModel): string {
+export function comparisonCsv(model: ComparisonModel): string {
+  const { rungs, facts, warnings, date } = model
   const shared: Cell[][] = [
     ...facts.map(({ id, a, b }): Cell[] => ['', id, a, b, '', null, '', '', '']),
+    ...rungOrigins(model).flatMap(({ id, which, file, sourceHash, params }): Cell[][] =>
+      Object.entries({ file, sourceHash, params }).map(([what, value]) => [
+        id,
+        what,
+        which === 'second' ? '' : value,
+        which === 'first' ? '' : value,
+        ...['', null, '', '', ''],
+      ]),
+    ),
     ...warnings.map((warning): Cell[] => ['', 'warning', warning, '', '', null, '', '', '']),
     ...(date === null ? [] : [['', 'reportDate', date, '', '', null, '', '', '']]),
   ]
@@ -168,7 +220,7 @@ export function comparisonTex(model: ComparisonModel): string {
   const cells = (rung: ComparedRung): string =>
     [texCode(rung.a.id), ...timeCells(rung).slice(0, 4).map(tex)].join(' & ')
   const notes = [
-    tex(legend),
+    tex(comparisonLegend),
     ...warnings.map((warning) => `Warning: ${tex(warning)}`),
     ...changes.map((sentence) =>
       sentence.map((piece) => tex(typeof piece === 'string' ? piece : piece.code)).join(' '),
@@ -183,6 +235,9 @@ export function comparisonTex(model: ComparisonModel): string {
   return [
     texComment('Needs \\usepackage{booktabs}.'),
     ...(date === null ? [] : [texComment(`Report of ${date}.`)]),
+    ...rungOrigins(model).map(({ id, which, file, sourceHash, params }) =>
+      texComment(`${id} (${which}): ${file}, ${params}, SHA-256 ${sourceHash}`),
+    ),
     '\\begin{table}',
     '  \\centering',
     `  \\caption{${tex(title(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,
@@ -221,7 +276,7 @@ export function ciMarkdown(
       ? [details('Rungs and statuses that changed', list(model.changes))]
       : []),
     timeTable(model),
-    `A rung counts as slower when its median time grew by more than ${thresholdPercent} % and by more than both spreads explain. ${md(legend)}`,
+    `A rung counts as slower when its median time grew by more than ${thresholdPercent} % and by more than both spreads explain. ${md(comparisonLegend)}`,
     details('Provenance', factTable(model)),
   ].join('\n\n')}\n`
 }

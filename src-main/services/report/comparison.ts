@@ -5,6 +5,7 @@
 import { comparability } from '../../domain/comparability'
 import { compareRungs, type RungComparison } from '../../domain/compare'
 import { inputError } from '../../domain/errors'
+import type { ReportSection } from '../../domain/frozen-report'
 import { inEnglish } from '../../domain/messages/message'
 import { rungOf, type RungResult, type Session } from '../../domain/session'
 import { formatMs } from '../../domain/units'
@@ -23,6 +24,8 @@ export interface ComparedRung {
 }
 
 export interface ComparisonModel {
+  /** What is told beside the summary and the provenance. */
+  sections: readonly ReportSection[]
   a: Session
   b: Session
   date: string | null
@@ -86,6 +89,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     )
   const factsOfB = printedProvenance(b)
   return {
+    sections: before.sections,
     a,
     b,
     date: before.date,
@@ -104,6 +108,44 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       ...(fact.code ? { code: fact.code } : {}),
     })),
   }
+}
+
+/** In a sentence: how many rungs got faster and slower beyond the spread of both. */
+export function counts({ rungs }: ComparisonModel): string {
+  const of = (wanted: string): number =>
+    rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
+  const unknown = of('unknown')
+  return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
+}
+
+export interface RungOrigin {
+  id: string
+  which: 'both' | 'first' | 'second'
+  file: string
+  sourceHash: string
+  /** `TM=8 TN=8`. */
+  params: string
+}
+
+/** What each rung was built from; a line for both sessions where they built the same. */
+export function rungOrigins({ a, b }: ComparisonModel): RungOrigin[] {
+  const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {
+    const { id, file, sourceHash } = rung
+    return { id, which, file, sourceHash, params: paramWords(rung) }
+  }
+  const shared = a.rungs.flatMap((left): RungOrigin[] => {
+    const right = rungOf(b, left.id)
+    if (!right) return [origin(left, 'first')]
+    const same =
+      left.sourceHash === right.sourceHash &&
+      left.file === right.file &&
+      paramWords(left) === paramWords(right)
+    return same ? [origin(left, 'both')] : [origin(left, 'first'), origin(right, 'second')]
+  })
+  return [
+    ...shared,
+    ...b.rungs.filter(({ id }) => !rungOf(a, id)).map((right) => origin(right, 'second')),
+  ]
 }
 
 export interface Regressions {

@@ -30,6 +30,9 @@ export const htmlSentence = (sentence: Sentence): string =>
     })
     .join('')
 
+export const htmlList = (sentences: readonly Sentence[], tag: 'ul' | 'ol' = 'ul'): string =>
+  `<${tag}>${sentences.map((sentence) => `<li>${htmlSentence(sentence)}</li>`).join('')}</${tag}>`
+
 export interface HtmlColumn {
   header: string
   align?: 'left'

@@ -1,6 +1,5 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
-import type { PdfPrinter } from '../../adapters/pdf'
 import { DeepProfile } from '../../domain/deep'
 import { inputError } from '../../domain/errors'
 import {
@@ -16,7 +15,8 @@ import { reportFormats, type ReportFormat, type TextFormat } from '../../domain/
 import { rungOf, Session } from '../../domain/session'
 import type { OpenedSession } from '../sessions'
 import { buildComparison, regressions } from './comparison'
-import { pictures } from './charts'
+import { comparisonPictures, pictures } from './charts'
+import { comparisonDocument } from './comparison-document'
 import {
   ciMarkdown,
   comparisonCsv,
@@ -28,10 +28,11 @@ import { printLongCsv, printWideCsv } from './csv'
 import { printHtml } from './html'
 import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
-import { printPdfReport } from './pdf'
+import { printPdfReport, type PdfTools } from './pdf'
 import type { Picture } from './save'
 import { scrubber, type Privates } from './scrub'
 import { scrubDeep } from './scrub-deep'
+import { sessionDocument } from './session-document'
 import { printTex } from './tex'
 import { visibleJson } from '../../domain/text/visible'
 
@@ -127,7 +128,7 @@ export function reportComparison(
   const model = buildComparison(input(before, options, privates), input(after, options, privates))
   switch (options.format) {
     case 'md':
-      return comparisonMarkdown(model)
+      return comparisonMarkdown(model, options.pictures)
     case 'csv':
       return comparisonCsv(model)
     case 'json':
@@ -199,20 +200,31 @@ export function reportHtml(
   return printHtml(template, frozen, deep, models)
 }
 
-/** Of one session, as pages. */
-export const reportPdf = (
-  opened: Opened,
+/** As pages: of one session, or of two side by side. */
+export function reportPdf(
+  opened: readonly [Opened] | readonly [Opened, Opened],
   options: Omit<ReportOptions, 'format' | 'wide'>,
-  print: PdfPrinter,
+  tools: PdfTools,
   privates = machinePrivates(),
-): Promise<Uint8Array> => printPdfReport(buildReport(input(opened, options, privates)), print)
+): Promise<Uint8Array> {
+  const [first, second] = opened.map((one) => input(one, options, privates))
+  if (second) {
+    const model = buildComparison(first!, second)
+    return printPdfReport(comparisonDocument(model), model.date ?? model.b.createdAt, tools)
+  }
+  const model = buildReport(first!)
+  return printPdfReport(sessionDocument(model), model.date ?? model.session.createdAt, tools)
+}
 
 /** What a report in Markdown shows beside its text. */
-export const reportPictures = (
-  opened: Opened,
+export function reportPictures(
+  opened: readonly [Opened] | readonly [Opened, Opened],
   options: Choice,
   privates = machinePrivates(),
-): Picture[] =>
-  options.sections?.includes('charts') === false
-    ? []
-    : pictures(buildReport(input(opened, options, privates)))
+): Picture[] {
+  if (options.sections?.includes('charts') === false) return []
+  const [first, second] = opened.map((one) => input(one, options, privates))
+  return second
+    ? comparisonPictures(buildComparison(first!, second))
+    : pictures(buildReport(first!))
+}

@@ -1,8 +1,7 @@
 /** From a request to the content of a report, whatever its format; what a format needs beside the session is found here. */
 import type { Assets } from '../../adapters/assets'
-import type { PdfPrinter } from '../../adapters/pdf'
+import { zipFiles } from '../../adapters/zip'
 import type { ReportAnswer, ReportRequest } from '../../contract/report'
-import { inputError } from '../../domain/errors'
 import type { ReportFormat } from '../../domain/report-format'
 import type { OpenedSession } from '../sessions'
 import { readTemplate } from './html'
@@ -11,9 +10,11 @@ import {
   reportComparison,
   reportHtml,
   reportPdf,
+  reportPictures,
   type Choice,
   type HtmlSource,
 } from './index'
+import type { PdfTools } from './pdf'
 
 export interface MakeOptions extends Choice {
   format: ReportFormat
@@ -24,29 +25,24 @@ export interface MakeOptions extends Choice {
 }
 
 /** What a report needs of the program and of this machine. */
-export interface MakeTools {
+export interface MakeTools extends PdfTools {
   assets: Assets
-  printPdf: PdfPrinter
 }
+
+export type Sessions = readonly [OpenedSession] | readonly [OpenedSession, OpenedSession]
 
 /** Of one session, or of two side by side. */
 export async function makeReport(
-  { assets, printPdf }: MakeTools,
-  opened: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
+  tools: MakeTools,
+  opened: Sessions,
   options: MakeOptions,
 ): Promise<string | Uint8Array> {
   const { format } = options
   const [before, after] = opened
-  if (format === 'pdf') {
-    if (after)
-      throw inputError(
-        'A comparison is not made as PDF.',
-        'Make it as HTML, and print that from a browser; or as Markdown.',
-      )
-    return reportPdf(before, options, printPdf)
-  }
+  tools.onStage?.('content')
+  if (format === 'pdf') return reportPdf(opened, options, tools)
   if (format === 'html') {
-    const template = await readTemplate(assets)
+    const template = await readTemplate(tools.assets)
     const first = await withProfiles(before)
     const sources = after ? ([first, await withProfiles(after)] as const) : ([first] as const)
     return reportHtml(sources, options, template)
@@ -74,29 +70,46 @@ const mediaTypes: Record<ReportFormat, string> = {
 /** A report as the answer to a UI, which keeps it as a file. */
 export async function answerReport(
   tools: MakeTools,
-  opened: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
-  { format, wide, sections, rungs, date }: Omit<ReportRequest, 'ref' | 'compare'>,
+  opened: Sessions,
+  { format, wide, sections, rungs, date, pictures }: Omit<ReportRequest, 'ref' | 'compare'>,
 ): Promise<ReportAnswer> {
-  const content = await makeReport(tools, opened, {
-    format,
-    ...(wide === undefined ? {} : { wide }),
+  const choice: Choice = {
     ...(sections === undefined ? {} : { sections }),
     ...(rungs === undefined ? {} : { rungs }),
-    ...(date === undefined ? {} : { date }),
-  })
-  const isText = typeof content === 'string'
-  return {
-    name: fileName(opened, format),
-    mediaType: mediaTypes[format],
-    encoding: isText ? 'text' : 'base64',
-    content: isText ? content : Buffer.from(content).toString('base64'),
   }
+  const name = fileName(opened)
+  const folder = `${name}.assets`
+  const content = await makeReport(tools, opened, {
+    ...choice,
+    format,
+    ...(wide === undefined ? {} : { wide }),
+    ...(date === undefined ? {} : { date }),
+    ...(format === 'md' ? { pictures: folder } : {}),
+  })
+  const beside = format === 'md' && pictures ? reportPictures(opened, choice) : []
+  if (beside.length > 0) {
+    const files = [
+      { path: `${name}.md`, content },
+      ...beside.map((picture) => ({ path: `${folder}/${picture.name}`, content: picture.text })),
+    ]
+    return bytesAnswer(`${name}.zip`, 'application/zip', zipFiles(files))
+  }
+  return typeof content === 'string'
+    ? { name: `${name}.${format}`, mediaType: mediaTypes[format], encoding: 'text', content }
+    : bytesAnswer(`${name}.${format}`, mediaTypes[format], content)
 }
 
-/** The id is free text in a session that came from elsewhere. */
-function fileName(opened: readonly OpenedSession[], format: ReportFormat): string {
+const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): ReportAnswer => ({
+  name,
+  mediaType,
+  encoding: 'base64',
+  content: Buffer.from(bytes).toString('base64'),
+})
+
+/** Without an ending. The id is free text in a session that came from elsewhere. */
+function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),
   )
-  return `${ids.join('-beside-') || 'report'}.${format}`
+  return ids.join('-beside-') || 'report'
 }

@@ -13,7 +13,7 @@ import {
   mdSentence,
   mdTable,
 } from '../../domain/text/markdown'
-import { chartsOf } from './charts'
+import { chartsOf, mdPicture } from './charts'
 import {
   dash,
   diagnosticLine,
@@ -257,13 +257,6 @@ function publishedSection({ published }: ReportModel): string[] {
   ]
 }
 
-/** Pictures that lie in a folder beside the report. */
-const chartSection = (model: ReportModel, folder: string): string[] =>
-  chartsOf(model).map(
-    ({ id, title, description }) =>
-      `![${md(title)}. ${md(description)}](${encodeURIComponent(folder)}/${encodeURIComponent(id)}.svg)`,
-  )
-
 /** `pictures`: the folder beside it that holds the charts; without one they are left out. */
 export function printMarkdown(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
@@ -285,7 +278,7 @@ export function printMarkdown(model: ReportModel, pictures: string | null = null
     ...ladderSection(model),
     ...(isTold(model, 'ladder') ? publishedSection(model) : []),
     ...(isTold(model, 'charts') && pictures !== null
-      ? ['## Charts', ...chartSection(model, pictures)]
+      ? ['## Charts', ...chartsOf(model).map((chart) => mdPicture(chart, pictures))]
       : []),
     ...(isTold(model, 'compare') && steps.length > 0
       ? ['## Steps', ...steps.flatMap(stepSection)]

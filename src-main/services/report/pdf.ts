@@ -1,15 +1,26 @@
 /**
- * A report as PDF. It is printed twice: the first print tells on which page each heading comes to lie, the
- * second has the numbers in its contents. The date of making is the session's, so that the same session
+ * A report as PDF. It is printed twice: a draft tells on which page each heading comes to lie, the second
+ * print has the numbers in its contents. The date of making is the session's, so that the same session
  * gives the same bytes wherever the same browser with the same fonts prints it.
  */
 import { datePdf, placesInPdf, type PdfPrinter } from '../../adapters/pdf'
-import type { ReportModel } from './model'
-import { printDocument } from './print'
+import type { ReportStage } from '../../contract/report'
+import { printPage, type PrintDocument } from './print'
 
-export async function printPdfReport(model: ReportModel, print: PdfPrinter): Promise<Uint8Array> {
-  const draft = await print(printDocument(model))
-  const pages = placesInPdf(draft)
-  const pdf = pages.size > 0 ? await print(printDocument(model, pages)) : draft
-  return datePdf(pdf, new Date(model.date ?? model.session.createdAt))
+export interface PdfTools {
+  printPdf: PdfPrinter
+  /** Hears what is being done. */
+  onStage?: ((stage: ReportStage) => void) | undefined
+}
+
+/** `madeOn`: an ISO date, of the report or of what it tells. */
+export async function printPdfReport(
+  document: PrintDocument,
+  madeOn: string,
+  { printPdf, onStage }: PdfTools,
+): Promise<Uint8Array> {
+  onStage?.('layout')
+  const pages = placesInPdf(await printPdf(printPage(document), { draft: true }))
+  onStage?.('print')
+  return datePdf(await printPdf(printPage(document, pages)), new Date(madeOn))
 }

@@ -125,56 +125,86 @@ export function counterPart({ metrics, rows, notes, absent }: ReportModel): Prin
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-function diff(hunks: readonly Hunk[]): string {
-  const lines = hunks.flatMap(({ oldStart, newStart, lines: own }) => [
-    `<span class="hunk">lines from ${oldStart}, now from ${newStart}</span>`,
-    ...own.map(
-      (text) => `<span class="${kinds[text[0] ?? ''] ?? 'same'}">${htmlLines(text) || ' '}</span>`,
-    ),
-  ])
-  return `<pre class="diff">${lines.join('')}</pre>`
+/** Letters that a line of a diff surely holds; a longer one wraps, and is indented below its sign. */
+const lineHolds = 105
+
+/** Lines of one kind stand in one element: a tag a line would be most of a long report's size. */
+export function htmlDiff(hunks: readonly Hunk[]): string {
+  const runs: { look: string; lines: string[] }[] = []
+  for (const { oldStart, newStart, lines } of hunks) {
+    runs.push({ look: 'hunk', lines: [`lines from ${oldStart}, now from ${newStart}`] })
+    for (const line of lines) {
+      const kind = kinds[line[0] ?? ''] ?? 'same'
+      const isLong = line.length > lineHolds || /[^ -~]/.test(line)
+      const look = isLong ? `${kind} long` : kind
+      const last = runs.at(-1)!
+      if (!isLong && last.look === look) last.lines.push(line)
+      else runs.push({ look, lines: [line] })
+    }
+  }
+  const parts = runs.map(
+    ({ look, lines }) => `<span class="${look}">${htmlLines(lines.join('\n')) || ' '}</span>`,
+  )
+  return `<pre class="diff">${parts.join('')}</pre>`
 }
 
 const metricCell = (metric: MetricValue | null): string =>
   metric?.value == null ? dash : html(formatValue(metric.value, metric.unit))
+
+/** Those of which it is true, and the others. */
+const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
+  all.filter(isTrue),
+  all.filter((one) => !isTrue(one)),
+]
 
 const arrows = { up: '↑', down: '↓', same: '=' } as const
 
 function stepBody({ from, to, comparison, hunks }: ReportStep): string {
   const { time, metrics } = comparison
   const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
+  const [unmoved, shown] = split(known, ({ verdict, expected }) => {
+    return verdict === 'same' && expected === null
+  })
   return [
     ...(to.idea ? [`<p><i>Idea:</i> ${html(to.idea)}</p>`] : []),
     time.speedup === null
       ? '<p>One of them has no time.</p>'
       : `<p>Time: ${html(formatMs(time.aMs!))} → ${html(formatMs(time.bMs!))}, ${formatRatio(time.speedup)} ± ${html(halfSpread(time.noise!))} as fast, ${verdictWords[time.verdict]}.</p>`,
-    known.length === 0
-      ? '<p>No counter has a value on either side.</p>'
-      : htmlTable(
-          [
-            { header: 'Counter', align: 'left' },
-            { header: htmlCode(from.id) },
-            { header: htmlCode(to.id) },
-            { header: 'After / before ○' },
-            { header: 'Verdict', align: 'left' },
-            { header: 'Announced', align: 'left' },
-          ],
-          known.map(({ label, unit, a, b, ratio, verdict, expected }) => [
-            html(withUnit(label, unit)),
-            metricCell(a),
-            metricCell(b),
-            ratio === null ? dash : formatRatio(ratio),
-            verdictWords[verdict],
-            expected === null
-              ? ''
-              : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`,
-          ]),
-        ),
+    ...(known.length === 0 ? ['<p>No counter has a value on either side.</p>'] : []),
+    ...(shown.length === 0
+      ? []
+      : [
+          htmlTable(
+            [
+              { header: 'Counter', align: 'left' },
+              { header: htmlCode(from.id) },
+              { header: htmlCode(to.id) },
+              { header: 'After / before ○' },
+              { header: 'Verdict', align: 'left' },
+              { header: 'Announced', align: 'left' },
+            ],
+            shown.map(({ label, unit, a, b, ratio, verdict, expected }) => [
+              html(withUnit(label, unit)),
+              metricCell(a),
+              metricCell(b),
+              ratio === null ? dash : formatRatio(ratio),
+              verdictWords[verdict],
+              expected === null
+                ? ''
+                : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`,
+            ]),
+          ),
+        ]),
+    ...(unmoved.length === 0
+      ? []
+      : [
+          `<p class="unmoved">${verdictWords.same}: ${unmoved.map(({ label }) => html(label)).join(', ')}.</p>`,
+        ]),
     hunks === null
       ? '<p>The session does not hold both sources, so there is no diff.</p>'
       : hunks.length === 0
         ? '<p>The sources are the same.</p>'
-        : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${diff(hunks)}`,
+        : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${htmlDiff(hunks)}`,
   ].join('\n')
 }
 

@@ -40,12 +40,20 @@ svg { display: block; width: 100%; height: auto }
 .contents i { flex: 1; border-bottom: 0.5pt dotted #8f99a5 }
 .contents a { color: inherit; text-decoration: none }
 .contents span { min-width: 6mm; text-align: right }
+.unmoved { color: #525b67 }
 .diff { margin: 0 0 3mm; padding: 0; border: 0.4pt solid #d9dde2; font-size: 6.8pt; white-space: pre-wrap; overflow-wrap: anywhere }
-.diff span { display: block; padding-left: 2.2em; text-indent: -1.4em }
-.diff .hunk { padding-left: 0.8em; text-indent: 0; background: #f0f2f4; color: #525b67 }
+.diff span { display: block; padding-left: 0.8em }
+.diff .long { padding-left: 2.2em; text-indent: -1.4em }
+.diff .hunk { background: #f0f2f4; color: #525b67 }
 .diff .added { border-left: 2pt solid #1a5fc4; background: #e9f1fc }
 .diff .removed { border-left: 2pt solid #b04a00; background: #fdf0e4 }
 .diff .same { border-left: 2pt solid transparent; color: #3b434d }
 pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-space: pre-wrap; overflow-wrap: anywhere }
 .hash { font-size: 6.5pt }
+`
+
+/** Headings keep their places, and what is below them takes its room without being drawn. */
+export const draftStyle = `
+section > * { visibility: hidden }
+section > h2, section > h3 { visibility: visible }
 `

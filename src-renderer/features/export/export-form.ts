@@ -29,13 +29,6 @@ export const freshForm = (session: Session): ExportForm => ({
 export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
 
-/** One file holds no pictures in Markdown; they lie beside it when the command line writes it. */
-export const sectionsOf = (format: ReportFormat): readonly ReportSection[] =>
-  format === 'md' ? reportSections.filter((section) => section !== 'charts') : reportSections
-
-/** A comparison in PDF is not made. */
-export const canCompare = (format: ReportFormat): boolean => format !== 'pdf'
-
 /** Null while nothing is chosen that could be told. */
 export function requestOf(
   ref: string,
@@ -44,7 +37,7 @@ export function requestOf(
   today: string,
 ): ReportRequest | null {
   if (form.rungs.length === 0) return null
-  const compare = canCompare(form.format) ? form.compare : ''
+  const { compare } = form
   const isWhole = form.rungs.length === session.rungs.length
   return {
     ref,
@@ -52,7 +45,7 @@ export function requestOf(
     ...(compare ? { compare } : {}),
     ...(form.format === 'csv' && form.wide && !compare ? { wide: true } : {}),
     ...(hasSections(form.format)
-      ? { sections: sectionsOf(form.format).filter((section) => form.sections.includes(section)) }
+      ? { sections: reportSections.filter((section) => form.sections.includes(section)) }
       : {}),
     // In the ladder's order, whatever was ticked first.
     ...(isWhole
@@ -61,3 +54,7 @@ export function requestOf(
     ...(form.dated && canBeDated(form) ? { date: today } : {}),
   }
 }
+
+/** The same as it is saved: Markdown with the pictures that it shows, which a preview has no use for. */
+export const savedRequest = (request: ReportRequest): ReportRequest =>
+  request.format === 'md' ? { ...request, pictures: true } : request

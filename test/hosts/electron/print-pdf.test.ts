@@ -37,6 +37,10 @@ describe('printing in the desktop program', () => {
     ])
     expect(window!.destroyed).toBe(true)
     expect(await readdir(temporary)).toEqual([])
+    await printPdf('x', { draft: true })
+    expect(electron.windows[1]!.webContents.printed).toMatchObject([
+      { generateTaggedPDF: false, generateDocumentOutline: false },
+    ])
   })
 
   it('takes the window and the file away also when it fails', async () => {

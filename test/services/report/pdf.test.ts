@@ -5,23 +5,41 @@ import { printPdf } from '../../../src-main/adapters/chromium'
 import { datePdf, placesInPdf } from '../../../src-main/parsers/pdf'
 import { reportPdf } from '../../../src-main/services/report'
 import { barsSvg } from '../../../src-main/services/report/bars-svg'
+import { chartFigures } from '../../../src-main/services/report/charts'
+import { htmlDiff } from '../../../src-main/services/report/print-parts'
 import { setEnv, tempDir } from '../../services/support'
-import { noPrivates, recording, withHostileStrings, withTroubles, type Sample } from './samples'
+import {
+  noPrivates,
+  recording,
+  slowed,
+  withHostileStrings,
+  withTroubles,
+  type Sample,
+} from './samples'
 
 /** What would be printed first, and what then: a printer that keeps the documents and lays each heading on a page. */
-async function printed(sample: Sample, options: Parameters<typeof reportPdf>[1] = {}) {
+async function printed(
+  samples: Sample | [Sample, Sample],
+  options: Parameters<typeof reportPdf>[1] = {},
+) {
   const documents: string[] = []
+  const drafts: boolean[] = []
+  const stages: string[] = []
   const pdf = await reportPdf(
-    sample,
+    Array.isArray(samples) ? samples : [samples],
     options,
-    (html) => {
-      documents.push(html)
-      const ids = [...html.matchAll(/<h[23] id="([\w-]+)"/g)].map(([, id]) => id!)
-      return Promise.resolve(fakePdf(ids))
+    {
+      printPdf: (html, { draft = false } = {}) => {
+        documents.push(html)
+        drafts.push(draft)
+        const ids = [...html.matchAll(/<h[23] id="([\w-]+)"/g)].map(([, id]) => id!)
+        return Promise.resolve(fakePdf(ids))
+      },
+      onStage: (stage) => stages.push(stage),
     },
     noPrivates,
   )
-  return { documents, pdf: Buffer.from(pdf).toString('latin1') }
+  return { documents, drafts, stages, pdf: Buffer.from(pdf).toString('latin1') }
 }
 
 /** A page a heading, in a tree of pages as deep as Chromium makes it. */
@@ -46,9 +64,14 @@ function fakePdf(ids: readonly string[]): Uint8Array {
 }
 
 describe('a report for print', () => {
-  it('has the pages of a first print in its contents, and the date of the session', async () => {
-    const { documents, pdf } = await printed(recording())
-    expect(documents).toHaveLength(2)
+  it('has the pages of a draft in its contents, and the date of the session', async () => {
+    const { documents, drafts, stages, pdf } = await printed(recording())
+    expect([drafts, stages]).toEqual([
+      [true, false],
+      ['layout', 'print'],
+    ])
+    // What is hidden in the draft is drawn in the report.
+    expect(documents.map((html) => html.includes('visibility: hidden'))).toEqual([true, false])
     const contents = (html: string): string[] =>
       [...html.matchAll(/<a href="#([\w-]+)">.*?<span>(\d*)<\/span>/g)].map(
         ([, id, page]) => `${id} ${page}`,
@@ -72,7 +95,7 @@ describe('a report for print', () => {
     expect(html).toContain('<p class="best">Best rung: <code>06_float4</code>')
     expect(html).toContain('<td class="num">40.3 TFLOP/s</td>')
     expect(html).toContain('<sup>1</sup>')
-    expect(html).toMatch(/<span class="added">\+.*__shared__/)
+    expect(html).toMatch(/<span class="added">\+[^<]*__shared__/)
     expect(html).toContain('gemm/03_shared_tile.cu:12: error: expected a &quot;;&quot;')
     expect(html).toContain('kernel-ladder run --ladder gemm-fp32')
     expect(html.match(/<svg /g)!.length).toBeGreaterThan(5)
@@ -91,6 +114,52 @@ describe('a report for print', () => {
     const [html = ''] = (await printed(withHostileStrings())).documents
     expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)
     expect(html.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+  })
+})
+
+describe('two sessions for print', () => {
+  const after = (): Sample => {
+    const sample = slowed(recording(), '06_float4', 1.5)
+    sample.sources['06_float4'] += '// <changed>\n'
+    sample.session.rungs.at(-1)!.sourceHash = 'f'.repeat(64)
+    sample.session.device!.driver = '590'
+    return sample
+  }
+
+  it('tells warnings, times, what moved, diffs and both origins', async () => {
+    const [, html = ''] = (await printed([recording(), after()])).documents
+    expect(html).toContain('The driver differs: 580.159.04 and 590.')
+    expect(html).toContain('0 got faster and 1 slower beyond the spread of both')
+    expect(html).toMatch(/<code>06_float4<\/code><\/th>.*3\.41 ms.*5\.12 ms.*▼ worse/)
+    expect(html).toContain('<span class="added">+// &lt;changed&gt;</span>')
+    expect(html).toContain('f'.repeat(64))
+    const titles = [...html.matchAll(/<h2 id="([\w-]+)"/g)].map(([, id]) => id)
+    expect(titles).toEqual(['summary', 'times', 'charts', 'counters', 'sources', 'provenance'])
+    expect(html.match(/kernel-ladder run --ladder gemm-fp32/g)!.length).toBe(2)
+  })
+
+  it('tells the chosen sections only, and is refused where they may not be compared', async () => {
+    const chosen = await printed([recording(), after()], { sections: ['compare'] })
+    const titles = [...chosen.documents[1]!.matchAll(/<h2 id="([\w-]+)"/g)].map(([, id]) => id)
+    expect(titles).toEqual(['summary', 'sources', 'provenance'])
+    const other = recording()
+    other.session.ladder.id = 'another'
+    await expect(async () => printed([recording(), other])).rejects.toThrow(/cannot be compared/)
+  })
+
+  it('lets no hostile text become markup', async () => {
+    const [html = ''] = (await printed([withHostileStrings(), withHostileStrings()])).documents
+    expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)
+  })
+})
+
+describe('a diff for print', () => {
+  it('joins the lines of one kind, and sets one that wraps apart', () => {
+    const long = `+${'x'.repeat(200)}`
+    const lines = [' a', '-b', '-c', '+d', long, '+e']
+    expect(htmlDiff([{ oldStart: 1, oldLines: 3, newStart: 4, newLines: 4, lines }])).toBe(
+      `<pre class="diff"><span class="hunk">lines from 1, now from 4</span><span class="same"> a</span><span class="removed">-b\n-c</span><span class="added">+d</span><span class="added long">${long}</span><span class="added">+e</span></pre>`,
+    )
   })
 })
 
@@ -122,6 +191,32 @@ describe('a chart', () => {
     expect(widths).toEqual([226, 56.5])
     expect(svg).toContain('>failed</text>')
     expect(svg).toContain('stroke-dasharray')
+  })
+
+  it('of more bars than a page holds is several, on one scale', () => {
+    const bars = Array.from({ length: 100 }, (_, index) => ({
+      label: `${index}`,
+      value: index,
+      text: `${index}`,
+      isReference: index === 99,
+    }))
+    const figures = chartFigures(
+      { id: 'x', title: 'T', description: 'd', bars },
+      { width: 400, labelWidth: 100 },
+    )
+    expect(figures.map((svg) => /<title>(.*?)<\/title>/.exec(svg)![1])).toEqual([
+      'T, 1 of 3',
+      'T, 2 of 3',
+      'T, 3 of 3',
+    ])
+    for (const svg of figures) {
+      expect(svg).toContain('stroke-dasharray')
+      expect(+/height="(\d+)"/.exec(svg)![1]!).toBeLessThan(900)
+    }
+    const widths = figures.flatMap((svg) =>
+      [...svg.matchAll(/<rect .*? width="([\d.]+)" height="11"/g)].map(([, width]) => +width!),
+    )
+    expect(widths[99]! / widths[33]!).toBeCloseTo(3, 2)
   })
 
   it('of nothing but zeros has no width, and an axis all the same', () => {
@@ -177,5 +272,7 @@ describe('the browser of this machine', () => {
     expect(words).toMatch(/--headless .*--user-data-dir=\S+\/profile/)
     expect(words.includes('--no-sandbox')).toBe(process.getuid?.() === 0)
     expect(words).toMatch(/--generate-pdf-document-outline file:\/\/\S+report\.html$/m)
+    const draft = Buffer.from(await printPdf('x', { draft: true })).toString()
+    expect(draft).toMatch(/--disable-pdf-tagging file:/)
   })
 })

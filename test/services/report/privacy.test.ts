@@ -4,10 +4,19 @@ import { reportSections } from '../../../src-main/domain/frozen-report'
 import { textFormats } from '../../../src-main/domain/report-format'
 import { Session } from '../../../src-main/domain/session'
 import { parseReportHtml } from '../../../src-main/parsers/report-html'
-import { report, reportCi, reportComparison, reportHtml } from '../../../src-main/services/report'
+import {
+  report,
+  reportCi,
+  reportComparison,
+  reportHtml,
+  reportPictures,
+} from '../../../src-main/services/report'
 import { buildReport } from '../../../src-main/services/report/model'
-import { printDocument } from '../../../src-main/services/report/print'
+import { buildComparison } from '../../../src-main/services/report/comparison'
+import { comparisonDocument } from '../../../src-main/services/report/comparison-document'
+import { printPage } from '../../../src-main/services/report/print'
 import { scrubber } from '../../../src-main/services/report/scrub'
+import { sessionDocument } from '../../../src-main/services/report/session-document'
 import { deepProfile } from './deep-samples'
 import { noPrivates, recording, template, withTroubles, type Sample } from './samples'
 
@@ -97,7 +106,17 @@ const texts = (sample: Sample): [string, string][] => [
   ]),
   ['html', reportHtml([sample], {}, template, privates)],
   ['html, its deep profiles unpacked', unpacked(sample)],
-  ['print', printDocument(buildReport(modelInput(sample)))],
+  ['print', printPage(sessionDocument(buildReport(modelInput(sample))))],
+  [
+    'print compared',
+    printPage(comparisonDocument(buildComparison(modelInput(sample), modelInput(sample)))),
+  ],
+  [
+    'the pictures',
+    [...reportPictures([sample], {}, privates), ...reportPictures([sample, sample], {}, privates)]
+      .map(({ name, text }) => name + text)
+      .join('\n'),
+  ],
   ['html compared', reportHtml([sample, sample], {}, template, privates)],
   ['csv wide', report(sample, { format: 'csv', wide: true }, privates)],
   ['ci', reportCi(sample, sample, 3, privates).text],

@@ -36,7 +36,7 @@ describe('Markdown, rendered', () => {
       html.match(/<details>\s*<summary>Source diff.*?<pre><code class="language-diff">/gs),
     ).toHaveLength(5)
     const pictures = [...html.matchAll(/<img src="(.*?)" alt="(.+?)">/g)].map(([, src]) => src)
-    const files = reportPictures(recording(), {}, noPrivates).map(({ name }) => name)
+    const files = reportPictures([recording()], {}, noPrivates).map(({ name }) => name)
     expect(pictures).toEqual(files.map((name) => `a%20b.assets/${name}`))
     expect(files).toContain('throughput.svg')
   })
@@ -55,12 +55,12 @@ describe('Markdown, rendered', () => {
 describe('the pictures beside it', () => {
   it('are whole SVGs without a text of their own that could run', () => {
     for (const sample of all())
-      for (const { name, text } of reportPictures(sample, {}, noPrivates)) {
+      for (const { name, text } of reportPictures([sample], {}, noPrivates)) {
         expect(name).toMatch(/^\w+\.svg$/)
         expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*<\/svg>\n$/)
         expect(text).not.toMatch(/<script|<image|<foreignObject|\son\w+=|NaN|undefined/i)
       }
-    expect(reportPictures(recording(), { sections: ['ladder'] }, noPrivates)).toEqual([])
+    expect(reportPictures([recording()], { sections: ['ladder'] }, noPrivates)).toEqual([])
   })
 })
 

@@ -1,0 +1,133 @@
+/** Two sessions side by side as a document for print. */
+import { headline } from '../../domain/provenance'
+import { formatRatio, formatValue } from '../../domain/units'
+import type { ReportSection } from '../../domain/frozen-report'
+import { chartFigures, pairChart } from './charts'
+import { counts, rungOrigins, type ComparedRung, type ComparisonModel } from './comparison'
+import { comparisonLegend, movedCounters, timeCells, timeColumns } from './comparison-print'
+import { html, htmlCode, htmlList, htmlTable } from './html-text'
+import { verdictWords } from './markdown'
+import { dash, withUnit } from './model'
+import type { PrintDocument } from './print'
+import { htmlDiff, type PrintPart } from './print-parts'
+
+const name = ({ a }: ComparedRung): string => `${htmlCode(a.id)}: ${html(a.title)}`
+
+function summaryPart(model: ComparisonModel): PrintPart {
+  const { a, b, changes } = model
+  const one = (label: string, { id, device, createdAt }: typeof a): string =>
+    `<li>${label}: ${htmlCode(id)} on ${html(device?.name ?? 'no GPU')}, measured on ${html(createdAt)}</li>`
+  const body = [
+    `<p class="best">${html(counts(model))}</p>`,
+    `<ul>${one('First', a)}${one('Second', b)}</ul>`,
+    ...(changes.length > 0 ? ['<h3>What changed beside the times</h3>', htmlList(changes)] : []),
+  ]
+  return { id: 'summary', title: 'Summary', body: body.join('\n') }
+}
+
+const timePart = ({ rungs }: ComparisonModel): PrintPart => ({
+  id: 'times',
+  title: 'Times',
+  body: [
+    htmlTable(
+      timeColumns,
+      rungs.map((rung) => [htmlCode(rung.a.id), ...timeCells(rung).map(html)]),
+    ),
+    `<p class="sub">${html(comparisonLegend)}</p>`,
+  ].join('\n'),
+})
+
+/** Rungs of which a counter moved, each with those that did. */
+const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
+  rungs.flatMap((rung, index) => {
+    const moved = movedCounters(rung)
+    if (moved.length === 0) return []
+    const body = htmlTable(
+      [
+        { header: 'Counter', align: 'left' },
+        { header: 'First' },
+        { header: 'Second' },
+        { header: 'Second / first ○' },
+        { header: 'Verdict', align: 'left' },
+      ],
+      moved.map(({ label, unit, a, b, ratio, verdict }) => [
+        html(withUnit(label, unit)),
+        html(formatValue(a!.value!, unit)),
+        html(formatValue(b!.value!, unit)),
+        ratio === null ? dash : formatRatio(ratio),
+        verdictWords[verdict],
+      ]),
+    )
+    return [{ id: `counters-${index}`, title: name(rung), body }]
+  })
+
+const sourceParts = ({ rungs }: ComparisonModel): PrintPart[] =>
+  rungs.flatMap((rung, index) => {
+    const { hunks } = rung
+    if (hunks === null || hunks.length === 0) return []
+    return [{ id: `source-${index}`, title: name(rung), body: htmlDiff(hunks) }]
+  })
+
+function provenancePart(model: ComparisonModel): PrintPart {
+  const facts = htmlTable(
+    [
+      { header: 'What', align: 'left' },
+      { header: 'First', align: 'left' },
+      { header: 'Second', align: 'left' },
+    ],
+    model.facts.map(({ label, a, b, code }) => [
+      html(label),
+      ...[a, b].map(code ? htmlCode : html),
+    ]),
+  )
+  const origins = htmlTable(
+    [
+      { header: 'Rung', align: 'left' },
+      { header: 'In', align: 'left' },
+      { header: 'Source and its SHA-256', align: 'left' },
+      { header: 'Parameters', align: 'left' },
+    ],
+    rungOrigins(model).map(({ id, which, file, sourceHash, params }) => [
+      htmlCode(id),
+      which,
+      `${htmlCode(file)}<br><span class="hash">${htmlCode(sourceHash)}</span>`,
+      html(params),
+    ]),
+  )
+  const body = [facts, '<h3>Sources and parameters of each rung</h3>', origins].join('\n')
+  return { id: 'provenance', title: 'Provenance', body }
+}
+
+function partsOf(model: ComparisonModel): PrintPart[] {
+  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+    model.sections.includes(section) ? parts() : []
+  const group = (id: string, title: string, inner: PrintPart[], none: string): PrintPart[] => [
+    { id, title, body: inner.length > 0 ? '' : `<p>${none}</p>`, inner },
+  ]
+  return [
+    summaryPart(model),
+    ...told('ladder', () => [timePart(model)]),
+    ...told('charts', () => {
+      const chart = pairChart(model)
+      const body = chart ? chartFigures(chart, { width: 672, labelWidth: 220 }).join('\n') : ''
+      return chart ? [{ id: 'charts', title: 'Charts', body }] : []
+    }),
+    ...told('matrix', () =>
+      group('counters', 'Counters that moved', counterParts(model), 'No counter moved.'),
+    ),
+    ...told('compare', () =>
+      group('sources', 'Sources', sourceParts(model), 'No source that both hold changed.'),
+    ),
+    provenancePart(model),
+  ]
+}
+
+export function comparisonDocument(model: ComparisonModel): PrintDocument {
+  const { a, date, warnings } = model
+  return {
+    title: `${headline(a)}: two sessions`,
+    sub: `${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
+    warnings,
+    parts: partsOf(model),
+  }
+}

@@ -1,0 +1,74 @@
+/** A report on one session as a document for print. */
+import type { ReportSection } from '../../domain/frozen-report'
+import { chartFigures, metricCharts, throughputChart } from './charts'
+import { html, htmlCode, htmlList, htmlSentence } from './html-text'
+import type { ReportModel } from './model'
+import type { PrintDocument } from './print'
+import {
+  counterPart,
+  ladderPart,
+  provenancePart,
+  publishedPart,
+  stepParts,
+  troublePart,
+  type PrintPart,
+} from './print-parts'
+
+function summaryBody({ summary }: ReportModel): string {
+  const { best, jumps, unpaid, allPaid, troubles } = summary
+  return [
+    ...best.map((sentence) => `<p class="best">${htmlSentence(sentence)}</p>`),
+    ...(jumps.length > 0 ? ['<h3>Largest jumps</h3>', htmlList(jumps, 'ol')] : []),
+    ...(unpaid.length > 0 ? ['<h3>What did not pay</h3>', htmlList(unpaid)] : []),
+    ...(allPaid
+      ? ['<p>Every step paid: each is faster than the one before beyond noise.</p>']
+      : []),
+    ...(troubles.length > 0 ? ['<h3>Without a result</h3>', htmlList(troubles)] : []),
+  ].join('\n')
+}
+
+const wide = { width: 672, labelWidth: 220 }
+const half = { width: 324, labelWidth: 110 }
+
+function chartBody(model: ReportModel): string {
+  const large = throughputChart(model)
+  return [
+    ...(large ? chartFigures(large, wide) : []),
+    '<div class="pairs">',
+    ...metricCharts(model).flatMap((chart) => chartFigures(chart, half)),
+    '</div>',
+  ].join('\n')
+}
+
+function partsOf(model: ReportModel): PrintPart[] {
+  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+    model.sections.includes(section) ? parts() : []
+  return [
+    { id: 'summary', title: 'Summary', body: summaryBody(model) },
+    ...told('ladder', () => [ladderPart(model), ...publishedPart(model)]),
+    ...told('charts', () => [{ id: 'charts', title: 'Charts', body: chartBody(model) }]),
+    ...told('matrix', () => [counterPart(model)]),
+    ...told('compare', () => {
+      const steps = stepParts(model)
+      return steps.length > 0 ? [{ id: 'steps', title: 'Steps', body: '', inner: steps }] : []
+    }),
+    ...troublePart(model),
+    provenancePart(model),
+  ]
+}
+
+export function sessionDocument(model: ReportModel): PrintDocument {
+  const { session, title, date } = model
+  const { completion, createdAt, id, warnings } = session
+  return {
+    title,
+    sub: `${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
+    warnings: [
+      ...warnings,
+      ...(completion === 'cancelled'
+        ? ['the run was cancelled; this is what was finished until then.']
+        : []),
+    ],
+    parts: partsOf(model),
+  }
+}

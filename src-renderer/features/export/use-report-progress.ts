@@ -1,0 +1,36 @@
+/** What a report that is being made is at, asked of the core twice a second, and for how long. */
+import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
+import { useI18n } from 'vue-i18n'
+import type { ReportStage } from '../../../src-main/contract/report'
+import { useClient } from '../../client/current'
+
+export function useReportProgress(making: Ref<boolean>) {
+  const { t } = useI18n()
+  const stage = ref<ReportStage>('content')
+  const seconds = ref(0)
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  async function ask(startedAt: number): Promise<void> {
+    seconds.value = Math.floor((performance.now() - startedAt) / 1000)
+    // A question that is not answered changes nothing: the report itself will say what went wrong.
+    const answer = await useClient()
+      .call('report.current', {})
+      .catch(() => null)
+    if (answer?.stage) stage.value = answer.stage
+  }
+
+  watch(making, (isMaking) => {
+    clearInterval(timer)
+    if (!isMaking) return
+    stage.value = 'content'
+    seconds.value = 0
+    const startedAt = performance.now()
+    timer = setInterval(() => void ask(startedAt), 500)
+  })
+  onScopeDispose(() => clearInterval(timer))
+
+  const progress = computed(() =>
+    making.value ? t(`export.stage.${stage.value}`, { seconds: seconds.value }) : '',
+  )
+  return { progress }
+}
