@@ -1,5 +1,5 @@
 /** How a document becomes pages; the host may bring a printer of its own. */
-import { datePdf, placesInPdf } from '../parsers/pdf'
+import { placesInPdf, stablePdf } from '../parsers/pdf'
 
 export interface PrintOptions {
   /** Asked only where its headings lie: neither tags nor an outline, which take half of the time. */
@@ -9,4 +9,4 @@ export interface PrintOptions {
 /** From an HTML document without scripts to a PDF, tagged and with an outline unless it is a draft. */
 export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8Array>
 
-export { datePdf, placesInPdf }
+export { placesInPdf, stablePdf }

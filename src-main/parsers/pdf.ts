@@ -1,6 +1,7 @@
 /**
  * The little that is asked of a PDF as Chromium writes it (PDF 1.4, its objects in plain text, only their
- * streams compressed): on which page a named place lies, and when it says that it was made.
+ * streams compressed): on which page a named place lies, when it says that it was made, and how it numbers
+ * its elements.
  */
 
 /** Bytes as characters, one to one. */
@@ -41,12 +42,20 @@ export function placesInPdf(pdf: Uint8Array): Map<string, number> {
   return places
 }
 
-/** With another date of making, so that the same document is the same bytes; lengths stay, and with them the file's table of contents. */
-export function datePdf(pdf: Uint8Array, date: Date): Uint8Array {
+/**
+ * With another date of making, and its elements numbered from 1, so that the same document is the same bytes:
+ * Chromium's own numbers begin where another of its tasks left off. Lengths stay, and with them the file's
+ * table of contents; so does the order of the numbers, by which elements are looked up.
+ */
+export function stablePdf(pdf: Uint8Array, date: Date): Uint8Array {
   const stamp = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')
-  const text = textOf(pdf).replaceAll(
-    /(\/(?:CreationDate|ModDate) \(D:)\d{14}/g,
-    (_all, head: string) => head + stamp,
-  )
-  return Uint8Array.from(Buffer.from(text, 'latin1'))
+  const text = textOf(pdf)
+  const names = [...new Set([...text.matchAll(elementName)].map(([, number]) => number!))].sort()
+  const numbers = new Map(names.map((name, index) => [name, String(index + 1).padStart(8, '0')]))
+  const stable = text
+    .replaceAll(/(\/(?:CreationDate|ModDate) \(D:)\d{14}/g, (_all, head: string) => head + stamp)
+    .replaceAll(elementName, (_all, number: string) => `(node${numbers.get(number)!})`)
+  return Uint8Array.from(Buffer.from(stable, 'latin1'))
 }
+
+const elementName = /\(node(\d{8})\)/g

@@ -3,7 +3,7 @@
  * print has the numbers in its contents. The date of making is the session's, so that the same session
  * gives the same bytes wherever the same browser with the same fonts prints it.
  */
-import { datePdf, placesInPdf, type PdfPrinter } from '../../adapters/pdf'
+import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/pdf'
 import type { ReportStage } from '../../contract/report'
 import { printPage, type PrintDocument } from './print'
 
@@ -22,5 +22,5 @@ export async function printPdfReport(
   onStage?.('layout')
   const pages = placesInPdf(await printPdf(printPage(document), { draft: true }))
   onStage?.('print')
-  return datePdf(await printPdf(printPage(document, pages)), new Date(madeOn))
+  return stablePdf(await printPdf(printPage(document, pages)), new Date(madeOn))
 }

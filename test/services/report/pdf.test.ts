@@ -2,7 +2,7 @@ import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { printPdf } from '../../../src-main/adapters/chromium'
-import { datePdf, placesInPdf } from '../../../src-main/parsers/pdf'
+import { placesInPdf, stablePdf } from '../../../src-main/parsers/pdf'
 import { reportPdf } from '../../../src-main/services/report'
 import { barsSvg } from '../../../src-main/services/report/bars-svg'
 import { chartFigures } from '../../../src-main/services/report/charts'
@@ -167,7 +167,19 @@ describe('a PDF that is written otherwise', () => {
   it('has no places, and is left as it is', () => {
     const other = Buffer.from('%PDF-2.0\nstream of objects\n')
     expect(placesInPdf(other).size).toBe(0)
-    expect(Buffer.from(datePdf(other, new Date(0)))).toEqual(other)
+    expect(Buffer.from(stablePdf(other, new Date(0)))).toEqual(other)
+  })
+})
+
+describe('the same pages printed twice', () => {
+  it('are the same bytes, from whatever number on the browser counted their elements', () => {
+    const from = (first: number): Uint8Array =>
+      Buffer.from(
+        [0, 1, 2].map((at) => `/ID (node${String(first + at).padStart(8, '0')})`).join('\n'),
+      )
+    const [a, b] = [from(8), from(99)].map((pdf) => Buffer.from(stablePdf(pdf, new Date(0))))
+    expect(a!.equals(b!)).toBe(true)
+    expect(a!.toString()).toContain('/ID (node00000003)')
   })
 })
 
