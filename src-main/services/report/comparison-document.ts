@@ -1,4 +1,5 @@
 /** Two sessions side by side as a document for print. */
+import { inEnglish } from '../../domain/messages/message'
 import { headline } from '../../domain/provenance'
 import { formatRatio, formatValue } from '../../domain/units'
 import type { ReportSection } from '../../domain/frozen-report'
@@ -125,7 +126,7 @@ function partsOf(model: ComparisonModel): PrintPart[] {
 export function comparisonDocument(model: ComparisonModel): PrintDocument {
   const { a, date, warnings } = model
   return {
-    title: `${headline(a)}: two sessions`,
+    title: `${inEnglish(headline(a))}: two sessions`,
     sub: `${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
     warnings,
     parts: partsOf(model),
