@@ -142,6 +142,8 @@ export const AppInfo = z.object({
   defaultSession: SessionRef,
   /** A GPU was found, so that `local` is the default target. */
   hasGpu: z.boolean(),
+  /** nvcc was found: rungs can be built, also for a GPU that is not here. */
+  hasCompiler: z.boolean(),
 })
 export type AppInfo = z.infer<typeof AppInfo>
 

@@ -171,6 +171,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
             ? mountedRef(places.mounted)
             : (own?.ref ?? (await defaultRecordingRef(places))),
         hasGpu: gpu,
+        hasCompiler: (await findTool('nvcc')) !== null,
       }
     },
     'doctor.check': () =>

@@ -38,7 +38,7 @@ export async function buildForGpu(
   emit({
     type: 'started',
     ladder: plan.ladder.id,
-    target: identity.target.name,
+    target: `static:${identity.target.name}`,
     problem: plan.problem,
     rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
   })

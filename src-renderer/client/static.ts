@@ -38,6 +38,7 @@ export function staticTransport(
       host: 'report',
       defaultSession: refs[0]!,
       hasGpu: false,
+      hasCompiler: false,
     }),
     'sessions.list': () =>
       [...sessions].map(([ref, { session }]) =>

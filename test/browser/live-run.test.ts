@@ -11,12 +11,16 @@ afterEach(async () => {
   harness = undefined
 })
 
-async function openRun(faults: string): Promise<{ machine: Machine; page: Page }> {
-  const machine = await fakeMachine()
+async function openRun(
+  faults: string,
+  target = 'local',
+  without: readonly string[] = [],
+): Promise<{ machine: Machine; page: Page }> {
+  const machine = await fakeMachine(without)
   setEnv({ FAKE_FAULTS: faults })
   harness = await startHarness()
   const { page } = await harness.open('/run')
-  await page.getByLabel('Target').selectOption('local')
+  await page.getByLabel('Target').selectOption(target)
   await page.getByLabel('Size').selectOption({ label: '1024³' })
   return { machine, page }
 }
@@ -46,4 +50,34 @@ describe('a live run', () => {
     await page.locator('tr[data-rung="01_naive"]').waitFor()
     expect(await page.locator('table').innerText()).toContain('It was not reached.')
   })
+})
+
+describe('a machine with a compiler and no GPU', () => {
+  it('builds for a GPU of the table, and shows what the compiler tells', async () => {
+    const { machine, page } = await openRun('03_shared_tile=compile-error', 'static', [
+      'nvidia-smi',
+      'ncu',
+    ])
+    await page.getByLabel('GPU to build for').selectOption('a100')
+    expect(await page.getByLabel('Profile').count()).toBe(0)
+    await start(page)
+    await page.getByRole('heading', { name: 'Complete' }).waitFor()
+    const told = await progress(page).innerText()
+    expect(told).toContain('built for A100, not run')
+    expect(told).toMatch(/identifier "j" is undefined/)
+    // What is said above the rows is not said again in each.
+    expect(told).not.toContain('nothing is run without a GPU')
+    const naive = progress(page).getByRole('row', { name: /Naive/ })
+    expect(await naive.innerText()).toMatch(/32 registers\s+100\.0 %/)
+    expect(machine.calls('runner')).toEqual([])
+    await page.getByRole('link', { name: 'Open session' }).click()
+    await page.locator('tr[data-rung="01_naive"]').waitFor()
+  })
+})
+
+it('without a compiler there is nothing to build with', async () => {
+  await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
+  harness = await startHarness()
+  const { page } = await harness.open('/run')
+  expect(await page.getByLabel('Target').locator('option[value="static"]').isDisabled()).toBe(true)
 })

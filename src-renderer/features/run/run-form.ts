@@ -7,6 +7,11 @@ import { parseSeconds } from './profile-estimate'
 
 export const customSize = 'custom'
 
+/** Target of a form that builds for a GPU of the table, which `gpu` names, and runs nothing. */
+export const buildOnly = 'static'
+/** That of the shipped recordings, whose figures can then be set beside those of the build. */
+const usualGpu = 'h200'
+
 export interface RunForm {
   ladder: string
   /** Chosen rungs beside the reference, which always runs. */
@@ -16,7 +21,10 @@ export interface RunForm {
   custom: { m: string; n: string; k: string }
   /** By parameter name; an empty string leaves each rung its default. */
   params: Record<string, string>
+  /** `local`, a recording's ref, or `static`. */
   target: string
+  /** Of the table; asked for where nothing is run. */
+  gpu: string
   profile: ProfileLevel
   /** Seconds above which a rung is not profiled, as typed; empty is no limit. */
   profileLimit: string
@@ -32,6 +40,7 @@ export const freshForm = (ladder: Ladder, target: string): RunForm => ({
   custom: { m: '', n: '', k: '' },
   params: {},
   target,
+  gpu: usualGpu,
   profile: 'card',
   profileLimit: '',
 })
@@ -107,10 +116,11 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
   const rungs = ladder.rungs
     .map(({ id }) => id)
     .filter((id) => id === ladder.reference || form.rungs.includes(id))
+  const profile = form.target === buildOnly ? 'none' : form.profile
   const base = {
     ladder: ladder.id,
-    target: form.target,
-    profile: form.profile,
+    target: form.target === buildOnly ? `${buildOnly}:${form.gpu}` : form.target,
+    profile,
     ...(rungs.length === ladder.rungs.length ? {} : { rungs }),
   }
   if (isRecording(form.target)) return base
@@ -121,7 +131,7 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
     ([name, value]) => value !== '' && offered.get(name)?.includes(Number(value)),
   )
   const size = sizeOf(form, ladder)
-  const limit = form.profile === 'none' ? null : parseSeconds(form.profileLimit)
+  const limit = profile === 'none' ? null : parseSeconds(form.profileLimit)
   return {
     ...base,
     ...(limit === null ? {} : { profileLimitSeconds: limit }),

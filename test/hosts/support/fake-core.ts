@@ -6,6 +6,7 @@ export const appInfo = {
   host: 'web',
   defaultSession: 'recorded:h200-4096',
   hasGpu: false,
+  hasCompiler: false,
 } as const
 
 export const logMessage = (seq: number, message = `line ${seq}`): RunMessage => ({
