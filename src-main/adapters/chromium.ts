@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { KernelLadderError, missingError } from '../domain/errors'
+import { parseDrawnPage, type DrawnPage } from '../parsers/drawn-page'
 import { diskError } from './disk'
 import type { PdfPrinter } from './pdf'
 import { runProcess, type ProcessResult } from './process'
@@ -56,9 +57,19 @@ export async function findChromium(): Promise<string | null> {
 /** For a whole print; a report of hundreds of pages takes a few seconds. */
 const timeoutMs = 120_000
 
+interface Work {
+  /** The name of the document's file. */
+  input: string
+  /** Of the file that is made; null where what is made comes on stdout. */
+  output: string | null
+  text: string
+  /** What the address of the document ends in. */
+  hash?: string
+}
+
 async function run(
   what: string,
-  files: { input: string; output: string; text: string },
+  files: Work,
   argv: (out: string) => string[],
 ): Promise<Uint8Array> {
   const program = await findChromium()
@@ -71,7 +82,7 @@ async function run(
     throw diskError(error, tmpdir(), 'write to')
   })
   try {
-    const [file, out] = [join(dir, files.input), join(dir, files.output)]
+    const [file, out] = [join(dir, files.input), join(dir, files.output ?? 'none')]
     await writeFile(file, files.text).catch((error: unknown) => {
       throw diskError(error, file, 'write')
     })
@@ -88,10 +99,14 @@ async function run(
         // The sandbox of Chromium refuses to work for root, who needs none from the document: it has no script.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         ...argv(out),
-        pathToFileURL(file).href,
+        pathToFileURL(file).href + (files.hash ?? ''),
       ],
       timeoutMs,
     })
+    if (files.output === null) {
+      if (result.outcome !== 'exited' || result.exitCode !== 0) throw failed(program, what, result)
+      return Buffer.from(result.stdout)
+    }
     return await readFile(out).catch(() => {
       throw failed(program, what, result)
     })
@@ -143,3 +158,20 @@ export const drawPng = (
       `--force-device-scale-factor=${dotsPerInch / 96}`,
     ],
   )
+
+/** Far more than a page takes; the browser's clock runs ahead while it waits for nothing. */
+const patienceMs = 20_000
+
+/** Opens a page of ours, whose scripts its own policy knows, at an address of it that draws a chart. */
+export type PageDrawer = (html: string, hash: string) => Promise<DrawnPage>
+
+export const drawInPage: PageDrawer = async (html, hash) => {
+  const work = { input: 'report.html', output: null, text: html, hash }
+  const dom = await run('picture', work, () => [
+    // The words of a picture do not follow the language of the one who asks for it.
+    '--lang=en-US',
+    `--virtual-time-budget=${patienceMs}`,
+    '--dump-dom',
+  ])
+  return parseDrawnPage(Buffer.from(dom).toString('utf8'))
+}

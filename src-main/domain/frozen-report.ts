@@ -26,8 +26,8 @@ export const FrozenReport = z.object({
   /** The day it was made, where its maker gave one. */
   date: z.string().nullable(),
   sections: z.array(ReportSection),
-  /** One session, or two that are set side by side. */
-  sessions: z.array(FrozenSession).min(1).max(2),
+  /** One session, or two that are set side by side; more only in a page that draws them as one chart. */
+  sessions: z.array(FrozenSession).min(1).max(32),
 })
 export type FrozenReport = z.infer<typeof FrozenReport>
 

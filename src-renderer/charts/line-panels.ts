@@ -148,7 +148,7 @@ export const linePanels =
                     ...text,
                     color: palette.text,
                     formatter: panel.level.name,
-                    position: 'insideMiddleTop' as const,
+                    position: 'insideEndTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],
                 },

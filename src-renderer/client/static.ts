@@ -7,7 +7,9 @@ import type { Transport } from './transport'
 
 /** The names its sessions go by in addresses of the report. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>
-  sessions.length === 1 ? ['report'] : ['first', 'second']
+  sessions.length === 1
+    ? ['report']
+    : sessions.map((_session, index) => ['first', 'second'][index] ?? `session-${index + 1}`)
 
 type Answers = {
   [N in CallName]?: (input: CallInput<N>) => CallOutput<N> | Promise<CallOutput<N>>

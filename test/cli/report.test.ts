@@ -77,6 +77,25 @@ describe('report', () => {
     expect(await readdir(dir)).toEqual(['throughput.svg'])
   })
 
+  it('draws the charts of the Charts screen too, as the screen does, or says why it cannot', async () => {
+    const dir = await tempDir()
+    const draw = (chart: string, file: string, session = 'recorded:gemm-fp32-h200-4096-deep') =>
+      run(['report', session, '--chart', chart, '--out', join(dir, file)])
+    expect((await draw('roofline:l2', 'r.svg')).code).toBe(0)
+    const svg = await readFile(join(dir, 'r.svg'), 'utf8')
+    expect(svg).toMatch(/^<svg [^>]*width="643"/)
+    expect(svg).toMatch(/Roofline[^]*FLOP a byte of L2 traffic/)
+    expect((await draw('sweep', 's.png')).code).toBe(0)
+    // 170 mm at 300 dots an inch.
+    const width = (await readFile(join(dir, 's.png'))).readUInt32BE(16)
+    expect(Math.abs(width - 2009)).toBeLessThan(2)
+    const unknown = await draw('waves:99_x', 'x.svg')
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/"99_x".*06_float4/s)])
+    const without = await draw('traffic', 'x.svg', recorded)
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('standard')])
+    expect((await readdir(dir)).sort()).toEqual(['r.svg', 's.png'])
+  })
+
   it('says what a PDF needs where there is no browser, and leaves no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {

@@ -164,7 +164,10 @@ function program(finish: (code: number) => void): Command {
     .option('--compare <session>', 'a second session, set beside the first')
     .option('--sections <names>', `only these parts: ${reportSections.join(', ')}`)
     .option('--rungs <ids>', 'only these rungs, separated by commas')
-    .option('--chart <id>', 'one chart as .svg or .png: throughput, or a counter by its id')
+    .option(
+      '--chart <id>',
+      'one chart as .svg or .png: throughput, a counter by its id, or of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
     .option('--wide', 'CSV with a line a rung in place of a line a figure')
     .option('--date <day>', 'a day to print in it; without, the same session gives the same bytes')
     .option('--ci', 'a summary in Markdown on stdout; exits 1 when a rung got slower or broke')

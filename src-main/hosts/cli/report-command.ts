@@ -1,13 +1,15 @@
 /** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
 import { basename, extname } from 'node:path'
 import { assets } from '../../adapters/assets'
-import { drawPng, printPdf } from '../../adapters/chromium'
+import { drawInPage, drawPng, printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
 import type { ReportStage } from '../../contract/report'
+import { chartIds, isChartId } from '../../domain/drawing'
 import { exitCodes, inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
 import { hasSections, reportFormats, type ReportFormat } from '../../domain/report-format'
 import { parseFormat, reportCi, reportPictures } from '../../services/report'
+import { drawChart, sizeOfSvg } from '../../services/report/drawing'
 import { makeReport } from '../../services/report/make'
 import { checkPlace, picturesFolder, saveReport, type Picture } from '../../services/report/save'
 import { openNamed, type OpenedSession } from '../../services/sessions'
@@ -128,12 +130,24 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
     throw inputError('--chart needs --out with a file that ends in .svg or .png.')
   await checkPlace(out)
   const choice = rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }
-  const all = reportPictures([await open(name)], choice)
+  const opened = await open(name)
+  const [word = '', chosen] = id.split(/:(.*)/s)
+  if (isChartId(word)) {
+    const found = await assets()
+    const svg = await drawChart(
+      { assets: found, places: { assets: found, store: sessionsDir() }, drawInPage },
+      opened,
+      { chart: word, ...(chosen === undefined ? {} : { choice: chosen }), ...choice },
+    )
+    await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
+    return 0
+  }
+  const all = reportPictures([opened], choice)
   const found = all.find((picture) => picture.name === `${id}.svg`)
   if (!found)
     throw inputError(
       `The session has no chart named ${JSON.stringify(id)}.`,
-      `Its charts are: ${all.map((picture) => picture.name.replace(/\.svg$/, '')).join(', ') || 'none'}.`,
+      `Its charts are: ${[...chartIds, ...all.map((picture) => picture.name.replace(/\.svg$/, ''))].join(', ')}.`,
     )
   await deliver(ending === '.svg' ? found.text : await drawPng(found.text, found), out)
   return 0

@@ -200,6 +200,30 @@ export function reportHtml(
   return printHtml(template, frozen, deep, models)
 }
 
+/**
+ * A page that can draw the first session's charts; of the others, which stand in a sweep beside it, the same rungs
+ * as far as they have them. It is for a browser of this machine, and not to be kept.
+ */
+export function drawingPage(
+  opened: readonly Opened[],
+  { rungs }: Choice,
+  template: string,
+  privates = machinePrivates(),
+): string {
+  const inputs = opened.map((one, index) => {
+    const own = index === 0 ? rungs : rungs?.filter((id) => rungOf(one.session, id))
+    return input(one, own === undefined ? {} : { rungs: own }, privates)
+  })
+  const models = inputs.map(buildReport)
+  const frozen: FrozenReport = {
+    report: frozenReportVersion,
+    date: null,
+    sections: [...reportSections],
+    sessions: inputs.map((one, index) => freeze(one, models[index]!)),
+  }
+  return printHtml(template, frozen, [], models)
+}
+
 /** As pages: of one session, or of two side by side. */
 export function reportPdf(
   opened: readonly [Opened] | readonly [Opened, Opened],

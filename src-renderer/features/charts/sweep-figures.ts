@@ -1,42 +1,11 @@
 /** One ladder over several problem sizes: a session a size, joined by their rungs. */
 import type { SessionSummary } from '../../../src-main/contract'
+import { bySize } from '../../../src-main/contract/sweep-sessions'
 import { comparability } from '../../../src-main/domain/comparability'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
-import { flops, problemLabel } from '../../../src-main/domain/problem'
+import { problemLabel } from '../../../src-main/domain/problem'
+import type { SweepMeasure } from '../../../src-main/domain/drawing'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
-
-export const sweepMeasures = ['toReference', 'toBefore', 'throughput'] as const
-export type SweepMeasure = (typeof sweepMeasures)[number]
-
-type Sized = Pick<SessionSummary, 'problem'>
-const bySize = (a: Sized, b: Sized) => flops(a.problem) - flops(b.problem)
-
-/** Sessions of the same ladder, GPU and data type that can be read, the smallest problem first. */
-export function sweepCandidates(
-  list: readonly SessionSummary[],
-  of: SessionSummary,
-): SessionSummary[] {
-  return list
-    .filter(
-      (item) =>
-        item.damaged === undefined &&
-        !item.noProblem &&
-        item.ladder.id === of.ladder.id &&
-        item.deviceName === of.deviceName &&
-        item.problem.dtype === of.problem.dtype,
-    )
-    .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
-}
-
-/** One a size: the session on screen for its own, the newest for each other. */
-export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
-  const chosen = new Map<string, string>()
-  for (const item of candidates) {
-    const size = problemLabel(item.problem)
-    if (!chosen.has(size) || item.ref === ref) chosen.set(size, item.ref)
-  }
-  return [...chosen.values()]
-}
 
 /** Chooses a session, and lets go of the one of the same size; or lets go of it. */
 export function toggleChoice(

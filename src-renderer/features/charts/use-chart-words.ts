@@ -2,7 +2,7 @@
 import { useI18n } from 'vue-i18n'
 import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session'
 import { formatDate, problemText } from '../../ui/format'
-import type { ChartId } from './chart-list'
+import type { ChartId } from '../../../src-main/domain/drawing'
 import { rungLabel } from './figure'
 
 export function useChartWords() {

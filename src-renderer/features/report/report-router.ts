@@ -55,6 +55,12 @@ export function createReportRouter(report: FrozenReport): Router {
       { path: '/', name: 'home', component: () => import('./SummaryScreen.vue') },
       ...shown(report).map(({ route }) => route),
       {
+        path: '/draw/:chart/:choice?',
+        name: 'draw',
+        props: true,
+        component: () => import('./DrawScreen.vue'),
+      },
+      {
         path: '/:rest(.*)*',
         name: 'missing',
         component: () => import('../frame/MissingScreen.vue'),

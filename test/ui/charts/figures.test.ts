@@ -18,12 +18,8 @@ import {
   studyFigure,
   studyMetrics,
 } from '../../../src-renderer/features/charts/study-figures'
-import {
-  firstChoice,
-  sweep,
-  sweepCandidates,
-  toggleChoice,
-} from '../../../src-renderer/features/charts/sweep-figures'
+import { firstChoice, sweepCandidates } from '../../../src-main/contract/sweep-sessions'
+import { sweep, toggleChoice } from '../../../src-renderer/features/charts/sweep-figures'
 import {
   leastBytes,
   trafficMetrics,

@@ -1,0 +1,33 @@
+/** Which sessions of a list show one ladder over several problem sizes, for a screen and for the command line. */
+import { flops, problemLabel } from '../domain/problem'
+import type { SessionSummary } from './index'
+
+type Sized = Pick<SessionSummary, 'problem'>
+export const bySize = (a: Sized, b: Sized): number => flops(a.problem) - flops(b.problem)
+
+/** Sessions of the same ladder, GPU and data type that can be read, the smallest problem first. */
+export function sweepCandidates(
+  list: readonly SessionSummary[],
+  of: SessionSummary,
+): SessionSummary[] {
+  return list
+    .filter(
+      (item) =>
+        item.damaged === undefined &&
+        !item.noProblem &&
+        item.ladder.id === of.ladder.id &&
+        item.deviceName === of.deviceName &&
+        item.problem.dtype === of.problem.dtype,
+    )
+    .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
+}
+
+/** One a size: the session on screen for its own, the newest for each other. */
+export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
+  const chosen = new Map<string, string>()
+  for (const item of candidates) {
+    const size = problemLabel(item.problem)
+    if (!chosen.has(size) || item.ref === ref) chosen.set(size, item.ref)
+  }
+  return [...chosen.values()]
+}

@@ -1,0 +1,28 @@
+/** A chart of the Charts screen as a picture: what it is named, and what a page that draws it leaves behind. */
+
+/** The charts of a session, in the order in which they are listed. */
+export const chartIds = [
+  'roofline',
+  'stalls',
+  'traffic',
+  'occupancy',
+  'waves',
+  'sweep',
+  'study',
+] as const
+export type ChartId = (typeof chartIds)[number]
+
+export const isChartId = (word: string | undefined): word is ChartId =>
+  chartIds.some((id) => id === word)
+
+/** The scales that stalls can be drawn on. */
+export const stallScales = ['warps', 'share'] as const
+export const sweepMeasures = ['toReference', 'toBefore', 'throughput'] as const
+export type SweepMeasure = (typeof sweepMeasures)[number]
+
+/** Where a report's page draws one chart: `choice` is what its controls would be set to. */
+export const drawingAddress = (chart: ChartId, choice?: string): string =>
+  `#/draw/${chart}${choice === undefined ? '' : `/${encodeURIComponent(choice)}`}`
+
+/** The id of the element that then holds the drawing, as the text of an SVG. */
+export const drawingElementId = 'kernel-ladder-drawing'

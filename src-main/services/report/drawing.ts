@@ -1,0 +1,93 @@
+/**
+ * A chart of the Charts screen as a picture: drawn by the screen's own code, in the page of an HTML report that a
+ * browser of this machine opens, so that it is the picture that the screen saves.
+ */
+import type { Assets } from '../../adapters/assets'
+import type { PageDrawer } from '../../adapters/chromium'
+import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
+import { summaryOf } from '../../contract/session-summary'
+import { memoryLevels } from '../../domain/ceilings'
+import { drawingAddress, stallScales, sweepMeasures, type ChartId } from '../../domain/drawing'
+import { inputError } from '../../domain/errors'
+import { problemLabel } from '../../domain/problem'
+import { roofline } from '../../domain/roofline'
+import type { Session } from '../../domain/session'
+import { listAll, openSession, type OpenedSession, type SessionPlaces } from '../sessions'
+import { readTemplate } from './html'
+import { drawingPage, type Choice } from './index'
+
+/** What can be set where a chart has controls, for a session; null where it has none. */
+function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
+  switch (chart) {
+    case 'roofline':
+      return memoryLevels.filter((level) => roofline(session).paths[level].length > 0)
+    case 'stalls':
+      return stallScales
+    case 'waves':
+      return session.rungs.map(({ id }) => id)
+    case 'sweep':
+      return sweepMeasures
+    case 'study':
+      return [...new Set(session.rungs.flatMap(({ metrics }) => Object.keys(metrics)))]
+    case 'traffic':
+    case 'occupancy':
+      return null
+  }
+}
+
+function checkChoice(chart: ChartId, choice: string, session: Session): void {
+  const choices = choicesOf(chart, session)
+  if (choices === null) throw inputError(`There is nothing to choose of the chart ${chart}.`)
+  if (!choices.includes(choice))
+    throw inputError(
+      `${JSON.stringify(choice)} is nothing that the chart ${chart} of this session can show.`,
+      choices.length > 0 ? `It can show: ${choices.join(', ')}.` : undefined,
+    )
+}
+
+/** The session itself and, of each other size of its ladder on this GPU, the newest that is listed. */
+async function sweepSessions(
+  places: SessionPlaces,
+  opened: OpenedSession,
+): Promise<OpenedSession[]> {
+  const { session } = opened
+  const own = summaryOf('own', 'live', 'own', session)
+  const size = problemLabel(session.problem)
+  const others = (await listAll(places)).filter(({ problem }) => problemLabel(problem) !== size)
+  const chosen = firstChoice(sweepCandidates([own, ...others], own), 'own')
+  return [
+    opened,
+    ...(await Promise.all(
+      chosen.filter((ref) => ref !== 'own').map((ref) => openSession(places, ref)),
+    )),
+  ]
+}
+
+export interface DrawTools {
+  assets: Assets
+  places: SessionPlaces
+  drawInPage: PageDrawer
+}
+
+/** The text of an SVG. Throws an input error where the session has nothing that the chart could show. */
+export async function drawChart(
+  { assets, places, drawInPage }: DrawTools,
+  opened: OpenedSession,
+  { chart, choice, ...told }: Choice & { chart: ChartId; choice?: string },
+): Promise<string> {
+  if (choice !== undefined) checkChoice(chart, choice, opened.session)
+  const sessions = chart === 'sweep' ? await sweepSessions(places, opened) : [opened]
+  const page = drawingPage(sessions, told, await readTemplate(assets))
+  const { svg, words } = await drawInPage(page, drawingAddress(chart, choice))
+  if (svg !== null) return svg
+  throw inputError(words || `The session has nothing to draw as ${chart}.`)
+}
+
+/** In CSS pixels, as the drawing itself says. */
+export function sizeOfSvg(svg: string): { width: number; height: number } {
+  const of = (name: string): number =>
+    Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
+  const [width, height] = [of('width'), of('height')]
+  if (!(width > 0 && height > 0)) throw new Error('The drawing does not say its size.')
+  return { width, height }
+}

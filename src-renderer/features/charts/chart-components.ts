@@ -1,0 +1,20 @@
+/** The component that draws each chart. */
+import type { Component } from 'vue'
+import type { ChartId } from '../../../src-main/domain/drawing'
+import OccupancyChart from './OccupancyChart.vue'
+import RooflineChart from './RooflineChart.vue'
+import StallChart from './StallChart.vue'
+import StudyChart from './StudyChart.vue'
+import SweepChart from './SweepChart.vue'
+import TrafficChart from './TrafficChart.vue'
+import WaveChart from './WaveChart.vue'
+
+export const chartComponents: Record<ChartId, Component> = {
+  roofline: RooflineChart,
+  stalls: StallChart,
+  traffic: TrafficChart,
+  occupancy: OccupancyChart,
+  waves: WaveChart,
+  sweep: SweepChart,
+  study: StudyChart,
+}
