@@ -9,6 +9,7 @@ import type { Profile } from '../domain/session'
 import {
   parseNcuRawCsv,
   recognizeNcuFailure,
+  unknownMetrics,
   type NcuFailure,
   type NcuLaunch,
 } from '../parsers/ncu-csv'
@@ -27,6 +28,8 @@ export type CollectingLevel = Exclude<ProfileLevel, 'none'>
 export interface NcuCall {
   ncu: string
   level: CollectingLevel
+  /** Metrics not to ask for, by base or whole name: this ncu does not know them. */
+  without?: ReadonlySet<string>
   /** The program and its arguments. */
   command: readonly string[]
   /** Where ncu leaves its own report; null keeps none. */
@@ -51,13 +54,25 @@ export interface NcuAnswer {
   /** What is missing of it, as sentences. */
   deepTroubles: string[]
   failure: NcuFailure | null
+  /** Metrics for whose sake it profiled nothing, as ncu names them. */
+  unknownMetrics: string[]
 }
 
-const ncuArgs = ({ level, reportPath, command }: NcuCall): string[] => [
-  ...(level === 'deep' ? deepOptions : []),
+/** What ncu is asked for. The first name of each metric that it knows: an alternative would cost a pass. */
+export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
+  const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
+  return [...metricsAtLevel(level).map(({ ncu }) => ncu), ['gpu__time_duration.sum']].flatMap(
+    (names) => names.find(known) ?? [],
+  )
+}
+
+/** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
+const baseName = (name: string): string => name.split('.')[0] ?? name
+
+const ncuArgs = (call: NcuCall): string[] => [
+  ...(call.level === 'deep' ? deepOptions : []),
   '--metrics',
-  // The first name of each metric alone: an alternative would cost a pass.
-  [...metricsAtLevel(level).map(({ ncu }) => ncu[0]), 'gpu__time_duration.sum'].join(','),
+  askedMetrics(call).join(','),
   '--profile-from-start',
   'off',
   '--nvtx',
@@ -72,8 +87,8 @@ const ncuArgs = ({ level, reportPath, command }: NcuCall): string[] => [
   'base',
   '--print-metric-instances',
   'none',
-  ...(reportPath ? ['--export', reportPath] : []),
-  ...command,
+  ...(call.reportPath ? ['--export', call.reportPath] : []),
+  ...call.command,
 ]
 
 /** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
@@ -154,6 +169,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
         call.onEvent(event)
       }),
     })
+    const said = `${result.stdout}\n${result.stderr}`
     const { launches } = parseNcuRawCsv(result.stdout)
     const { byRung: deep, troubles }: DeepAnswer =
       call.level === 'deep' &&
@@ -167,7 +183,8 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       byRung: groupByRung(launches, call.level, seconds),
       deep,
       deepTroubles: troubles,
-      failure: recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode),
+      failure: recognizeNcuFailure(said, result.exitCode),
+      unknownMetrics: unknownMetrics(said),
     }
   } finally {
     if (scratch) await rm(scratch, { recursive: true, force: true })

@@ -13,7 +13,7 @@ import { inputError } from '../domain/errors'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
 import { hasDecimalComma, parseNcuCell, toBaseUnit } from './ncu-values'
 
-export { ncuMessages, recognizeNcuFailure } from './ncu-failure'
+export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
 export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
 
 export interface NcuValue {

@@ -92,6 +92,19 @@ const causes: readonly Pattern[] = [
   },
 ]
 
+/**
+ * The metrics that ncu refuses to profile because it does not know them, as it names them: a counter's base
+ * name (`sm__nope`, from the pattern that older versions print) or a whole name.
+ */
+export const unknownMetrics = (text: string): string[] => [
+  ...new Set(
+    ncuMessages(text).flatMap(({ level, text: line }) => {
+      const [, name] = /^Failed to find metric (?:regex:\^)?(\w+(?:\.\w+)*)/.exec(line) ?? []
+      return level === 'error' && name ? [name] : []
+    }),
+  ),
+]
+
 /** What ncu says whatever the cause was; these explain nothing by themselves. */
 const consequences: readonly Pattern[] = [
   {

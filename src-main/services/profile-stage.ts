@@ -74,6 +74,12 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
           level: 'warning',
           message: `Another tool holds the GPU's counters; trying again in ${Math.ceil(waitMs / 1000)} s.`,
         }),
+      onUnknown: (metrics) =>
+        emit({
+          type: 'log',
+          level: 'warning',
+          message: `This ncu does not know ${metrics.join(', ')} on this GPU; asking again without.`,
+        }),
       onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
       onProfiled: (rung) => {
         done += 1
@@ -105,6 +111,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
       profiles: new Map(),
       deep: new Map(),
       deepTroubles: [],
+      unknownMetrics: [],
       seconds: null,
       trouble: { message, missing: false },
     }

@@ -1,9 +1,11 @@
 /** Collects counters: one ncu over one runner for all rungs, only the launches that the runner marks. */
 import { setTimeout } from 'node:timers/promises'
 import {
+  askedMetrics,
   ncuVersion,
   runNcu,
   type CollectingLevel,
+  type NcuAnswer,
   type NcuCall,
   type RungProfile,
 } from '../adapters/ncu'
@@ -30,6 +32,8 @@ export interface ProfileRequest {
   busyWaitsMs: readonly number[]
   signal: AbortSignal
   onBusy: (waitMs: number) => void
+  /** ncu is asked once more, without metrics that it does not know. */
+  onUnknown: (metrics: readonly string[]) => void
   onStart: (rung: string) => void
   onProfiled: (rung: string) => void
 }
@@ -41,6 +45,8 @@ export interface ProfileOutcome {
   deep: Map<string, DeepProfile>
   /** What is missing of it, as sentences. */
   deepTroubles: string[]
+  /** Metrics that this ncu does not know, as it names them; the rest was collected without them. */
+  unknownMetrics: string[]
   /** Wall time of ncu; null when it did not run to its end. */
   seconds: number | null
   /** Why counters are missing, when they are: a sentence and what to do. */
@@ -57,6 +63,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     profiles: new Map(),
     deep: new Map(),
     deepTroubles: [],
+    unknownMetrics: [],
     seconds: null,
     trouble,
   })
@@ -77,7 +84,9 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
       if (event.event === 'profiled') request.onProfiled(event.rung)
     },
   }
-  let answer = await runNcu(toolbox, call)
+  const without = new Set<string>()
+  const collect = () => collectKnown({ ...call, without }, request)
+  let answer = await collect()
   // DCGM samples now and then: the counters are often free a moment later. A replay has the last try.
   const waits = toolbox.kind === 'live' ? request.busyWaitsMs : []
   let tries = 1
@@ -86,7 +95,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     request.onBusy(waitMs)
     await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return none(null, version)
-    answer = await runNcu(toolbox, call)
+    answer = await collect()
     tries += 1
   }
   const { result, byRung, deep, deepTroubles, failure } = answer
@@ -98,12 +107,32 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     profiles: byRung,
     deep,
     deepTroubles,
+    unknownMetrics: [...without],
     seconds: result.seconds,
     trouble: failure && {
       message: tries > 1 ? `${failure.message} It was tried ${tries} times.` : failure.message,
       ...(failure.remedy ? { remedy: failure.remedy } : {}),
       missing: byRung.size === 0,
     },
+  }
+}
+
+/**
+ * Runs ncu, and again without what it does not know: one such name makes it profile nothing at all. Each
+ * round leaves out at least one name that was asked for, so there is an end.
+ */
+async function collectKnown(
+  call: NcuCall & { without: Set<string> },
+  { toolbox, signal, onUnknown }: ProfileRequest,
+): Promise<NcuAnswer> {
+  for (;;) {
+    const asked = askedMetrics(call)
+    const answer = await runNcu(toolbox, call)
+    if (answer.byRung.size > 0 || signal.aborted || toolbox.kind !== 'live') return answer
+    for (const name of answer.unknownMetrics) call.without.add(name)
+    const left = askedMetrics(call)
+    if (left.length === 0 || left.join() === asked.join()) return answer
+    onUnknown(answer.unknownMetrics)
   }
 }
 

@@ -161,6 +161,10 @@ export async function runLadder(
       `No counters: ${trouble.message}${trouble.remedy ? ` ${trouble.remedy}` : ''}`,
     )
   session.warnings.push(...(profiled?.deepTroubles ?? []))
+  if (profiled && profiled.unknownMetrics.length > 0 && !trouble)
+    session.warnings.push(
+      `ncu ${profiled.ncuVersion ?? ''} does not know ${profiled.unknownMetrics.join(', ')} on this GPU; the other counters were read without.`,
+    )
   if (reference && states.get(reference.rung.id)?.measured?.timing == null && !signal.aborted)
     session.warnings.push(
       `No ratios: the reference ${reference.rung.id} has no time. ${referenceTrouble(states.get(reference.rung.id))}`.trim(),

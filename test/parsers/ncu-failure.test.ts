@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ncuFailures } from '../fakes/ncu-failures.mjs'
-import { recognizeNcuFailure } from '../../src-main/parsers/ncu-failure'
+import { recognizeNcuFailure, unknownMetrics } from '../../src-main/parsers/ncu-failure'
 import { ncuCapture } from './captures'
 
 describe('nothing is wrong', () => {
@@ -95,5 +95,20 @@ describe('a failure that nobody foresaw', () => {
   it('is told by the exit code when ncu said nothing', () => {
     expect(recognizeNcuFailure('', 139)?.message).toMatch('139')
     expect(recognizeNcuFailure('', null)?.message).toMatch('signal')
+  })
+})
+
+describe('metrics that ncu does not know', () => {
+  it.each([
+    ['==ERROR== Failed to find metric regex:^sm__nope\\.(sum|min)$', ['sm__nope']],
+    ['==ERROR== Failed to find metric sm__nope.sum', ['sm__nope.sum']],
+    [
+      '==ERROR== Failed to find metric a__b\n==ERROR== Failed to find metric c__d.avg',
+      ['a__b', 'c__d.avg'],
+    ],
+    ['Failed to find metric sm__nope.sum', []],
+    [ncuCapture('unknown-metric'), []],
+  ])('are those that it names itself', (text, names) => {
+    expect(unknownMetrics(text)).toEqual(names)
   })
 })

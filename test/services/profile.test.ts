@@ -175,4 +175,59 @@ describe('profiling', () => {
       expect(rung(session, '01_naive').timing).not.toBeNull()
     })
   })
+
+  describe('with an ncu that does not know a metric and so profiles nothing', () => {
+    const settings = { idleSeconds: 2, busyWaitsMs: [5] }
+    const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
+      machine
+        .calls('ncu')
+        .filter((call) => !call.includes('--version'))
+        .map((call) => call[call.indexOf('--metrics') + 1]!.split(','))
+
+    it('only the cells of that metric are empty, and say why', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU_UNKNOWN: 'sm__pipe_fma_cycles_active,smsp__inst_executed_op_shared_ld' })
+      const { events, emit } = eventLog()
+      const { session, missing } = await machine.run({}, { settings, emit })
+      expect(missing).toBeNull()
+      const { metrics, profile } = rung(session, '03_shared_tile')
+      expect(profile?.passes).toBe(1)
+      for (const id of ['fmaUtilization', 'sharedLoads'])
+        expect(metrics[id]).toMatchObject({
+          value: null,
+          evidence: 'unavailable',
+          reason: expect.stringMatching(/^ncu did not report \S+__\S+ or .* on this GPU/) as string,
+        })
+      for (const id of cardMetricIds.filter(
+        (id) => !['fmaUtilization', 'sharedLoads'].includes(id),
+      ))
+        expect(metrics[id], id).toMatchObject({ evidence: 'measured' })
+      expect(session.warnings).toEqual([
+        expect.stringMatching(
+          /does not know smsp__inst_executed_op_shared_ld, sm__pipe_fma_cycles_active on this GPU/,
+        ),
+      ])
+      const said = events.filter((event) => event.type === 'log').map(({ message }) => message)
+      expect(said).toHaveLength(2)
+    })
+
+    it('the metric is asked for by its other name, where it has one', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU_UNKNOWN: 'smsp__inst_executed_op_shared_ld' })
+      await machine.run({}, { settings })
+      const [first, second, third] = asked(machine)
+      expect(first).toContain('smsp__inst_executed_op_shared_ld.sum')
+      expect(second).not.toContain('smsp__inst_executed_op_shared_ld.sum')
+      expect(second).toContain('smsp__sass_inst_executed_op_shared_ld.sum')
+      expect(third).toBeUndefined()
+    })
+
+    it('and names one that nobody asked for, it is not asked again and again', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'unknown-metric' })
+      const { missing } = await machine.run({}, { settings })
+      expect(asked(machine)).toHaveLength(1)
+      expect(missing?.message).toMatch(/does not know the metric sm__nope/)
+    })
+  })
 })

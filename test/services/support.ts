@@ -73,6 +73,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     FAKES: fakesDir,
     FAKE_LOG: log,
     FAKE_NCU: '',
+    FAKE_NCU_UNKNOWN: '',
     FAKE_RUNNER: '',
     FAKE_FAULTS: '',
   })
