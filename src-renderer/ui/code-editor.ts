@@ -106,7 +106,11 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       syntaxHighlighting(codeHighlighting),
       EditorState.phrases.of(options.phrases),
       writable.of(access(options.readOnly)),
-      EditorView.contentAttributes.of({ 'aria-label': options.label, spellcheck: 'false' }),
+      EditorView.contentAttributes.of({
+        tabindex: '0',
+        'aria-label': options.label,
+        spellcheck: 'false',
+      }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) options.onChange(update.state.doc.toString())
       }),

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeMachine } from '../services/support'
+import { seriousFaults } from './axe'
 import { startHarness, type Harness, type OpenPage } from './support'
 
 let harness: Harness | undefined
@@ -63,6 +64,7 @@ describe('the editor', () => {
     await line.click()
     await page.locator('.cm-lint-marker-error').first().waitFor()
     expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0)
+    expect(await seriousFaults(page)).toEqual([])
     expect(faults).toEqual([])
   })
 

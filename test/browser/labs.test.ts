@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { labText } from '../services/labs/support'
 import { fakeMachine } from '../services/support'
+import { seriousFaults } from './axe'
 import { startHarness, type Harness } from './support'
 
 let harness: Harness | undefined
@@ -57,6 +58,7 @@ describe('a student', () => {
     await page.getByRole('button', { name: 'Add' }).click()
 
     await page.getByRole('heading', { name: 'This lab did not come with the program' }).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
     expect(await page.locator('article pre').count()).toBe(4)
     const allow = page.getByRole('button', { name: /^Allow it/ })
     expect(await allow.isDisabled()).toBe(true)
@@ -90,6 +92,7 @@ describe('a student', () => {
     expect(await page.locator('.diagnostics').innerText()).toMatch(
       /identifier "undeclared" is undefined/,
     )
+    expect(await seriousFaults(page)).toEqual([])
     await editor(page).focus()
     await page.keyboard.press('Control+Home')
     await page.keyboard.press('Shift+ArrowDown')
@@ -107,6 +110,7 @@ describe('a student', () => {
     expect(result).toMatch(/FMA pipe utilization went from/)
     expect(result).toContain('It was ten times as fast.')
     expect(result).toContain('7.76 is right on NVIDIA H200')
+    expect(await seriousFaults(page)).toEqual([])
 
     // Kept, with its code; predictions are sealed by it.
     await tab(page, 'Predict').click()

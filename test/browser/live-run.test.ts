@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeMachine, setEnv, type Machine } from '../services/support'
+import { seriousFaults } from './axe'
 import { startHarness, type Harness } from './support'
 
 let harness: Harness | undefined
@@ -33,6 +34,7 @@ describe('a live run', () => {
     await start(page)
     await page.getByRole('heading', { name: 'Complete' }).waitFor()
     expect(await progress(page).innerText()).toMatch(/identifier "j" is undefined/)
+    expect(await seriousFaults(page)).toEqual([])
     await page.getByRole('link', { name: 'Open session' }).click()
     await page.locator('tr[data-rung="06_float4"]').waitFor()
     expect(await page.getByText(/^Live, /).isVisible()).toBe(true)
@@ -43,6 +45,7 @@ describe('a live run', () => {
     const { page } = await openRun('02_coalesced=spawn')
     await start(page)
     await progress(page).getByText('485 GFLOP/s').waitFor()
+    expect(await seriousFaults(page)).toEqual([])
     expect(await progress(page).innerText()).not.toContain('not reached')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeMachine, setEnv } from '../services/support'
+import { seriousFaults } from './axe'
 import { startHarness, type Harness, type OpenPage } from './support'
 
 let harness: Harness | undefined
@@ -29,6 +30,7 @@ describe('memory and race checks', () => {
     expect(text).toContain('Write here, Read at gemm/03_shared_tile.cu:15')
     expect(text).toMatch(/01\s+Naive.*\s+clean\s+clean\s+clean\s+clean/i)
     expect(await page.locator('.excerpt .here').first().innerText()).toContain('14')
+    expect(await seriousFaults(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
