@@ -73,6 +73,59 @@ describe('by keyboard alone', () => {
     }
   })
 
+  /** Walks by Tab until the focus is on what has this name. */
+  async function tabTo(page: Page, name: RegExp): Promise<void> {
+    for (let count = 0; count < 60; count += 1) {
+      await page.keyboard.press('Tab')
+      const text = await page.locator(':focus').evaluate((element) => element.textContent)
+      if (name.test(text)) return
+    }
+    throw new Error(`Tab does not lead to ${String(name)}.`)
+  }
+
+  it('a lab is opened from the list, and the editor from a rung', async () => {
+    const { page } = await harness.open('/labs')
+    await page.locator('main li a').first().waitFor()
+    await tabTo(page, /^Coalescing$/)
+    await page.keyboard.press('Enter')
+    await arrived(page, '/labs/01-coalescing')
+    await page.goto(`${harness.origin}/#${screens[0]!.route}`)
+    await page.locator('tr[data-rung="00_cublas"]').focus()
+    await page.keyboard.press('End')
+    await page.keyboard.press('ArrowRight')
+    await tabTo(page, /^Edit a copy$/)
+    await page.keyboard.press('Enter')
+    await arrived(page, '/edit/06_float4')
+  })
+
+  it('the focus is seen wherever Tab leads', async () => {
+    const { page } = await harness.open('/doctor')
+    const unseen: string[] = []
+    for (const { route, ready } of screens.filter(({ name }) =>
+      ['ladder', 'compare', 'sessions', 'run'].includes(name),
+    )) {
+      await page.goto(`${harness.origin}/#${route}`)
+      await page.locator(ready).first().waitFor()
+      for (let count = 0; count < 30; count += 1) {
+        await page.keyboard.press('Tab')
+        const found = await page.evaluate(async () => {
+          let element = document.activeElement
+          while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+          if (!element || element === document.body) return null
+          const editor = element.closest('.cm-editor')
+          // CodeMirror notices the focus a moment later, and shows it on its frame.
+          if (editor) await new Promise((done) => setTimeout(done, 50))
+          const { outlineStyle, outlineWidth } = getComputedStyle(editor ?? element)
+          return outlineStyle === 'none' || outlineWidth === '0px'
+            ? element.outerHTML.slice(0, 90)
+            : null
+        })
+        if (found !== null) unseen.push(`${route}: ${found}`)
+      }
+    }
+    expect(unseen).toEqual([])
+  })
+
   it('letters in a field stay letters', async () => {
     const { page } = await harness.open('/sessions')
     await page.locator('tr[data-session]').first().waitFor()
