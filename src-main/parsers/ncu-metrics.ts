@@ -3,6 +3,7 @@
  * may launch several kernels; how they add up is the registry's `aggregate`. What cannot be said is
  * `unavailable`, with the reason.
  */
+import { english } from '../domain/messages/message'
 import { metricsAtLevel, unavailable, type MetricValue } from '../domain/metrics'
 import { type MetricDefinition, type ProfileLevel } from '../domain/metric-definition'
 import type { Unit } from '../domain/units'
@@ -44,7 +45,10 @@ function aggregate(
   const durations = launches.map(durationOf)
   if (durations.some((duration) => duration <= 0))
     return {
-      reason: `The rung launches ${launches.length} kernels, and ncu did not report ${durationName} for each of them.`,
+      reason: english('records.noDurations', {
+        count: launches.length,
+        metricName: durationName,
+      }),
     }
   if (how === 'longest-kernel') return { value: values[durations.indexOf(Math.max(...durations))]! }
   const total = durations.reduce((sum, duration) => sum + duration, 0)
@@ -56,26 +60,26 @@ function aggregate(
 /** Why none of the names gave a figure: no column at all, or a column without one. */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): string {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
-  if (!reported) return `ncu did not report ${names.join(' or ')} on this GPU.`
+  if (!reported) return english('records.notReported', { names: names.join(' or ') })
   const kernel = launches.find((launch) => numberOf(launch, reported) === null)?.kernelName
-  return `ncu has no figure of ${reported} for the kernel ${kernel}.`
+  return english('records.noFigure', { metricName: reported, kernel: kernel ?? '' })
 }
 
 function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition): MetricValue {
   const { unit, ncu: names } = definition
-  if (launches.length === 0) return unavailable(unit, 'ncu profiled no kernel of this rung.')
+  if (launches.length === 0) return unavailable(unit, english('records.noKernelProfiled'))
   for (const name of names) {
     const values = launches.map((launch) => numberOf(launch, name))
     if (!values.every((value) => value !== null)) continue
     const reported = launches[0]!.metrics[name]!.unit
     if (unit === '%' && reported !== '%' && reported !== '')
-      return unavailable(unit, `ncu reported ${name} in ${reported} and not in percent.`)
+      return unavailable(unit, english('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
     // A table without a row of units: a name of ncu's scheme says its unit.
     const from = reported || unitOf(name)
     if (from === '' && conversions[unit])
-      return unavailable(unit, `ncu's table does not say the unit of ${name}.`)
+      return unavailable(unit, english('records.noUnit', { metricName: name }))
     const factor = conversions[unit]?.[from] ?? 1
     return { value: result.value * factor, unit, evidence: 'measured' }
   }

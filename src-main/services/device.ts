@@ -2,27 +2,27 @@
 import { askDriver, type NvidiaSmi } from '../adapters/nvidia-smi'
 import { runRunner, type RunnerEvent } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
+import { english } from '../domain/messages/message'
 import { KernelLadderError, missingError } from '../domain/errors'
 import type { Device } from '../domain/device'
 
 export const remedies = {
-  nvcc: 'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
-  gpu: 'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, replay a recording with `--target recorded`, or build without one with `--target static:<gpu>`.',
-  ncu: 'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
-  sanitizer: 'Install compute-sanitizer, which comes with the CUDA toolkit, and put it on PATH.',
+  nvcc: english('doctor.installNvcc'),
+  gpu: english('doctor.useGpu'),
+  ncu: english('doctor.installNcu'),
+  sanitizer: english('doctor.installSanitizer'),
 } as const
 
 export async function locateNvcc(toolbox: Toolbox): Promise<string> {
   const path = await toolbox.locate('nvcc')
   if (path) return path
-  throw missingError('nvcc was not found.', remedies.nvcc)
+  throw missingError(english('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
 }
 
 /** What the driver says of its GPUs. */
 export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
   const asked = await askDriver(toolbox, signal)
-  if (!asked)
-    throw missingError('No NVIDIA GPU was found: nvidia-smi is not on this machine.', remedies.gpu)
+  if (!asked) throw missingError(english('doctor.noGpu'), remedies.gpu)
   const { answer, result } = asked
   if (result.outcome === 'cancelled')
     throw new KernelLadderError('cancelled', 'The run was cancelled.')

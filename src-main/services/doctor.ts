@@ -5,6 +5,7 @@ import { sanitizerVersionPattern } from '../adapters/compute-sanitizer'
 import type { NvidiaSmi } from '../adapters/nvidia-smi'
 import type { Toolbox } from '../adapters/toolbox'
 import type { DoctorCheck, DoctorReport } from '../contract'
+import { english } from '../domain/messages/message'
 import { toErrorShape } from '../domain/errors'
 import { probeCounters, type CounterProbe } from './counter-probe'
 import { queryDriver, remedies } from './device'
@@ -35,7 +36,7 @@ async function toolCheck(
       tool,
       label,
       tool === 'compute-sanitizer' ? 'warning' : 'missing',
-      `${tool} was not found.`,
+      english('doctor.toolMissing', { tool }),
       remedyOf[tool],
     )
   const answer = await toolbox.exec({
@@ -52,8 +53,11 @@ async function toolCheck(
         tool,
         label,
         'warning',
-        `${path} does not say its version: ${(answer.stderr || answer.stdout).trim().split('\n')[0] ?? ''}`,
-        `Run ${path} --version by hand.`,
+        english('doctor.noVersion', {
+          file: path,
+          text: (answer.stderr || answer.stdout).trim().split('\n')[0] ?? '',
+        }),
+        english('doctor.askVersion', { file: path }),
       )
 }
 
@@ -76,14 +80,13 @@ async function driverChecks(
       driver: null,
       checks: [
         check('gpu', 'GPU', 'missing', message, remedy),
-        check('driver', 'Driver', 'missing', 'No driver answers.', remedies.gpu),
+        check('driver', 'Driver', 'missing', english('doctor.noDriver'), remedies.gpu),
       ],
     }
   }
 }
 
-export const countersRemedy =
-  'As administrator, set the module option NVreg_RestrictProfilingToAdminUsers=0 (a line "options nvidia NVreg_RestrictProfilingToAdminUsers=0" in /etc/modprobe.d) and reboot; in a container, add the capability SYS_ADMIN.'
+export const countersRemedy = english('doctor.allowCounters')
 
 const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
 
@@ -99,17 +102,11 @@ async function permissionCheck(): Promise<DoctorCheck> {
   const params = await readText('/proc/driver/nvidia/params')
   const adminOnly = params === null ? null : /^RmProfilingAdminOnly:\s*(\d)/m.exec(params)?.[1]
   if (adminOnly == null)
-    return check('counters', label, 'unknown', 'The driver does not say who may read counters.')
-  if (adminOnly === '0') return check('counters', label, 'ok', 'Every user may read counters.')
+    return check('counters', label, 'unknown', english('doctor.countersUnknown'))
+  if (adminOnly === '0') return check('counters', label, 'ok', english('doctor.countersAll'))
   return (await hasSysAdmin())
-    ? check('counters', label, 'ok', 'Only administrators may read counters, and this process may.')
-    : check(
-        'counters',
-        label,
-        'missing',
-        'Only administrators may read counters (RmProfilingAdminOnly is 1).',
-        countersRemedy,
-      )
+    ? check('counters', label, 'ok', english('doctor.countersAdminHere'))
+    : check('counters', label, 'missing', english('doctor.countersAdmin'), countersRemedy)
 }
 
 async function countersCheck(
@@ -123,7 +120,12 @@ async function countersCheck(
   const failure = await probeCounters({ toolbox, nvcc, ncu, ...build })
   return failure
     ? check('counters', permission.label, 'missing', failure.message, failure.remedy)
-    : check('counters', permission.label, 'ok', `${permission.detail} ncu read one.`)
+    : check(
+        'counters',
+        permission.label,
+        'ok',
+        `${permission.detail} ${english('doctor.counterRead')}`,
+      )
 }
 
 async function cublasCheck(): Promise<DoctorCheck> {
@@ -149,8 +151,8 @@ async function cublasCheck(): Promise<DoctorCheck> {
     'cublas',
     'cuBLAS',
     'warning',
-    'libcublas.so was not found where it usually is; ratios to cuBLAS may be unavailable.',
-    'Install the cuBLAS library of the CUDA toolkit, or add its folder to LD_LIBRARY_PATH.',
+    english('doctor.noCublas'),
+    english('doctor.installCublas'),
   )
 }
 

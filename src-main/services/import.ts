@@ -9,6 +9,7 @@ import {
   type ReportLaunch,
 } from '../adapters/report-file'
 import { draftSession } from '../adapters/session-store'
+import { english } from '../domain/messages/message'
 import { deepSchemaVersion, type DeepProfile } from '../domain/deep'
 import type { Ladder } from '../domain/ladder'
 import { metricsAtLevel, type MetricValue } from '../domain/metrics'
@@ -132,19 +133,13 @@ function warningsOf(report: ReportFile, device: Device | null, name: string): st
   const { launches, total, notes, format } = report
   const devices = new Set(launches.map(({ device: index }) => index))
   return [
-    `Imported from ${name}: nothing of it was built, verified or timed here, and the problem and the sources are not known. gpu__time_duration is ncu's own clock, taken while it profiled; it is kept as a metric and is no timing.`,
+    english('records.imported', { file: name }),
     ...(total > launches.length
-      ? [`${name} holds ${total} launches; the first ${launches.length} were imported.`]
+      ? [english('records.importedFirst', { file: name, total, count: launches.length })]
       : []),
-    ...(format === 'details-csv'
-      ? [
-          'The details page names few metrics and rounds to two digits; the raw page or the report itself holds more.',
-        ]
-      : []),
-    ...(device ? [] : [`${name} does not say enough of the GPU.`]),
-    ...(devices.size > 1
-      ? [`The launches ran on ${devices.size} GPUs; the GPU named is the first launch's.`]
-      : []),
+    ...(format === 'details-csv' ? [english('records.detailsPage')] : []),
+    ...(device ? [] : [english('records.gpuUnclear', { file: name })]),
+    ...(devices.size > 1 ? [english('records.severalGpus', { count: devices.size })] : []),
     ...notes,
   ]
 }
@@ -207,7 +202,13 @@ function toResult({ id, title, launches }: ImportedRung, level: ProfileLevel, na
 const withOrigin = (value: MetricValue, name: string): MetricValue =>
   value.evidence === 'unavailable'
     ? // The file may come from a GPU that has the metric, and ncu was not asked for it.
-      { ...value, reason: `Imported from ${name}: ${value.reason?.replace(' on this GPU', '')}` }
+      {
+        ...value,
+        reason: english('records.importedWithout', {
+          file: name,
+          why: value.reason?.replace(' on this GPU', '') ?? '',
+        }),
+      }
     : value
 
 /** The level whose metrics the report holds any of; what else it holds is there under ncu's names. */

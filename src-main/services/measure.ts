@@ -11,6 +11,7 @@ import {
   type RunnerStage,
 } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
+import { english, message } from '../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../domain/errors'
 import { gflops, type Problem } from '../domain/problem'
 import type { Ceilings } from '../domain/ceilings'
@@ -192,24 +193,24 @@ function throwIfHopeless({ result, error }: Attempt): void {
     throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
 }
 
-const stageWords: Record<string, string> = {
-  load: 'being loaded',
-  verify: 'being verified',
-  time: 'being timed',
-  profile: 'being profiled',
-}
+const stages = ['load', 'verify', 'time', 'profile'] as const
 
 function causeOf(result: ProcessResult, stage: string, idleMs: number): string {
-  const when = `while ${stageWords[stage] ?? stage}`
+  const known = stages.find((name) => name === stage)
+  const when = { stage: known ? message(`part.${known}`) : stage }
   switch (result.outcome) {
     case 'idle':
-      return `Hung: no progress for ${Math.round(idleMs / 1000)} s ${when}; its process was ended.`
+      return english('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
     case 'signalled':
-      return `Crashed ${when} (${result.signal}).`
+      return english('records.crashed', { ...when, signal: result.signal ?? '' })
     case 'flooded':
-      return `Printed without end ${when}; its process was ended.`
+      return english('records.flooded', when)
     default:
-      return `Ended the runner ${when} (exit code ${result.exitCode}): ${tail(result)}`
+      return english('records.ended', {
+        ...when,
+        exitCode: result.exitCode ?? '',
+        text: tail(result),
+      })
   }
 }
 

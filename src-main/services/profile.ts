@@ -12,6 +12,7 @@ import {
 import type { ProcessResult } from '../adapters/process'
 import { profileArgs, type BuiltRung } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
+import { english } from '../domain/messages/message'
 import type { DeepProfile } from '../domain/deep'
 import { metricsAtLevel, unavailable, type MetricValue } from '../domain/metrics'
 import { type ProfileLevel } from '../domain/metric-definition'
@@ -69,7 +70,12 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   })
   if (rungs.length === 0) return none(null)
   const ncu = await toolbox.locate('ncu')
-  if (!ncu) return none({ message: 'ncu was not found.', remedy: remedies.ncu, missing: true })
+  if (!ncu)
+    return none({
+      message: english('doctor.toolMissing', { tool: 'ncu' }),
+      remedy: remedies.ncu,
+      missing: true,
+    })
 
   const version = await ncuVersion(toolbox, ncu, signal)
   const call: NcuCall = {

@@ -1,5 +1,6 @@
 /** From what is known of a rung at some point of a run to its result. */
 import { sha256 } from '../adapters/build-cache'
+import { english } from '../domain/messages/message'
 import { derivedMetrics } from '../domain/derived-metrics'
 import type { MetricValue } from '../domain/metrics'
 import type { ProfileLevel } from '../domain/metric-definition'
@@ -79,8 +80,8 @@ function statusOf({
 }: RungState): Pick<RungResult, 'status' | 'reason'> {
   if (unsupported) return { status: 'unsupported', reason: unsupported }
   if (build && !build.artefact && build.reason !== 'cancelled')
-    return { status: 'failed', reason: build.reason ?? 'It does not compile.' }
-  if (!measured) return { status: 'not-run', reason: 'It was not reached.' }
+    return { status: 'failed', reason: build.reason ?? english('checks.notCompiled') }
+  if (!measured) return { status: 'not-run', reason: english('records.notReached') }
   if (measured.trouble) return measured.trouble
   if (measured.verify && !measured.verify.passed)
     return { status: 'wrong', reason: wrongness(measured.verify) }
@@ -93,18 +94,23 @@ function noCounters(
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
 ): string {
-  if (status !== 'ok') return 'The rung has no time, so it was not profiled.'
-  if (level === 'none') return 'Profiling was turned off (--profile none).'
-  if (profileSkipped) return 'It was left out of profiling, on request or for its length.'
-  if (!profiled) return 'The run ended before it was profiled.'
-  return profiled.trouble?.message ?? 'ncu reported no launch of this rung.'
+  if (status !== 'ok') return english('records.noTimeNoProfile')
+  if (level === 'none') return english('records.profilingOff')
+  if (profileSkipped) return english('records.profilingSkipped')
+  if (!profiled) return english('records.endedBeforeProfile')
+  return profiled.trouble?.message ?? english('records.noLaunchReported')
 }
 
 export function wrongness(verify: NonNullable<Measured['verify']>): string {
-  if (verify.outOfBounds) return 'It writes outside C.'
+  if (verify.outOfBounds) return english('records.writesOutside')
   const first = verify.firstMismatch
-  const place = first
-    ? `; the first is C[${first.row}][${first.col}] = ${first.actual ?? 'NaN'}, expected ${first.expected ?? 'NaN'}`
-    : ''
-  return `${verify.mismatches} elements of C are beyond the error bound${place}.`
+  const count = verify.mismatches
+  if (!first) return english('records.mismatches', { count })
+  return english('records.mismatchesAt', {
+    count,
+    row: first.row,
+    column: first.col,
+    actual: first.actual ?? 'NaN',
+    expected: first.expected ?? 'NaN',
+  })
 }

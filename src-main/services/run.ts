@@ -7,6 +7,7 @@ import { cacheControl, clockControl } from '../adapters/ncu'
 import { nvccRelease, rungFlags } from '../adapters/nvcc'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
+import { english } from '../domain/messages/message'
 import type { DeepProfile } from '../domain/deep'
 import type { Ceilings } from '../domain/ceilings'
 import type { ErrorShape } from '../domain/errors'
@@ -158,7 +159,9 @@ export async function runLadder(
   const trouble = profiled?.trouble ?? null
   if (trouble)
     session.warnings.push(
-      `No counters: ${trouble.message}${trouble.remedy ? ` ${trouble.remedy}` : ''}`,
+      english('records.noCounters', {
+        why: [trouble.message, trouble.remedy].filter(Boolean).join(' '),
+      }),
     )
   session.warnings.push(...(profiled?.deepTroubles ?? []))
   if (profiled && profiled.unknownMetrics.length > 0 && !trouble)
@@ -167,7 +170,7 @@ export async function runLadder(
     )
   if (reference && states.get(reference.rung.id)?.measured?.timing == null && !signal.aborted)
     session.warnings.push(
-      `No ratios: the reference ${reference.rung.id} has no time. ${referenceTrouble(states.get(reference.rung.id))}`.trim(),
+      `${english('records.noRatios', { rung: reference.rung.id })} ${referenceTrouble(states.get(reference.rung.id))}`.trim(),
     )
   return {
     session,

@@ -7,6 +7,7 @@ import { sha256 } from '../adapters/build-cache'
 import { nvccRelease, staticRungFlags } from '../adapters/nvcc'
 import { probeLaunches } from '../adapters/launch-probe'
 import type { RunEvent } from '../contract'
+import { english } from '../domain/messages/message'
 import { derivedMetrics } from '../domain/derived-metrics'
 import type { BuildGpu } from '../domain/gpus'
 import { unavailable, type MetricValue } from '../domain/metrics'
@@ -85,7 +86,7 @@ export async function buildForGpu(
     completion: signal.aborted ? 'cancelled' : 'complete',
     elapsedSeconds: (performance.now() - started) / 1000,
     warnings: [
-      `Built for ${gpu.name} (compute capability ${gpu.computeCapability}, from the program's table) without a GPU: nothing was run, verified or timed.`,
+      english('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
     ],
     rungs: plan.rungs.map((planned) => results.get(planned.rung.id) ?? notReached(planned)),
   }
@@ -113,10 +114,10 @@ const resultOf = (
 const notReached = (planned: PlannedRung): RungResult =>
   resultOf(planned, {
     status: 'not-run',
-    reason: 'It was not reached.',
+    reason: english('records.notReached'),
     build: null,
     diagnostics: [],
-    metrics: allUnavailable('card', 'It was not reached.'),
+    metrics: allUnavailable('card', english('records.notReached')),
   })
 
 async function buildOne(
@@ -137,13 +138,13 @@ async function buildOne(
     })
   const built = await buildRung(compiler, planned, architecture.sm, staticRungFlags)
   if (!built.artefact) {
-    const reason = built.reason ?? 'It does not compile.'
+    const reason = built.reason ?? english('checks.notCompiled')
     return resultOf(planned, {
       status: 'failed',
       reason,
       build: null,
       diagnostics: built.diagnostics,
-      metrics: allUnavailable('card', 'It was not built.'),
+      metrics: allUnavailable('card', english('checks.notBuilt')),
     })
   }
   const found =
@@ -155,7 +156,7 @@ async function buildOne(
         })
   return resultOf(planned, {
     status: 'not-run',
-    reason: `Built for ${gpu.name}; nothing is run without a GPU.`,
+    reason: english('records.builtNotRun', { gpu: gpu.name }),
     build: built.build,
     diagnostics: built.diagnostics,
     ...('launches' in found ? { launches: found.launches } : {}),
@@ -183,7 +184,7 @@ async function launchesOf(
   const launches: Launch[] = []
   for (const { mangled, name, grid, block, dynamicSharedBytes, clusterBlocks } of answer.kernels) {
     const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
-    if (!compiled) return { reason: `ptxas did not tell of the kernel ${name}.` }
+    if (!compiled) return { reason: english('records.ptxasSilent', { kernel: name }) }
     launches.push({
       name,
       grid,
@@ -204,9 +205,9 @@ async function launchesOf(
 }
 
 function staticMetrics(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
-  const none = allUnavailable('card', `Nothing was run: it was built for ${gpu.name}.`)
+  const none = allUnavailable('card', english('records.nothingRun', { gpu: gpu.name }))
   if ('launches' in found) return { ...none, ...derivedMetrics(found.launches, gpu) }
-  const reason = `What it launches is not known: ${found.reason}`
+  const reason = english('records.launchUnknown', { why: found.reason })
   for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread'])
     none[id] = unavailable(none[id]!.unit, reason)
   return none

@@ -6,13 +6,12 @@ import { useI18n } from 'vue-i18n'
 import {
   englishTemplate,
   paragraph,
-  pieces,
   plain,
   type MessageKey,
   type Said,
   type Wording,
 } from '../../src-main/domain/messages/message'
-import { metricLabelled, recognize } from '../../src-main/domain/messages/recognize'
+import { metricLabelled, recognizeAll } from '../../src-main/domain/messages/recognize'
 import { metricDefinition } from '../../src-main/domain/metrics'
 import type { Sentence } from '../../src-main/domain/sentence'
 
@@ -31,25 +30,21 @@ export function useSaid() {
       if (id === 'time') return own.template('figures.time')
       return te(path) ? t(path) : (metricDefinition(id)?.label ?? id)
     },
-    // A Chinese full stop brings its own space.
-    get space() {
-      return locale.value === 'zh-CN' ? '' : ' '
-    },
   }
-  /** What a file says, as a message where it is one of ours. */
-  const understood = (said: Said): Said =>
-    typeof said === 'string' && locale.value !== 'en' ? (recognize(said) ?? said) : said
+  /** What a file says, as messages where it is ours. */
+  const understood = (said: Said): Said[] =>
+    typeof said === 'string' && locale.value !== 'en' ? recognizeAll(said) : [said]
 
   return {
     /** With its names as code. */
-    sentence: (said: Said): Sentence => pieces(understood(said), own),
-    text: (said: Said): string => plain(pieces(understood(said), own)),
+    sentence: (said: Said): Sentence => paragraph(understood(said), own),
+    text: (said: Said): string => plain(paragraph(understood(said), own)),
     /** Several sentences that belong together. */
-    passage: (parts: readonly Said[]): Sentence => paragraph(parts.map(understood), own),
+    passage: (parts: readonly Said[]): Sentence => paragraph(parts.flatMap(understood), own),
     /** A name that a file gives in English: a metric's label, or a word of ours. */
     label(text: string): string {
       const id = metricLabelled(text)
-      return id === undefined ? plain(pieces(understood(text), own)) : own.metric(id)
+      return id === undefined ? plain(paragraph(understood(text), own)) : own.metric(id)
     },
   }
 }

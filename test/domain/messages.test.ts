@@ -13,18 +13,36 @@ import {
   type MessageValue,
   type Wording,
 } from '../../src-main/domain/messages/message'
-import { recognize, storedKeys } from '../../src-main/domain/messages/recognize'
+import { recognize, recognizeAll, storedKeys } from '../../src-main/domain/messages/recognize'
 import { code } from '../../src-main/domain/sentence'
 
 const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unknown') })
 const upsideDown: Wording = {
   template: (key) => (key === 'guard.gpu' ? '{b} ≠ {a}' : englishTemplate(key).toUpperCase()),
   metric: (id) => `<${id}>`,
-  space: '',
 }
 
 /** What to set in where a bare figure is not what belongs there. */
-const special: Readonly<Record<string, MessageValue>> = { metric: { metric: 'sharedLoads' } }
+const moved = message('part.wentTimes', {
+  metric: { metric: 'sharedLoads' },
+  a: '805 M',
+  b: '134 M',
+  factor: '0.167',
+})
+const special: Readonly<Record<string, MessageValue>> = {
+  metric: { metric: 'sharedLoads' },
+  moved,
+  direction: message('part.up'),
+  stage: message('part.verify'),
+  part: message('checks.atMostRegisters', { most: '64' }),
+  rest: message('part.noSpills'),
+  bound: message('part.boundFrom', { sign: '≤', limit: '1.00 ms', from: '0.5 × 01_naive' }),
+  other: message('part.bound', { sign: '≥', limit: '7' }),
+  faults: [
+    message('part.tooManyRegisters', { registers: '72', most: '64' }),
+    message('part.spills', { bytes: '8' }),
+  ],
+}
 
 const sampleOf = (key: MessageKey): AnyMessage => ({
   key,
@@ -67,7 +85,7 @@ describe('a message', () => {
 
   it('joins to a paragraph as the language does', () => {
     expect(plain(paragraph([differs, 'Foreign.']))).toBe(`${inEnglish(differs)} Foreign.`)
-    expect(plain(paragraph(['甲。', '乙。'], upsideDown))).toBe('甲。乙。')
+    expect(plain(paragraph(['甲。', '乙。']))).toBe('甲。乙。')
   })
 })
 
@@ -77,9 +95,24 @@ describe('a stored sentence', () => {
     expect(recognize(inEnglish(sample))).toEqual(sample)
   })
 
+  it('may stand among others, and hold what a tool said', () => {
+    expect(recognizeAll('It launches no kernel. Segmentation fault. It writes outside C.')).toEqual(
+      [message('figures.noKernel'), 'Segmentation fault.', message('records.writesOutside')],
+    )
+    expect(recognize('At 1024³: The tool broke')).toEqual(
+      message('checks.wrongAt', { size: '1024³', why: 'The tool broke' }),
+    )
+    expect(recognize('At 1024³: It writes outside C.')).toEqual(
+      message('checks.wrongAt', { size: '1024³', why: message('records.writesOutside') }),
+    )
+  })
+
   it('of someone else stays as it is', () => {
     expect(recognize('nvcc: error: no such file')).toBeUndefined()
     expect(recognize('It launches no kernel. Or does it?')).toBeUndefined()
+    expect(recognizeAll('ld: cannot find -lcublas. See nvcc.')).toEqual([
+      'ld: cannot find -lcublas. See nvcc.',
+    ])
     expect(recognize(`Computed from ${'9'.repeat(100_000)} threads`)).toBeUndefined()
   })
 })

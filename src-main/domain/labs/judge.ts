@@ -9,6 +9,7 @@ import type {
   TimeCheck,
 } from './lab'
 import type { CheckResult, LabFigure } from './outcome'
+import { english, inEnglish, message, type AnyMessage } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics'
 import { problemLabel, type Problem } from '../problem'
 import { rungOf, type Build, type RungResult, type Session } from '../session'
@@ -64,36 +65,51 @@ const sizes = (all: readonly Pick<Problem, 'm' | 'n' | 'k'>[]): string =>
 export const metricLabel = (metric: string): string =>
   metric === 'time' ? 'Time' : (metricDefinition(metric)?.label ?? metric)
 
+function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): string {
+  const first = maxRegisters === undefined
+  const parts = [
+    ...(first ? [] : [message('checks.atMostRegisters', { most: maxRegisters })]),
+    ...(maxSharedBytes === undefined
+      ? []
+      : [
+          message(first ? 'checks.atMostBytesFirst' : 'part.atMostBytes', {
+            most: maxSharedBytes,
+          }),
+        ]),
+    ...(noSpills
+      ? [message(first && maxSharedBytes === undefined ? 'checks.noSpillsFirst' : 'part.noSpills')]
+      : []),
+  ]
+  return parts.length === 0
+    ? ''
+    : inEnglish(parts.reduceRight((rest, part) => message('checks.and', { part, rest })))
+}
+
 /** What a check asks for, where its author gave it no title. */
 export function checkTitle(check: LabCheck): string {
   if (check.title !== undefined) return check.title
   switch (check.kind) {
     case 'correctness':
-      return `Right at ${sizes(check.sizes)}`
+      return english('checks.rightAt', { sizes: sizes(check.sizes) })
     case 'sanitizer':
-      return `compute-sanitizer finds nothing (${check.tools.join(', ')})`
+      return english('checks.sanitizerTitle', { tools: check.tools.join(', ') })
     case 'metric':
       return metricLabel(check.metric)
     case 'time':
-      return `At most ${check.below.factor} times the time of ${check.below.rung}`
+      return english('checks.timeTitle', check.below)
     case 'static':
-      return [
-        ...(check.maxRegisters === undefined ? [] : [`At most ${check.maxRegisters} registers`]),
-        ...(check.maxSharedBytes === undefined
-          ? []
-          : [`at most ${check.maxSharedBytes} bytes of shared memory`]),
-        ...(check.noSpills ? ['no spills'] : []),
-      ].join(', ')
+      return staticTitle(check)
   }
 }
 
 /** Why the submission has no figures though the machine could have taken them; null when it has. */
 function ownFault(evidence: LabEvidence): string | null {
-  if (evidence.build && !evidence.build.ok) return evidence.build.reason ?? 'It does not compile.'
+  if (evidence.build && !evidence.build.ok)
+    return evidence.build.reason ?? english('checks.notCompiled')
   const own = evidence.session && rungOf(evidence.session, submissionId)
   if (!own || own.status === 'ok' || own.status === 'unsupported' || own.status === 'not-run')
     return null
-  return own.reason ?? 'It failed.'
+  return own.reason ?? english('checks.failed')
 }
 
 /** Why there is nothing to judge; null where the submission ran. */
@@ -101,18 +117,18 @@ function cannot(evidence: LabEvidence): Verdict | null {
   const fault = ownFault(evidence)
   if (fault !== null) return failed(fault)
   const own = evidence.session && rungOf(evidence.session, submissionId)
-  if (!own) return notHere(evidence.reason ?? 'Nothing was measured.')
+  if (!own) return notHere(evidence.reason ?? english('checks.nothingMeasured'))
   if (own.status === 'unsupported' || own.status === 'not-run')
-    return notHere(own.reason ?? 'It did not run.')
+    return notHere(own.reason ?? english('checks.didNotRun'))
   return null
 }
 
 function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdict {
   if (evidence.build && !evidence.build.ok)
-    return failed(evidence.build.reason ?? 'It does not compile.')
+    return failed(evidence.build.reason ?? english('checks.notCompiled'))
   const own = evidence.session && rungOf(evidence.session, submissionId)
   if (!own || own.status === 'unsupported' || own.status === 'not-run')
-    return notHere(own?.reason ?? evidence.reason ?? 'Nothing was measured.')
+    return notHere(own?.reason ?? evidence.reason ?? english('checks.nothingMeasured'))
   const asked = check.sizes.map((size) => {
     const done = own.alsoVerified?.find(
       ({ problem }) =>
@@ -126,25 +142,29 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
   })
   const worst = Math.max(...asked.map(({ done }) => done?.verify?.worstRelativeError ?? 0))
   const wrong = asked.find(({ done }) => done && !done.verify?.passed)
-  if (wrong) return failed(`At ${wrong.label}: ${wrong.done?.reason ?? 'the result is wrong.'}`)
+  if (wrong)
+    return failed(
+      english('checks.wrongAt', {
+        size: wrong.label,
+        why: wrong.done?.reason ?? message('checks.wrong'),
+      }),
+    )
   const open = asked.filter(({ done }) => !done)
   const fault = ownFault(evidence)
   if (open.length > 0 && fault !== null) return failed(fault)
   if (open.length > 0)
-    return notHere(`It was not run at ${open.map(({ label }) => label).join(', ')}.`)
-  return passed(
-    `Right at ${sizes(check.sizes)}; the worst relative error is ${worst.toPrecision(2)}.`,
-  )
+    return notHere(english('checks.notRunAt', { sizes: open.map(({ label }) => label).join(', ') }))
+  return passed(english('checks.right', { sizes: sizes(check.sizes), error: worst.toPrecision(2) }))
 }
 
 function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
   if (evidence.build && !evidence.build.ok)
-    return failed(evidence.build.reason ?? 'It does not compile.')
+    return failed(evidence.build.reason ?? english('checks.notCompiled'))
   const sanitized = evidence.sanitized[check.id]
   if (!sanitized) {
     const fault = ownFault(evidence)
     return fault === null
-      ? notHere(evidence.reason ?? 'compute-sanitizer did not run.')
+      ? notHere(evidence.reason ?? english('checks.sanitizerNotRun'))
       : failed(fault)
   }
   if ('reason' in sanitized) return notHere(sanitized.reason)
@@ -155,20 +175,29 @@ function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
   const found = runs.find(({ run }) => run?.status === 'found')
   if (found?.run) {
     const [first] = found.run.findings
-    const place =
-      first?.place.line == null ? '' : ` The first is in line ${first.place.line}: ${first.message}`
-    return failed(`${found.tool} counts ${found.run.total ?? found.run.findings.length}.${place}`)
+    const counted = { tool: found.tool, total: found.run.total ?? found.run.findings.length }
+    const line = first?.place.line
+    return failed(
+      first && line != null
+        ? english('checks.countsInLine', { ...counted, line, text: first.message })
+        : english('checks.counts', counted),
+    )
   }
   const silent = runs.find(({ run }) => run?.status !== 'clean')
   if (silent)
-    return notHere(`${silent.tool} came to no verdict: ${silent.run?.reason ?? 'it did not run.'}`)
-  return passed(`${check.tools.join(', ')}: nothing found.`)
+    return notHere(
+      english('checks.noVerdict', {
+        tool: silent.tool,
+        why: silent.run?.reason ?? message('checks.didNotRun'),
+      }),
+    )
+  return passed(english('checks.nothingFound', { tools: check.tools.join(', ') }))
 }
 
 interface Bound {
   sign: '≤' | '≥'
   limit: number
-  /** Where the limit comes from. */
+  /** Where the limit comes from; empty where the lab says it. */
   from: string
 }
 
@@ -184,10 +213,13 @@ function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: st
     const value = rungOf(session, bound.rung)?.metrics[check.metric]
     if (value?.value == null)
       return {
-        missing: `${bound.rung} has no figure to compare with: ${value?.reason ?? 'it was not measured.'}`,
+        missing: english('checks.noFigure', {
+          rung: bound.rung,
+          why: value?.reason ?? message('checks.notMeasured'),
+        }),
       }
     const from = bound.factor === 1 ? bound.rung : `${bound.factor} × ${bound.rung}`
-    bounds.push({ sign, limit: value.value * bound.factor, from: ` (${from})` })
+    bounds.push({ sign, limit: value.value * bound.factor, from })
   }
   return bounds
 }
@@ -198,14 +230,27 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
   const session = evidence.session!
   const value = rungOf(session, submissionId)?.metrics[check.metric]
   const label = metricLabel(check.metric)
-  if (value?.value == null) return notHere(`${label}: ${value?.reason ?? 'it was not collected.'}`)
+  const metric = { metric: check.metric }
+  if (value?.value == null)
+    return notHere(
+      english('checks.metricMissing', {
+        metric,
+        why: value?.reason ?? message('checks.notCollected'),
+      }),
+    )
   const bounds = boundsOf(check, session)
   if ('missing' in bounds) return notHere(bounds.missing)
-  const shown = (limit: number): string => formatValue(limit, value.unit)
+  const own = { metric, value: formatValue(value.value, value.unit) }
+  const words = ({ sign, limit, from }: Bound): AnyMessage => {
+    const bound = { sign, limit: formatValue(limit, value.unit) }
+    return from === ''
+      ? message('part.bound', bound)
+      : message('part.boundFrom', { ...bound, from })
+  }
   const figures: LabFigure[] = [
     { label, value },
     ...bounds.map(({ sign, limit, from }) => ({
-      label: `${sign}${from}`,
+      label: from === '' ? sign : `${sign} (${from})`,
       value: derived(limit, value.unit),
     })),
   ]
@@ -213,12 +258,14 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
     sign === '≤' ? value.value! > limit : value.value! < limit,
   )
   return broken
-    ? failed(
-        `${label}: ${shown(value.value)}; it has to be ${broken.sign} ${shown(broken.limit)}${broken.from}.`,
-        figures,
-      )
+    ? failed(english('checks.metricFailed', { ...own, bound: words(broken) }), figures)
     : passed(
-        `${label}: ${shown(value.value)}, ${bounds.map(({ sign, limit, from }) => `${sign} ${shown(limit)}${from}`).join(' and ')}.`,
+        english('checks.metricPassed', {
+          ...own,
+          bound: bounds
+            .map(words)
+            .reduceRight((other, bound) => message('part.both', { bound, other })),
+        }),
         figures,
       )
 }
@@ -229,9 +276,14 @@ function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
   const session = evidence.session!
   const own = rungOf(session, submissionId)?.timing
   const other = rungOf(session, check.below.rung)
-  if (!own) return notHere('It has no time.')
+  if (!own) return notHere(english('checks.noTime'))
   if (!other?.timing)
-    return notHere(`${check.below.rung} has no time: ${other?.reason ?? 'it was not measured.'}`)
+    return notHere(
+      english('checks.otherWithoutTime', {
+        rung: check.below.rung,
+        why: other?.reason ?? message('checks.notMeasured'),
+      }),
+    )
   const noise = check.noise + own.spread + other.timing.spread
   const limit = other.timing.medianMs * check.below.factor * (1 + noise)
   const ratio = own.medianMs / other.timing.medianMs
@@ -240,38 +292,48 @@ function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
     { label: check.below.rung, value: measured(other.timing.medianMs, 'ms') },
     { label: `≤ (${check.below.factor} × ${check.below.rung})`, value: derived(limit, 'ms') },
   ]
-  const words = `${formatMs(own.medianMs)}, ${ratio.toFixed(3)} times the ${formatMs(other.timing.medianMs)} of ${check.below.rung}; asked for is ${check.below.factor}, with ${(noise * 100).toFixed(1)} % for noise.`
+  const words = english('checks.time', {
+    own: formatMs(own.medianMs),
+    ratio: ratio.toFixed(3),
+    other: formatMs(other.timing.medianMs),
+    rung: check.below.rung,
+    factor: check.below.factor,
+    noise: (noise * 100).toFixed(1),
+  })
   return own.medianMs <= limit ? passed(words, figures) : failed(words, figures)
 }
 
 function judgeStatic(check: StaticCheck, evidence: LabEvidence): Verdict {
   const { build } = evidence
-  if (!build) return notHere(evidence.reason ?? 'It was not built.')
-  if (!build.ok || !build.resources) return failed(build.reason ?? 'It does not compile.')
+  if (!build) return notHere(evidence.reason ?? english('checks.notBuilt'))
+  if (!build.ok || !build.resources) return failed(build.reason ?? english('checks.notCompiled'))
   const { registersPerThread, staticSharedBytes, spillStoreBytes, spillLoadBytes } = build.resources
-  if (registersPerThread === null) return failed('The file holds no kernel.')
+  if (registersPerThread === null) return failed(english('checks.noKernel'))
   const shared = staticSharedBytes ?? 0
   const spills = (spillStoreBytes ?? 0) + (spillLoadBytes ?? 0)
   const figures: LabFigure[] = [
-    { label: 'Registers per thread', value: measured(registersPerThread, 'registers') },
-    { label: 'Static shared memory', value: measured(shared, 'bytes') },
-    { label: 'Spills', value: measured(spills, 'bytes') },
+    { label: metricLabel('registersPerThread'), value: measured(registersPerThread, 'registers') },
+    { label: english('checks.staticShared'), value: measured(shared, 'bytes') },
+    { label: english('checks.spilled'), value: measured(spills, 'bytes') },
   ]
   const faults = [
     ...(check.maxRegisters !== undefined && registersPerThread > check.maxRegisters
-      ? [`${registersPerThread} registers a thread, where ${check.maxRegisters} are allowed`]
+      ? [
+          message('part.tooManyRegisters', {
+            registers: registersPerThread,
+            most: check.maxRegisters,
+          }),
+        ]
       : []),
     ...(check.maxSharedBytes !== undefined && shared > check.maxSharedBytes
-      ? [`${shared} bytes of static shared memory, where ${check.maxSharedBytes} are allowed`]
+      ? [message('part.tooManyBytes', { bytes: shared, most: check.maxSharedBytes })]
       : []),
-    ...(check.noSpills && spills > 0
-      ? [`registers spill to local memory (${spills} bytes of stores and loads)`]
-      : []),
+    ...(check.noSpills && spills > 0 ? [message('part.spills', { bytes: spills })] : []),
   ]
   return faults.length > 0
-    ? failed(`It has ${faults.join('; ')}.`, figures)
+    ? failed(english('checks.faults', { faults }), figures)
     : passed(
-        `${registersPerThread} registers a thread, ${shared} bytes of static shared memory, ${spills} bytes of spills.`,
+        english('checks.resources', { registers: registersPerThread, bytes: shared, spills }),
         figures,
       )
 }
@@ -305,9 +367,12 @@ export function figureOf(rung: RungResult | undefined, metric: string): MetricVa
   if (metric === 'time')
     return rung?.timing
       ? measured(rung.timing.medianMs, 'ms')
-      : unavailable('ms', rung?.reason ?? 'It has no time.')
+      : unavailable('ms', rung?.reason ?? english('checks.noTime'))
   return (
     rung?.metrics[metric] ??
-    unavailable(metricDefinition(metric)?.unit ?? '×', rung?.reason ?? 'It was not collected.')
+    unavailable(
+      metricDefinition(metric)?.unit ?? '×',
+      rung?.reason ?? english('checks.notCollected'),
+    )
   )
 }

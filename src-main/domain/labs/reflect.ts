@@ -6,6 +6,7 @@ import type { Lab, LabPrediction, LabQuestion } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { answerOf } from './question'
+import { english, inEnglish, message, paragraph, plain, type AnyMessage } from '../messages/message'
 import { metricDefinition } from '../metrics'
 import { rungOf, type RungResult, type Session } from '../session'
 import { formatValue } from '../units'
@@ -16,14 +17,10 @@ export function directionOf(before: number, after: number, tolerance: number): D
   return after > before ? 'up' : 'down'
 }
 
-const directionWords: Record<Direction, string> = {
-  up: 'up',
-  down: 'down',
-  same: 'no change',
-}
+const directionWords = (direction: Direction): AnyMessage => message(`part.${direction}`)
 
-const times = (factor: number): string =>
-  `${factor >= 100 ? Math.round(factor) : Number(factor.toPrecision(3))} times`
+const rounded = (factor: number): number =>
+  factor >= 100 ? Math.round(factor) : Number(factor.toPrecision(3))
 
 interface Pair {
   before: number
@@ -41,12 +38,18 @@ function pairOf(before: RungResult, after: RungResult, metric: string): Pair | n
 const shown = (metric: string, value: number): string =>
   formatValue(value, metric === 'time' ? 'ms' : (metricDefinition(metric)?.unit ?? '×'))
 
-function moved(metric: string, { before, after, factor }: Pair): string {
-  const label = metricLabel(metric)
-  if (shown(metric, before) === shown(metric, after))
-    return `${label} stayed at ${shown(metric, after)}`
-  return `${label} went from ${shown(metric, before)} to ${shown(metric, after)}${factor === null ? '' : ` (${times(factor)})`}`
+/** What became of a metric, without a full stop. */
+function move(id: string, { before, after, factor }: Pair): AnyMessage {
+  const metric = { metric: id }
+  const [a, b] = [shown(id, before), shown(id, after)]
+  if (a === b) return message('part.stayed', { metric, value: b })
+  return factor === null
+    ? message('part.went', { metric, a, b })
+    : message('part.wentTimes', { metric, a, b, factor: rounded(factor) })
 }
+
+const moved = (metric: string, pair: Pair): AnyMessage =>
+  message('reflect.moved', { moved: move(metric, pair) })
 
 /** Work that a launch does, whatever its speed; the ones that the profile holds are looked at. */
 const work = [
@@ -87,7 +90,7 @@ function movers(
 }
 
 /** What warps waited for most, and what became of it. */
-function stallWords(before: RungResult, after: RungResult): string[] {
+function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
   const ids = Object.keys(after.metrics).filter(isStall)
   const worst = (rung: RungResult): string | undefined =>
     ids
@@ -96,18 +99,19 @@ function stallWords(before: RungResult, after: RungResult): string[] {
   const [was, is] = [worst(before), worst(after)]
   if (was === undefined || is === undefined) return []
   const pair = pairOf(before, after, was)
-  const lines = pair
-    ? [`Most of the waiting was for one thing: ${moved(was, pair)} an issued instruction.`]
-    : []
+  const lines = pair ? [message('reflect.waiting', { moved: move(was, pair) })] : []
   if (is !== was)
     lines.push(
-      `Now they wait most for another: ${metricLabel(is)} is at ${shown(is, after.metrics[is]!.value!)}.`,
+      message('reflect.waitingNow', {
+        metric: { metric: is },
+        value: shown(is, after.metrics[is]!.value!),
+      }),
     )
   return lines
 }
 
 /** An FFMA computes 32 products a warp, so there are m·n·k / 32 of them in any FP32 product. */
-function loadsForEachFma(session: Session, before: RungResult, after: RungResult): string[] {
+function loadsForEachFma(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
   if (session.problem.dtype !== 'f32') return []
   const pair = pairOf(before, after, 'sharedLoads')
   if (!pair || pair.before + pair.after === 0) return []
@@ -115,11 +119,15 @@ function loadsForEachFma(session: Session, before: RungResult, after: RungResult
   const fmas = (m * n * k) / 32
   const rate = (loads: number): string => Number((loads / fmas).toPrecision(3)).toString()
   return [
-    `The product takes ${formatValue(fmas, 'inst')} multiply-adds of a warp at least, so there were ${rate(pair.before)} shared loads for each, and there are ${rate(pair.after)} now.`,
+    message('reflect.loads', {
+      fmas: formatValue(fmas, 'inst'),
+      a: rate(pair.before),
+      b: rate(pair.after),
+    }),
   ]
 }
 
-function occupancyWords(before: RungResult, after: RungResult): string[] {
+function occupancyWords(metric: string, before: RungResult, after: RungResult): AnyMessage[] {
   const registers = pairOf(before, after, 'registersPerThread')
   const theoretical = pairOf(before, after, 'theoreticalOccupancy')
   const block = (rung: RungResult): number | null => {
@@ -128,16 +136,23 @@ function occupancyWords(before: RungResult, after: RungResult): string[] {
   }
   const [was, is] = [block(before), block(after)]
   return [
-    ...(theoretical ? [`${moved('theoreticalOccupancy', theoretical)}.`] : []),
+    ...(theoretical && metric !== 'theoreticalOccupancy'
+      ? [moved('theoreticalOccupancy', theoretical)]
+      : []),
     ...(registers && was !== null && is !== null
       ? [
-          `A block has ${is} threads of ${registers.after} registers; it had ${was} of ${registers.before}.`,
+          message('reflect.block', {
+            threads: is,
+            registers: registers.after,
+            threadsBefore: was,
+            registersBefore: registers.before,
+          }),
         ]
       : []),
   ]
 }
 
-function timeWords(session: Session, before: RungResult, after: RungResult): string[] {
+function timeWords(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
   const time = pairOf(before, after, 'time')
   const [most, next] = movers(before, after, work)
   // A pipe that is all but idle on both sides explains nothing.
@@ -148,14 +163,14 @@ function timeWords(session: Session, before: RungResult, after: RungResult): str
   const occupancy = pairOf(before, after, 'achievedOccupancy')
   const faster = time !== null && time.after < time.before
   return [
-    ...(most ? [`${moved(most.metric, most.pair)}.`] : []),
-    ...(next ? [`${moved(next.metric, next.pair)}.`] : []),
-    ...(busiest ? [`${moved(busiest.metric, busiest.pair)} of the active cycles.`] : []),
+    ...(most ? [moved(most.metric, most.pair)] : []),
+    ...(next ? [moved(next.metric, next.pair)] : []),
+    ...(busiest
+      ? [message('reflect.ofCycles', { moved: move(busiest.metric, busiest.pair) })]
+      : []),
     ...stallWords(before, after),
     ...(occupancy && faster && occupancy.after < occupancy.before * 0.9
-      ? [
-          `${moved('achievedOccupancy', occupancy)}, and it is faster all the same: fewer warps that each have more to do between two waits.`,
-        ]
+      ? [message('reflect.fewerWarps', { moved: move('achievedOccupancy', occupancy) })]
       : []),
     ...(most || busiest ? [] : loadsForEachFma(session, before, after)),
   ]
@@ -167,9 +182,9 @@ export function explain(
   metric: string,
   before: RungResult,
   after: RungResult,
-): string[] {
+): AnyMessage[] {
   const time = pairOf(before, after, 'time')
-  const bought = time && metric !== 'time' ? [`${moved('time', time)}.`] : []
+  const bought = time && metric !== 'time' ? [moved('time', time)] : []
   switch (metric) {
     case 'time':
       return timeWords(session, before, after)
@@ -178,10 +193,7 @@ export function explain(
     case 'theoreticalOccupancy':
     case 'achievedOccupancy':
     case 'registersPerThread':
-      return [
-        ...occupancyWords(before, after).filter((line) => !line.startsWith(metricLabel(metric))),
-        ...bought,
-      ]
+      return [...occupancyWords(metric, before, after), ...bought]
     case 'fmaUtilization':
     case 'tensorUtilization':
     case 'issueSlotsBusy':
@@ -189,7 +201,7 @@ export function explain(
     case 'sharedLoadBankConflicts':
     case 'sharedStoreBankConflicts': {
       const loads = pairOf(before, after, 'sharedLoads')
-      return [...(loads ? [`${moved('sharedLoads', loads)}.`] : []), ...bought]
+      return [...(loads ? [moved('sharedLoads', loads)] : []), ...bought]
     }
     default: {
       const related = movers(
@@ -197,7 +209,7 @@ export function explain(
         after,
         work.filter((id) => id !== metric),
       )[0]
-      return [...(related ? [`${moved(related.metric, related.pair)}.`] : []), ...bought]
+      return [...(related ? [moved(related.metric, related.pair)] : []), ...bought]
     }
   }
 }
@@ -209,15 +221,20 @@ function predictionWords(
   pair: Pair,
   met: boolean | null,
 ): string {
-  const measuredWords = `${moved(prediction.metric, pair)}.`
-  if (!given || met === null) return measuredWords
-  const said = `You said ${directionWords[given.direction]}${given.factor === null ? '' : `, ${times(given.factor)}`}.`
+  const measured = moved(prediction.metric, pair)
+  if (!given || met === null) return inEnglish(measured)
+  const guess = directionWords(given.direction)
+  const tolerance = Math.round(prediction.tolerance * 100)
+  const said =
+    given.factor === null
+      ? message('reflect.said', { direction: guess })
+      : message('reflect.saidTimes', { direction: guess, factor: rounded(given.factor) })
   const verdict = met
-    ? 'That is right'
+    ? message('reflect.right', { tolerance })
     : given.direction === direction
-      ? 'The direction is right, the factor is not'
-      : `It was ${directionWords[direction]}`
-  return `${said} ${measuredWords} ${verdict}, within ${Math.round(prediction.tolerance * 100)} %.`
+      ? message('reflect.directionRight', { tolerance })
+      : message('reflect.wrong', { direction: directionWords(direction), tolerance })
+  return plain(paragraph([said, measured, verdict]))
 }
 
 function factorMet(prediction: LabPrediction, given: number | null, pair: Pair): boolean {
@@ -253,7 +270,7 @@ function judgePrediction(
       direction: null,
       status: 'unavailable',
       sentence:
-        evidence.reason ?? base.after.reason ?? base.before.reason ?? 'It was not measured.',
+        evidence.reason ?? base.after.reason ?? base.before.reason ?? english('checks.notMeasured'),
       explanation: [],
     }
   const direction = directionOf(pair.before, pair.after, prediction.tolerance)
@@ -266,7 +283,7 @@ function judgePrediction(
     direction,
     status: met === null ? 'not-given' : met ? 'met' : 'missed',
     sentence: predictionWords(prediction, given, direction, pair, met),
-    explanation: explain(session, prediction.metric, before, after),
+    explanation: explain(session, prediction.metric, before, after).map(inEnglish),
   }
 }
 
@@ -298,18 +315,20 @@ function judgeQuestion(
     return {
       ...base,
       status: 'unavailable',
-      sentence: `The answer depends on what was not measured here. ${evidence.reason ?? ''}`.trim(),
+      sentence: `${english('reflect.depends')} ${evidence.reason ?? ''}`.trim(),
     }
-  const gpu = session?.device ? ` on ${session.device.name}` : ''
+  const gpu = session?.device?.name
   if (given === null)
-    return { ...base, answer: null, status: 'not-given', sentence: 'No answer was given.' }
+    return { ...base, answer: null, status: 'not-given', sentence: english('reflect.noAnswer') }
   const right = Math.abs(given - answer) <= question.tolerance * Math.abs(answer)
+  const values = { given: words(given), answer: words(answer) }
   return {
     ...base,
     status: right ? 'right' : 'wrong',
-    sentence: right
-      ? `${words(given)} is right${gpu}: it is ${words(answer)}.`
-      : `${words(given)} is not right${gpu}: it is ${words(answer)}.`,
+    sentence:
+      gpu === undefined
+        ? english(right ? 'reflect.answerRight' : 'reflect.answerWrong', values)
+        : english(right ? 'reflect.answerRightOn' : 'reflect.answerWrongOn', { ...values, gpu }),
   }
 }
 

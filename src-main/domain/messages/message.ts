@@ -43,12 +43,14 @@ export interface AnyMessage {
 /** A sentence of ours, or one as its author, a tool or a session has it. */
 export type Said = AnyMessage | string
 
-type Values<Key extends MessageKey> = Message<Key>['values']
+type Arguments<Key extends MessageKey> = [Placeholders<TemplateOf<Key>>] extends [never]
+  ? []
+  : [values: Message<Key>['values']]
 
 /** A message; the values that its English template names are required. */
 export const message = <Key extends MessageKey>(
   key: Key,
-  ...[values]: [Placeholders<TemplateOf<Key>>] extends [never] ? [] : [Values<Key>]
+  ...[values]: Arguments<Key>
 ): AnyMessage => ({ key, values: values ?? {} })
 
 export function englishTemplate(key: MessageKey): string {
@@ -56,18 +58,15 @@ export function englishTemplate(key: MessageKey): string {
   return (templates as Record<string, Record<string, string>>)[table]![name]!
 }
 
-/** How a language says a message: its template, its name for a metric, what joins sentences and parts. */
+/** How a language says a message: its template, and its name for a metric. */
 export interface Wording {
   template(key: MessageKey): string
   metric(id: string): string
-  /** Between sentences of one paragraph. */
-  space: string
 }
 
-const english: Wording = {
+const inDomain: Wording = {
   template: englishTemplate,
   metric: (id) => (id === 'time' ? templates.figures.time : (metricDefinition(id)?.label ?? id)),
-  space: ' ',
 }
 
 export const placeholder = /\{(\w+)\}/g
@@ -91,7 +90,7 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
 const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
 /** The sentence in a language, with the names in it that are set as code. */
-export function pieces(said: Said, wording: Wording = english): Sentence {
+export function pieces(said: Said, wording: Wording = inDomain): Sentence {
   if (typeof said === 'string') return [said]
   const { key, values } = said
   // Split by a pattern with a group: words and names by turns.
@@ -105,15 +104,20 @@ export function pieces(said: Said, wording: Wording = english): Sentence {
     })
 }
 
-/** Several sentences as one paragraph. */
-export const paragraph = (parts: readonly Said[], wording: Wording = english): Sentence =>
-  joined(
-    parts.map((part) => pieces(part, wording)),
-    wording.space,
-  )
+/** Several sentences as one paragraph; a full stop of full width brings its own space. */
+export const paragraph = (parts: readonly Said[], wording: Wording = inDomain): Sentence =>
+  parts
+    .map((part) => pieces(part, wording))
+    .reduce((before, next) =>
+      plain(before).endsWith('。') ? [...before, ...next] : [...before, ' ', ...next],
+    )
 
 export const plain = (sentence: Sentence): string =>
   sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
 
 /** As command line, files and reports have it. */
 export const inEnglish = (said: Said): string => plain(pieces(said))
+
+/** A sentence for a file: the English of a message. */
+export const english = <Key extends MessageKey>(key: Key, ...values: Arguments<Key>): string =>
+  inEnglish(message(key, ...values))

@@ -4,34 +4,47 @@
  * file says stays as it is. Pure.
  */
 import { metricDefinitions } from '../metrics'
+import { templates } from './english'
 import {
   englishTemplate,
   placeholder,
   type AnyMessage,
   type MessageKey,
   type MessageValue,
+  type Said,
 } from './message'
-import { templates } from './english'
 
-/** The tables whose sentences sessions and lab outcomes hold. */
-const storedTables = ['figures', 'occupancy'] as const satisfies readonly (keyof typeof templates)[]
+/** The tables whose sentences sessions, lab outcomes and a machine's report hold. */
+const storedTables = [
+  'figures',
+  'checks',
+  'reflect',
+  'records',
+  'doctor',
+] as const satisfies readonly (keyof typeof templates)[]
+
+const keysOf = (table: keyof typeof templates): MessageKey[] =>
+  Object.keys(templates[table]).map((name) => `${table}.${name}` as MessageKey)
+
+/** Every message that can be in a file. */
+export const storedKeys: readonly MessageKey[] = storedTables.flatMap(keysOf)
 
 /** A longer text is no sentence of ours: a compiler's, a tool's. */
-const longest = 1000
-
-/** A placeholder by its name: what its text can be, and what it is read as; undefined where it is not that. */
-interface Reading {
-  pattern: string
-  read(text: string): MessageValue | undefined
-}
+const longest = 2000
 
 const metricsByLabel = new Map([
-  ['Time', 'time'],
+  [templates.figures.time as string, 'time'],
   ...metricDefinitions.map(({ id, label }): [string, string] => [label, id]),
 ])
 
 /** The metric that a label of the registry names. */
 export const metricLabelled = (label: string): string | undefined => metricsByLabel.get(label)
+
+/** What a placeholder's text can be, and what it is read as; undefined where it is not that. */
+interface Reading {
+  pattern: string
+  read(text: string): MessageValue | undefined
+}
 
 const anything: Reading = { pattern: '.+?', read: (text) => text }
 const word: Reading = { pattern: '\\S+', read: (text) => text }
@@ -42,21 +55,32 @@ const metric: Reading = {
     return id === undefined ? undefined : { metric: id }
   },
 }
+/** A part of a sentence of ours, or one of them, and nothing else. */
+const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
+const sign: Reading = { pattern: '[≤≥]', read: (text) => text }
+/** A message of ours, or what a tool said. */
+const cause: Reading = { pattern: '.*', read: (text) => recognize(text) ?? text }
+const several: Reading = {
+  pattern: '.+?',
+  read(text) {
+    const found = text.split('; ').map((one) => find(parts, one))
+    return found.every((one) => one !== undefined) ? found : undefined
+  },
+}
+
+const named = (reading: Reading, names: string): Record<string, Reading> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, reading]))
+
+/** By the placeholder's name, the same in every template; anything where it is not here. */
 const readings: Readonly<Record<string, Reading>> = {
   metric,
-  ...Object.fromEntries(
-    [
-      'threads',
-      'registers',
-      'bytes',
-      'blocks',
-      'smCount',
-      'count',
-      'computeCapability',
-      'most',
-      'held',
-    ].map((name) => [name, word]),
-  ),
+  sign,
+  faults: several,
+  why: cause,
+  ...named(ours, 'part rest moved bound other direction stage'),
+  ...named(word, 'tool rung size line count total column row exitCode seconds metricName'),
+  ...named(word, 'threads registers bytes blocks smCount computeCapability most spills'),
+  ...named(word, 'threadsBefore registersBefore factor ratio noise error tolerance'),
 }
 
 const readingOf = (name: string): Reading => readings[name] ?? anything
@@ -73,20 +97,22 @@ const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\
 
 function known(key: MessageKey): Known {
   const parts = englishTemplate(key).split(placeholder)
-  const names = parts.filter((_, index) => index % 2 === 1)
-  const pattern = parts
-    .map((part, index) => (index % 2 === 0 ? escaped(part) : `(${readingOf(part).pattern})`))
-    .join('')
-  const letters = parts.reduce((sum, part, index) => sum + (index % 2 === 0 ? part.length : 0), 0)
-  return { key, names, pattern: new RegExp(`^${pattern}$`), letters }
+  const isName = (index: number): boolean => index % 2 === 1
+  return {
+    key,
+    names: parts.filter((_, index) => isName(index)),
+    pattern: new RegExp(
+      `^${parts.map((part, index) => (isName(index) ? `(${readingOf(part).pattern})` : escaped(part))).join('')}$`,
+    ),
+    letters: parts.reduce((sum, part, index) => sum + (isName(index) ? 0 : part.length), 0),
+  }
 }
 
-/** Every message that can be in a file. */
-export const storedKeys: readonly MessageKey[] = storedTables.flatMap((table) =>
-  Object.keys(templates[table]).map((name) => `${table}.${name}` as MessageKey),
-)
-
-const all: readonly Known[] = storedKeys.map(known).sort((a, b) => b.letters - a.letters)
+/** The surest first. */
+const bySurety = (keys: readonly MessageKey[]): Known[] =>
+  keys.map(known).sort((a, b) => b.letters - a.letters)
+const sentences = bySurety(storedKeys)
+const parts = bySurety(keysOf('part'))
 
 function read({ key, names, pattern }: Known, text: string): AnyMessage | undefined {
   const found = pattern.exec(text)
@@ -100,12 +126,22 @@ function read({ key, names, pattern }: Known, text: string): AnyMessage | undefi
   return { key, values }
 }
 
-/** The message that a stored sentence was made from; undefined where it is none of ours. */
-export function recognize(text: string): AnyMessage | undefined {
-  if (text.length > longest) return undefined
-  for (const candidate of all) {
+function find(candidates: readonly Known[], text: string): AnyMessage | undefined {
+  for (const candidate of candidates) {
     const found = read(candidate, text)
     if (found) return found
   }
   return undefined
+}
+
+/** The message that a stored sentence was made from; undefined where it is none of ours. */
+export const recognize = (text: string): AnyMessage | undefined =>
+  text.length > longest ? undefined : find(sentences, text)
+
+/** The same of a text of several sentences; those that are not ours stay as they are. */
+export function recognizeAll(text: string): Said[] {
+  const whole = recognize(text)
+  if (whole) return [whole]
+  const found = text.split(/(?<=\.) (?=[A-Z])/).map((sentence) => recognize(sentence) ?? sentence)
+  return found.some((said) => typeof said !== 'string') ? found : [text]
 }

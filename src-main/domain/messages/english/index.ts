@@ -4,7 +4,10 @@
  */
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
+import { checks, reflect } from './labs'
+import { part } from './part'
 import { fact, origin, provenance } from './provenance'
+import { doctor, records } from './records'
 import { status, summary } from './summary'
 
 export const templates = {
@@ -18,4 +21,9 @@ export const templates = {
   roofline,
   occupancy,
   figures,
+  checks,
+  reflect,
+  part,
+  records,
+  doctor,
 } as const

@@ -1,0 +1,21 @@
+/** Parts that are set into a sentence of ./labs or ./records, and say nothing by themselves. */
+export const part = {
+  atMostBytes: 'at most {most} bytes of shared memory',
+  noSpills: 'no spills',
+  bound: '{sign} {limit}',
+  boundFrom: '{sign} {limit} ({from})',
+  both: '{bound} and {other}',
+  tooManyRegisters: '{registers} registers a thread, where {most} are allowed',
+  tooManyBytes: '{bytes} bytes of static shared memory, where {most} are allowed',
+  spills: 'registers spill to local memory ({bytes} bytes of stores and loads)',
+  stayed: '{metric} stayed at {value}',
+  went: '{metric} went from {a} to {b}',
+  wentTimes: '{metric} went from {a} to {b} ({factor} times)',
+  up: 'up',
+  down: 'down',
+  same: 'no change',
+  load: 'being loaded',
+  verify: 'being verified',
+  time: 'being timed',
+  profile: 'being profiled',
+} as const
