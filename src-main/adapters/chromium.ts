@@ -63,6 +63,8 @@ interface Work {
   /** Of the file that is made; null where what is made comes on stdout. */
   output: string | null
   text: string
+  /** What a whole one ends in: where the disk is full, the browser leaves half of it and says nothing. */
+  ending?: string
   /** What the address of the document ends in. */
   hash?: string
 }
@@ -107,9 +109,16 @@ async function run(
       if (result.outcome !== 'exited' || result.exitCode !== 0) throw failed(program, what, result)
       return Buffer.from(result.stdout)
     }
-    return await readFile(out).catch(() => {
+    const made = await readFile(out).catch(() => {
       throw failed(program, what, result)
     })
+    if (files.ending !== undefined && !made.subarray(-16).toString('latin1').includes(files.ending))
+      throw new KernelLadderError(
+        'failed',
+        `${program} left half a ${what} in ${tmpdir()}: the disk is full, or the browser was stopped.`,
+        'Free some space there, or set TMPDIR to another folder, and try again.',
+      )
+    return made
   } finally {
     await rm(dir, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
   }
@@ -130,7 +139,7 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
 
 /** A document without scripts as a PDF, tagged and with an outline unless it is a draft. */
 export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
-  run('PDF', { input: 'report.html', output: 'report.pdf', text: html }, (out) => [
+  run('PDF', { input: 'report.html', output: 'report.pdf', ending: '%%EOF', text: html }, (out) => [
     `--print-to-pdf=${out}`,
     '--no-pdf-header-footer',
     draft ? '--disable-pdf-tagging' : '--generate-pdf-document-outline',
@@ -149,6 +158,7 @@ export const drawPng = (
     {
       input: 'chart.html',
       output: 'chart.png',
+      ending: 'IEND',
       text: `<!doctype html><body style="margin:0">${svg}`,
     },
     (out) => [

@@ -27,6 +27,7 @@ th, td { padding: 0.8mm 1.6mm 0.8mm 0; border-bottom: 0.4pt solid #d9dde2; text-
 thead th { border-bottom: 0.7pt solid #525b67; color: #525b67; font-size: 7.5pt; vertical-align: bottom }
 th.num, td.num { text-align: right; white-space: nowrap }
 thead th.num { white-space: normal }
+.num + th:not(.num), .num + td:not(.num) { padding-left: 3mm }
 td, tbody th { overflow-wrap: anywhere }
 tbody th { min-width: 27mm }
 .published td { white-space: nowrap; font-size: 7.2pt }

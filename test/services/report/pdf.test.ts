@@ -276,9 +276,20 @@ describe('the browser of this machine', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
+  it('that leaves half a document, as on a full disk, has made none', async () => {
+    const program = await browser(
+      'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; printf %%PDF-1.4 > "$out"',
+    )
+    setEnv({ KERNEL_LADDER_CHROMIUM: program })
+    await expect(printPdf('x')).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/left half a PDF in .*: the disk is full/) as string,
+    })
+  })
+
   it('gets a profile of its own, and no sandbox only where it is run by root', async () => {
     const program = await browser(
-      'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; echo "$@" > "$out"',
+      'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; (echo "$@"; echo %%EOF) > "$out"',
     )
     setEnv({ KERNEL_LADDER_CHROMIUM: program })
     const words = Buffer.from(await printPdf('x')).toString()
