@@ -56,6 +56,8 @@ export async function benchGrids(judge) {
       await browser.newContext({ viewport: { width: 1280, height: 800 } })
     ).newPage()
     await page.goto(address)
+    // The first screen sends one on to its session, which must not come after the address below.
+    await page.locator('tr[data-rung]').first().waitFor()
     for (const { name, view, ready, scroller, step } of [
       {
         name: `Ladder of ${rungs} rungs, down`,
