@@ -5,11 +5,9 @@
 import { type Sentence } from '../sentence'
 import { oneLine, visible } from './visible'
 
-/** Escapes what is markup anywhere in a line; spaces at the ends stay. */
-const escapeInline = (text: string): string =>
-  visible(text)
-    .replace(/\s+/g, ' ')
-    .replace(/[\\`*_[\]|~$]/g, '\\$&')
+/** Escapes HTML, and what GitHub makes links of by itself: both also where Markdown is not read. */
+const escapeHtml = (line: string): string =>
+  line
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
@@ -18,6 +16,14 @@ const escapeInline = (text: string): string =>
     .replace(/#(?=\d)/g, '#<!-- -->')
     .replace(/:(?=\/\/)/g, '&#58;')
     .replace(/\bwww(?=\.)/gi, '$&<!-- -->')
+
+/** Escapes what is markup anywhere in a line; spaces at the ends stay. */
+const escapeInline = (text: string): string =>
+  escapeHtml(
+    visible(text)
+      .replace(/\s+/g, ' ')
+      .replace(/[\\`*_[\]|~$]/g, '\\$&'),
+  )
 
 /** Escapes what would open a heading, a list or a rule at the start of a line. */
 const escapeStart = (line: string): string =>
@@ -69,6 +75,10 @@ export function mdTable(
   ].join('\n')
 }
 
-/** A block that opens on a click; GitHub needs the empty lines to read Markdown inside. */
+/** Plain text in a line of HTML, such as the summary of `details`, where a backslash would be one. */
+export const mdHtml = (text: string): string =>
+  escapeHtml(visible(text).replace(/\s+/g, ' ').trim()).replaceAll('$', '&#36;')
+
+/** A block that opens on a click; its summary is HTML, and GitHub needs the empty lines to read Markdown inside. */
 export const details = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`

@@ -1,10 +1,11 @@
 /** Two sessions side by side as a document for print. */
 import { inEnglish } from '../../domain/messages/message'
+import { rungOrigins } from '../../domain/rung-origins'
 import { headline } from '../../domain/provenance'
 import { formatRatio, formatValue } from '../../domain/units'
 import type { ReportSection } from '../../domain/frozen-report'
 import { chartFigures, pairChart } from './charts'
-import { counts, rungOrigins, type ComparedRung, type ComparisonModel } from './comparison'
+import { counts, type ComparedRung, type ComparisonModel } from './comparison'
 import { comparisonLegend, movedCounters, timeCells, timeColumns } from './comparison-print'
 import { html, htmlCode, htmlList, htmlTable } from './html-text'
 import { verdictWords } from './markdown'
@@ -88,7 +89,7 @@ function provenancePart(model: ComparisonModel): PrintPart {
       { header: 'Source and its SHA-256', align: 'left' },
       { header: 'Parameters', align: 'left' },
     ],
-    rungOrigins(model).map(({ id, which, file, sourceHash, params }) => [
+    rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) => [
       htmlCode(id),
       which,
       `${htmlCode(file)}<br><span class="hash">${htmlCode(sourceHash)}</span>`,

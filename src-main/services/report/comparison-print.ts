@@ -4,18 +4,21 @@ import { sessionSchemaVersion } from '../../domain/session'
 import type { MetricDelta } from '../../domain/compare'
 import type { ReportSection } from '../../domain/frozen-report'
 import { mdPicture, pairChart } from './charts'
-import {
-  counts,
-  rungOrigins,
-  type ComparedRung,
-  type ComparisonModel,
-  type Regressions,
-} from './comparison'
+import { counts, type ComparedRung, type ComparisonModel, type Regressions } from './comparison'
 import { csvTable, type Cell } from '../../domain/text/csv'
 import { list, patchText, verdictWords } from './markdown'
-import { details, fenced, md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
+import {
+  details,
+  fenced,
+  md,
+  mdCode,
+  mdCodeCell,
+  mdHtml,
+  mdTable,
+} from '../../domain/text/markdown'
 import { dash, withUnit } from './model'
 import { inEnglish } from '../../domain/messages/message'
+import { rungOrigins } from '../../domain/rung-origins'
 import { headline } from '../../domain/provenance'
 import { halfSpread } from '../../domain/summary'
 import { tex, texCode, texComment } from './tex-text'
@@ -83,13 +86,13 @@ function counterBlock(rung: ComparedRung): string[] {
       md(verdictWords[delta.verdict]),
     ]),
   )
-  return [details(`<code>${md(a.id)}</code>: counters that moved`, table)]
+  return [details(`<code>${mdHtml(a.id)}</code>: counters that moved`, table)]
 }
 
 const sourceBlock = ({ a, hunks }: ComparedRung): string[] =>
   hunks === null || hunks.length === 0
     ? []
-    : [details(`<code>${md(a.id)}</code>: source diff`, fenced(patchText(hunks), 'diff'))]
+    : [details(`<code>${mdHtml(a.id)}</code>: source diff`, fenced(patchText(hunks), 'diff'))]
 
 const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(warning)}`)
@@ -118,7 +121,7 @@ const originTable = (model: ComparisonModel): string =>
         { header: 'SHA-256', align: 'left' },
         { header: 'Parameters', align: 'left' },
       ],
-      rungOrigins(model).map(({ id, which, file, sourceHash, params }) => [
+      rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) => [
         mdCodeCell(id),
         which,
         mdCodeCell(file),
@@ -158,7 +161,7 @@ export function comparisonCsv(model: ComparisonModel): string {
   const { rungs, facts, warnings, date } = model
   const shared: Cell[][] = [
     ...facts.map(({ id, a, b }): Cell[] => ['', id, a, b, '', null, '', '', '']),
-    ...rungOrigins(model).flatMap(({ id, which, file, sourceHash, params }): Cell[][] =>
+    ...rungOrigins(model.a, model.b).flatMap(({ id, which, file, sourceHash, params }): Cell[][] =>
       Object.entries({ file, sourceHash, params }).map(([what, value]) => [
         id,
         what,
@@ -235,7 +238,7 @@ export function comparisonTex(model: ComparisonModel): string {
   return [
     texComment('Needs \\usepackage{booktabs}.'),
     ...(date === null ? [] : [texComment(`Report of ${date}.`)]),
-    ...rungOrigins(model).map(({ id, which, file, sourceHash, params }) =>
+    ...rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) =>
       texComment(`${id} (${which}): ${file}, ${params}, SHA-256 ${sourceHash}`),
     ),
     '\\begin{table}',
@@ -278,5 +281,6 @@ export function ciMarkdown(
     timeTable(model),
     `A rung counts as slower when its median time grew by more than ${thresholdPercent} % and by more than both spreads explain. ${md(comparisonLegend)}`,
     details('Provenance', factTable(model)),
+    originTable(model),
   ].join('\n\n')}\n`
 }

@@ -7,6 +7,7 @@ import { compareRungs, type RungComparison } from '../../domain/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/frozen-report'
 import { inEnglish } from '../../domain/messages/message'
+import { paramWords } from '../../domain/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session'
 import { formatMs } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
@@ -35,12 +36,6 @@ export interface ComparisonModel {
   changes: Sentence[]
   facts: { id: string; label: string; a: string; b: string; code?: true }[]
 }
-
-const paramWords = ({ params }: RungResult): string =>
-  Object.entries(params)
-    .map(([name, value]) => `${name}=${value}`)
-    .sort()
-    .join(' ') || 'none'
 
 function changesOf(a: Session, b: Session): Sentence[] {
   const only = (one: Session, other: Session, which: string): Sentence[] =>
@@ -116,36 +111,6 @@ export function counts({ rungs }: ComparisonModel): string {
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
   return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
-}
-
-export interface RungOrigin {
-  id: string
-  which: 'both' | 'first' | 'second'
-  file: string
-  sourceHash: string
-  /** `TM=8 TN=8`. */
-  params: string
-}
-
-/** What each rung was built from; a line for both sessions where they built the same. */
-export function rungOrigins({ a, b }: ComparisonModel): RungOrigin[] {
-  const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {
-    const { id, file, sourceHash } = rung
-    return { id, which, file, sourceHash, params: paramWords(rung) }
-  }
-  const shared = a.rungs.flatMap((left): RungOrigin[] => {
-    const right = rungOf(b, left.id)
-    if (!right) return [origin(left, 'first')]
-    const same =
-      left.sourceHash === right.sourceHash &&
-      left.file === right.file &&
-      paramWords(left) === paramWords(right)
-    return same ? [origin(left, 'both')] : [origin(left, 'first'), origin(right, 'second')]
-  })
-  return [
-    ...shared,
-    ...b.rungs.filter(({ id }) => !rungOf(a, id)).map((right) => origin(right, 'second')),
-  ]
 }
 
 export interface Regressions {

@@ -10,6 +10,7 @@ import {
   md,
   mdCode,
   mdCodeCell,
+  mdHtml,
   mdSentence,
   mdTable,
 } from '../../domain/text/markdown'
@@ -108,7 +109,7 @@ function sourceBlock({ hunks, from, to }: ReportStep): string {
   const count = (sign: string): number =>
     hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
   return details(
-    `Source diff: ${md(from.file)} → ${md(to.file)}, ${count('+')} lines added, ${count('-')} removed`,
+    `Source diff: ${mdHtml(from.file)} → ${mdHtml(to.file)}, ${count('+')} lines added, ${count('-')} removed`,
     fenced(patchText(hunks), 'diff'),
   )
 }

@@ -6,7 +6,12 @@ import addFormats from 'ajv-formats'
 import MarkdownIt from 'markdown-it'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { report, reportPictures } from '../../../src-main/services/report'
+import {
+  report,
+  reportCi,
+  reportComparison,
+  reportPictures,
+} from '../../../src-main/services/report'
 import {
   noPrivates,
   recording,
@@ -49,6 +54,37 @@ describe('Markdown, rendered', () => {
       expect(src).toMatch(/^a%20b\.assets\/\w+\.svg$/)
     expect(html).not.toMatch(/<[^>]*\son\w+=/i)
     expect(html.match(/<details>/g)).toHaveLength(html.match(/<\/details>/g)!.length)
+  })
+})
+
+describe('what opens on a click in Markdown', () => {
+  it('is named in HTML, where a backslash would be read as one', () => {
+    const after = recording()
+    after.sources['06_float4'] += '// changed\n'
+    const html = new MarkdownIt({ html: true }).render(
+      report(recording(), { format: 'md' }, noPrivates) +
+        reportComparison(recording(), after, { format: 'md' }, noPrivates),
+    )
+    const names = [...html.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, name]) => name!)
+    expect(names).toContain('<code>06_float4</code>: source diff')
+    expect(names.join()).toContain('gemm/05_thread_tile_2d.cu → gemm/06_float4.cu')
+    expect(names.join()).not.toContain('\\')
+  })
+})
+
+describe('the origin of two sessions side by side', () => {
+  it('has the source hash of each rung in every format, twice where they differ', () => {
+    const after = recording()
+    after.session.rungs.at(-1)!.sourceHash = 'f'.repeat(64)
+    const hashes = [...recording().session.rungs, after.session.rungs.at(-1)!].map(
+      ({ sourceHash }) => sourceHash,
+    )
+    for (const format of ['md', 'csv', 'json', 'tex'] as const) {
+      const text = reportComparison(recording(), after, { format }, noPrivates)
+      for (const hash of hashes) expect(text).toContain(hash)
+    }
+    const { text } = reportCi(recording(), after, 3, noPrivates)
+    for (const hash of hashes) expect(text).toContain(hash)
   })
 })
 
