@@ -4,6 +4,7 @@
  * GPU is an estimate twice over. Pure.
  */
 import { z } from 'zod'
+import { english } from './messages/message'
 import { ProfileLevel } from './metric-definition'
 import { Identifier } from './rung'
 
@@ -12,7 +13,11 @@ type CollectingLevel = z.infer<typeof CollectingLevel>
 
 /** Where the figures below were taken: an H200 with ncu 2025.3.1, 2026-11-21. */
 const knownComputeCapability = '9.0'
-const knownWith = 'an H200 (cc 9.0) with ncu 2025.3.1'
+const knownWith = english('tools.knownWith', {
+  gpu: 'H200',
+  computeCapability: knownComputeCapability,
+  version: '2025.3.1',
+})
 
 interface LevelCost {
   /** Replay passes of a kernel. */

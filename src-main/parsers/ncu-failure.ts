@@ -3,6 +3,8 @@
  * lines and its exit code, in words a reader can act on. The exit code says little: it is 0 when no
  * kernel was profiled, and (ncu 2025.3) when a metric is unknown.
  */
+import { english } from '../domain/messages/message'
+
 export interface NcuMessage {
   level: 'error' | 'warning' | 'info'
   text: string
@@ -48,47 +50,45 @@ const causes: readonly Pattern[] = [
   {
     kind: 'counter-permission',
     pattern: /ERR_NVGPUCTRPERM/,
-    message: () => "This user may not read the GPU's performance counters (ERR_NVGPUCTRPERM).",
-    remedy:
-      'Put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file in /etc/modprobe.d and reboot, or run as root; in a container, start it with --cap-add=SYS_ADMIN.',
+    message: () => english('tools.ncuPermission'),
+    remedy: english('tools.allowCounters'),
   },
   {
     kind: 'counters-busy',
     pattern: /driver resource was unavailable/i,
-    message: () => "Another tool, usually DCGM, holds the GPU's performance counters.",
-    remedy: 'Run "dcgmi profile --pause", profile again, then "dcgmi profile --resume".',
+    message: () => english('tools.ncuBusy'),
+    remedy: english('tools.pauseDcgm'),
   },
   {
     kind: 'lock-file',
     pattern: /nsight-compute-lock/,
-    message: () => "ncu cannot use its lock file; it belongs to another user's ncu.",
-    remedy: 'Set TMPDIR to a folder of your own.',
+    message: () => english('tools.ncuLock'),
+    remedy: english('tools.ownTmp'),
   },
   {
     kind: 'driver-incompatible',
     pattern: /Cuda driver is not compatible with Nsight Compute/i,
-    message: () => 'The NVIDIA driver is too old for this version of ncu.',
-    remedy: "Update the driver, or use the ncu of the CUDA version that nvidia-smi's header shows.",
+    message: () => english('tools.ncuOldDriver'),
+    remedy: english('tools.updateDriver'),
   },
   {
     kind: 'driver-library',
     pattern: /LibraryNotLoaded|failed to connect to the CUDA driver/i,
-    message: () => "ncu cannot load the driver's profiling library.",
-    remedy:
-      'Install the libraries of the same driver version as the kernel module; in a container, set NVIDIA_DRIVER_CAPABILITIES=all.',
+    message: () => english('tools.ncuLibrary'),
+    remedy: english('tools.sameLibraries'),
   },
   {
     kind: 'unknown-metric',
     pattern: /Failed to find metric (?:regex:\^)?([\w.]+)?/,
     message: ([, name]) =>
-      `This version of ncu does not know ${name ? `the metric ${name}` : 'a metric'} on this GPU.`,
-    remedy: 'Profile at a lower level, or with the ncu of CUDA 12 or later.',
+      name ? english('tools.ncuUnknown', { metricName: name }) : english('tools.ncuUnknownOne'),
+    remedy: english('tools.lowerLevel'),
   },
   {
     kind: 'not-executable',
     pattern: /'(.*?)' does not exist or is not an executable/,
-    message: ([, file]) => `ncu cannot start ${file}: it does not exist or is not executable.`,
-    remedy: 'Build the runner again; check that its folder is not mounted noexec.',
+    message: ([, file]) => english('tools.ncuNotExecutable', { file: file ?? '' }),
+    remedy: english('tools.buildAgain'),
   },
 ]
 
@@ -111,14 +111,16 @@ const consequences: readonly Pattern[] = [
     kind: 'application-failed',
     pattern: /The application returned an error code(?: \((-?\d+)\))?/,
     message: ([, code]) =>
-      `The profiled program failed${code === undefined ? '' : ` with exit code ${code}`}.`,
-    remedy: 'Run the same rungs without profiling; what they say there is the cause.',
+      code === undefined
+        ? english('tools.programFailed')
+        : english('tools.programFailedWith', { exitCode: code }),
+    remedy: english('tools.runWithout'),
   },
   {
     kind: 'no-kernels',
     pattern: /No kernels were profiled/,
-    message: () => 'ncu ran, and profiled no kernel.',
-    remedy: 'Run the same rungs without profiling and see whether they launch a kernel.',
+    message: () => english('tools.noKernels'),
+    remedy: english('tools.seeLaunch'),
   },
 ]
 

@@ -28,10 +28,14 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
     throw new KernelLadderError('cancelled', 'The run was cancelled.')
   if (!answer)
     throw missingError(
-      `The NVIDIA driver does not answer: ${(result.stdout + result.stderr).trim().split('\n')[0] || `nvidia-smi ended with exit code ${result.exitCode}`}.`,
-      'Check that the driver is loaded and its version fits (`nvidia-smi`).',
+      english('tools.driverSilent', {
+        text:
+          (result.stdout + result.stderr).trim().split('\n')[0] ||
+          `nvidia-smi ended with exit code ${result.exitCode}`,
+      }),
+      english('tools.checkDriver'),
     )
-  if (answer.gpus.length === 0) throw missingError('No NVIDIA GPU was found.', remedies.gpu)
+  if (answer.gpus.length === 0) throw missingError(english('tools.noGpuFound'), remedies.gpu)
   return answer
 }
 
@@ -56,8 +60,12 @@ export async function queryDevice(
   if (!event) {
     const error = events.find((candidate) => candidate.event === 'error')
     throw missingError(
-      `CUDA offers no usable GPU: ${error?.message ?? (result.stderr.trim() || `the runner ended with exit code ${result.exitCode}`)}`,
-      'Check the driver and CUDA_VISIBLE_DEVICES (`nvidia-smi`, `kernel-ladder doctor`).',
+      english('tools.noGpuUsable', {
+        text:
+          error?.message ??
+          (result.stderr.trim() || `the runner ended with exit code ${result.exitCode}`),
+      }),
+      english('tools.checkVisible'),
     )
   }
   return toDevice(event, driver)

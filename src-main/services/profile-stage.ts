@@ -1,6 +1,7 @@
 /** The profiling stage of a run: what it will cost, which rungs are left out, what it did cost. */
 import type { Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
+import { english } from '../domain/messages/message'
 import { toErrorShape } from '../domain/errors'
 import { planProfile, type ProfilePlan } from '../domain/pass-plan'
 import type { Device } from '../domain/device'
@@ -72,13 +73,13 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
         emit({
           type: 'log',
           level: 'warning',
-          message: `Another tool holds the GPU's counters; trying again in ${Math.ceil(waitMs / 1000)} s.`,
+          message: english('tools.retry', { seconds: Math.ceil(waitMs / 1000) }),
         }),
       onUnknown: (metrics) =>
         emit({
           type: 'log',
           level: 'warning',
-          message: `This ncu does not know ${metrics.join(', ')} on this GPU; asking again without.`,
+          message: english('tools.askWithout', { names: metrics.join(', ') }),
         }),
       onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
       onProfiled: (rung) => {

@@ -116,7 +116,10 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     unknownMetrics: [...without],
     seconds: result.seconds,
     trouble: failure && {
-      message: tries > 1 ? `${failure.message} It was tried ${tries} times.` : failure.message,
+      message:
+        tries > 1
+          ? `${failure.message} ${english('tools.triedTimes', { count: tries })}`
+          : failure.message,
       ...(failure.remedy ? { remedy: failure.remedy } : {}),
       missing: byRung.size === 0,
     },

@@ -9,6 +9,7 @@ import type { KernelLibrary } from '../adapters/kernel-library'
 import { sanitizeArgs, type BuiltRung, type RunnerEvent } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import type { SanitizeProgress, SanitizeRequest } from '../contract/sanitize'
+import { english } from '../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../domain/errors'
 import {
   groupRecords,
@@ -157,8 +158,8 @@ function notChecked(
 ): SanitizerCheck {
   if (built && 'unsupported' in built) return noVerdict(tool, 'unsupported', built.unsupported)
   if (built && !built.artefact && built.reason !== 'cancelled')
-    return noVerdict(tool, 'failed', built.reason ?? 'It does not compile.')
-  return noVerdict(tool, 'not-run', 'It was not reached.')
+    return noVerdict(tool, 'failed', built.reason ?? english('checks.notCompiled'))
+  return noVerdict(tool, 'not-run', english('records.notReached'))
 }
 
 interface CheckerSetup {
@@ -260,21 +261,29 @@ class Checker {
     events: readonly RunnerEvent[],
   ): string | null {
     if (result.outcome === 'timeout')
-      return `Stopped after ${this.environment.secondsARung ?? defaultSecondsARung} s without an end; give it longer with --timeout.`
+      return english('tools.sanitizerStopped', {
+        seconds: this.environment.secondsARung ?? defaultSecondsARung,
+      })
     if (result.outcome !== 'exited')
-      return `compute-sanitizer was ended (${result.signal ?? result.outcome}).`
+      return english('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
     if (!xml?.complete || !summary)
-      return `compute-sanitizer came to no end: ${lastWord ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`)}`
+      return english('tools.sanitizerNoEnd', {
+        text:
+          lastWord ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`),
+      })
     const counted = xml.records.length + summary.notPrinted
     if (counted !== summary.total)
-      return `Its summary counts ${summary.total} and its report holds ${xml.records.length}.`
+      return english('tools.sanitizerCounts', {
+        total: summary.total,
+        count: xml.records.length,
+      })
     const failed = events.find((event) => event.event === 'failed' && event.rung === id)
     if (failed?.event === 'failed') return failed.reason
     const launched = events.some((event) => event.event === 'launched' && event.rung === id)
     // What was found says why it was not.
     return launched || xml.records.length > 0
       ? null
-      : `The rung was not launched: ${lastWord ?? 'no word why'}.`
+      : english('tools.notLaunched', { text: lastWord ?? 'no word why' })
   }
 }
 

@@ -26,8 +26,14 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
 type Placeholders<Template extends string> =
   Template extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
 
-/** What can be set into a template; a metric is named in the reader's language. */
-export type MessageValue = Piece | number | { metric: string } | AnyMessage | readonly AnyMessage[]
+/** What can be set into a template: a metric is named in the reader's language, a list is of parts of a sentence. */
+export type MessageValue =
+  | Piece
+  | number
+  | { metric: string }
+  | { sentences: readonly Said[] }
+  | AnyMessage
+  | readonly AnyMessage[]
 
 export type Message<Key extends MessageKey> = {
   key: Key
@@ -83,6 +89,7 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
       '; ',
     )
   if ('code' in value) return [value]
+  if ('sentences' in value) return paragraph(value.sentences, wording)
   if ('metric' in value) return [wording.metric(value.metric)]
   return pieces(value, wording)
 }

@@ -21,6 +21,7 @@ const storedTables = [
   'reflect',
   'records',
   'doctor',
+  'tools',
 ] as const satisfies readonly (keyof typeof templates)[]
 
 const keysOf = (table: keyof typeof templates): MessageKey[] =>
@@ -59,7 +60,13 @@ const metric: Reading = {
 const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
 const sign: Reading = { pattern: '[≤≥]', read: (text) => text }
 /** A message of ours, or what a tool said. */
-const cause: Reading = { pattern: '.*', read: (text) => recognize(text) ?? text }
+const cause: Reading = {
+  pattern: '.*',
+  read(text) {
+    const [first, ...more] = recognizeAll(text)
+    return more.length === 0 ? first : { sentences: [first!, ...more] }
+  },
+}
 const several: Reading = {
   pattern: '.+?',
   read(text) {
@@ -79,7 +86,7 @@ const readings: Readonly<Record<string, Reading>> = {
   why: cause,
   ...named(ours, 'part rest moved bound other direction stage'),
   ...named(word, 'tool rung size line count total column row exitCode seconds metricName'),
-  ...named(word, 'threads registers bytes blocks smCount computeCapability most spills'),
+  ...named(word, 'version threads registers bytes blocks smCount computeCapability most spills'),
   ...named(word, 'threadsBefore registersBefore factor ratio noise error tolerance'),
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import type { RunEvent } from '../../contract'
+import { english } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
 import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
@@ -122,7 +123,7 @@ function gatherSession(
   const own = rungOf(session, submissionId)
   const ok = own?.build != null
   const sm = session.device ? smOf(session.device) : null
-  const failure = ok ? null : (own?.reason ?? 'It was not built.')
+  const failure = ok ? null : (own?.reason ?? english('checks.notBuilt'))
   return {
     target: session.target,
     remedy: missing?.remedy ?? null,

@@ -4,6 +4,7 @@ import { readSharedFiles, type KernelLibrary } from '../../adapters/kernel-libra
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import { liveToolbox } from '../../adapters/live-toolbox'
 import { cacheDir } from '../../adapters/paths'
+import { english } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
@@ -45,7 +46,7 @@ async function sanitizeOne(
       },
     )
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
-    return report.rungs[0]?.checks ?? { reason: 'compute-sanitizer gave no answer.' }
+    return report.rungs[0]?.checks ?? { reason: english('tools.noAnswer') }
   } catch (error) {
     const { kind, message, remedy } = toErrorShape(error)
     if (kind !== 'missing') throw error

@@ -9,6 +9,7 @@ import { part } from './part'
 import { fact, origin, provenance } from './provenance'
 import { doctor, records } from './records'
 import { status, summary } from './summary'
+import { tools } from './tools'
 
 export const templates = {
   guard,
@@ -26,4 +27,5 @@ export const templates = {
   part,
   records,
   doctor,
+  tools,
 } as const
