@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { labText } from '../services/labs/support'
 import { fakeMachine } from '../services/support'
 import { seriousFaults } from './axe'
+import { englishOn } from './english-left'
 import { startHarness, type Harness } from './support'
 
 let harness: Harness | undefined
@@ -123,6 +124,18 @@ describe('a student', () => {
         .getByRole('listitem')
         .count(),
     ).toBe(1)
+
+    // What it came to is said in the reader's language; the author's text stays the author's.
+    for (const locale of ['ko', 'zh-CN']) {
+      const { page: other } = await harness.open(new URL(page.url()).hash.slice(1), { locale })
+      await other.getByRole('tab').nth(2).click()
+      await other.locator('.result .checks').first().waitFor()
+      expect(await other.locator('.result .why').count()).toBeGreaterThan(0)
+      const authored = ['It was ten times as fast.', 'How many blocks of 32 by 32 does an SM get?']
+      expect(await englishOn(other, authored)).toEqual([])
+      await other.context().close()
+    }
+
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
     await page.getByRole('rowheader', { name: /^FMA pipe utilization/ }).waitFor()
