@@ -100,5 +100,17 @@ export const dtypeText = (dtype: Problem['dtype']): string =>
 export const rungNumber = (id: string, index: number): string =>
   /^\d+/.exec(id)?.[0] ?? String(index).padStart(2, '0')
 
+/** Those of a ladder's rungs; a number that stands there again has a letter: `05`, `05b`. */
+export function rungNumbers(rungs: readonly { id: string }[]): string[] {
+  const seen = new Map<string, number>()
+  return rungs.map(({ id }, index) => {
+    const own = rungNumber(id, index)
+    const times = (seen.get(own) ?? 0) + 1
+    seen.set(own, times)
+    if (times === 1) return own
+    return times <= 26 ? own + String.fromCharCode(96 + times) : `${own}.${times}`
+  })
+}
+
 /** The last part of a path, for places where the whole would not fit. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

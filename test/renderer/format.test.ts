@@ -8,6 +8,7 @@ import {
   fixed,
   formatDate,
   rungNumber,
+  rungNumbers,
   spreadText,
 } from '../../src-renderer/ui/format'
 
@@ -85,5 +86,10 @@ describe('names', () => {
   it("takes a rung's number from its id, else from its place", () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
+  })
+
+  it('tells rungs of one number apart', () => {
+    const rungs = ['05_tile', '06_float4', '05_tile-edit1', '05_tile-edit2'].map((id) => ({ id }))
+    expect(rungNumbers(rungs)).toEqual(['05', '06', '05b', '05c'])
   })
 })

@@ -1,7 +1,7 @@
 /** What every chart of this screen hands to its frame, beside the drawing. */
 import type { MetricValue } from '../../../src-main/domain/metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session'
-import { rungNumber } from '../../ui/format'
+import { rungNumbers } from '../../ui/format'
 
 /** The same figures as a table: the text alternative, and where exact values are read. */
 export interface FigureTable {
@@ -12,7 +12,7 @@ export interface FigureTable {
 
 /** `02 Coalesced`; an import's titles begin with the number already. */
 export function rungLabel(session: Session, rung: RungResult): string {
-  const number = rungNumber(rung.id, session.rungs.indexOf(rung))
+  const number = rungNumbers(session.rungs)[session.rungs.indexOf(rung)] ?? ''
   return rung.title.startsWith(number) ? rung.title : `${number} ${rung.title}`
 }
 

@@ -4,7 +4,7 @@ import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metric
 import { gflops } from '../../../src-main/domain/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
 import { setbackOf, type Setback } from '../../../src-main/domain/setback'
-import { columnDecimals, rungNumber } from '../../ui/format'
+import { columnDecimals, rungNumbers } from '../../ui/format'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
 import { groupMetrics, type MetricGroupId } from '../metric-groups'
 
@@ -34,6 +34,7 @@ export function ladderRows(session: Session): LadderRow[] {
   const first = firstRung(session)
   const entries = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
   const referenceError = errorOf(session.rungs.find(({ id }) => id === session.ladder.reference))
+  const numbers = rungNumbers(session.rungs)
   return session.rungs.map((rung, index) => {
     const isReference = rung.id === session.ladder.reference
     const before = isReference ? undefined : rungBefore(session, rung.id)
@@ -41,7 +42,7 @@ export function ladderRows(session: Session): LadderRow[] {
     const error = errorOf(rung)
     return {
       rung,
-      number: rungNumber(rung.id, index),
+      number: numbers[index] ?? '',
       isReference,
       before,
       comparison,
