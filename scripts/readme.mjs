@@ -1,15 +1,17 @@
 // @ts-check
 /**
  * Writes what the README shows: the output of the recorded runs between its markers, and the pictures
- * of the UI over those recordings. `npm run readme`.
+ * of the UI over those recordings. `npm run readme [-- figures|pictures]`.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
-import { obtainChromium } from './lib/chromium.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
+import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
+import { smaller } from './lib/png.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
@@ -57,51 +59,48 @@ async function writeFigures() {
   say('Wrote the figures of README.md.')
 }
 
+/** GitHub shows them on every visit: light, as wide as the smallest window that is worked in, and small. */
+const limitBytes = 300_000
+
 async function takePictures() {
-  const executablePath = await obtainChromium()
-  const { chromium } = await import('playwright-core')
-  const server = spawn(nodePath(), [program, 'serve'], { stdio: ['ignore', 'pipe', 'ignore'] })
-  const address = await new Promise((done) => {
-    server.stdout.setEncoding('utf8').on('data', (chunk) => {
-      const found = /(http:\S+)/.exec(chunk)?.[1]
-      if (found) done(found)
-    })
-  })
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  const session = '/session/recorded:gemm-fp32-h200-4096'
+  /** @type {Record<string, import('./lib/screens.mjs').Screen>} */
+  const pictures = {
+    ladder: { route: `${session}/ladder`, ready: 'canvas' },
+    compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
+    sass: {
+      route: `${session}-deep/compare/05_thread_tile_2d/06_float4`,
+      ready: '.cm-line',
+      act: (page) => page.keyboard.press('s'),
+    },
+  }
+  const server = await startServer()
+  const browser = await startBrowser()
   try {
-    const page = await browser.newPage({
-      viewport: { width: 1440, height: 860 },
-      colorScheme: 'dark',
-      reducedMotion: 'reduce',
+    const { page } = await signedIn(browser, server.address, {
+      viewport: { width: 1280, height: 800 },
+      colorScheme: 'light',
+      locale: 'en',
     })
-    await page.goto(address)
-    const session = '#/session/recorded:gemm-fp32-h200-4096'
-    for (const [name, route, ready] of [
-      ['ladder', `${session}/ladder`, 'canvas'],
-      ['compare', `${session}/compare/02_coalesced/03_shared_tile`, '.cm-line'],
-    ]) {
-      await page.goto(new URL(`/${route}`, address).href)
-      await page
-        .locator(/** @type {string} */ (ready))
-        .first()
-        .waitFor()
-      await page.waitForTimeout(800)
-      await page.screenshot({ path: join(root, `docs/images/${name}.png`) })
+    for (const [name, screen] of Object.entries(pictures)) {
+      await show(page, server.address, screen, tmpdir())
+      const picture = smaller(await page.screenshot())
+      if (picture.length > limitBytes)
+        throw new PlainError(`The picture ${name} takes ${picture.length} bytes of ${limitBytes}.`)
+      writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
     say('Took the pictures of README.md.')
   } finally {
     await browser.close()
-    server.kill('SIGTERM')
+    await server.stop()
   }
 }
 
 await runScript(async () => {
   await ensureInstalled()
   await ensureBuilt(['cli'])
-  await writeFigures()
-  await takePictures()
+  const what = process.argv[2]
+  if (what !== 'pictures') await writeFigures()
+  if (what !== 'figures') await takePictures()
   return undefined
 })
