@@ -61,6 +61,16 @@ describe('the export screen', () => {
     expect(faults).toEqual([])
   })
 
+  it('is not needed for a picture: the charts of the ladder are saved where they stand', async () => {
+    const { page, faults } = await harness.open(`/session/${encodeURIComponent(ref)}/ladder`)
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Throughput: Save as SVG' }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toBe('gemm-fp32-throughput.svg')
+    expect(await readFile(await file.path(), 'utf8')).toMatch(/^<svg [^]*Throughput \(TFLOP\/s\)/)
+    expect(faults).toEqual([])
+  })
+
   it('refuses two sessions that cannot be compared before anything is made', async () => {
     const { page } = await harness.open(route())
     await page.getByRole('radio', { name: /HTML/ }).check()
