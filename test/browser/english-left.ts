@@ -41,10 +41,15 @@ export async function authoredTexts(core: Core): Promise<string[]> {
 
 /** Four plain words in a row are no name, unit or option. */
 const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
+/** Nor are five among figures, in a text without a letter of the language. */
+const isEnglish = (text: string): boolean =>
+  sentence.test(text) ||
+  (!/[\p{Script=Hangul}\p{Script=Han}]/u.test(text) &&
+    [...text.matchAll(/(?<![\w.-])[a-z]{2,}(?![\w-])/g)].length >= 5)
 
 export async function englishOn(page: Page, authored: readonly string[]): Promise<string[]> {
   const left = (await textsOf(page)).map((text) =>
     authored.reduce((rest, own) => rest.replaceAll(own, ' · '), text).trim(),
   )
-  return [...new Set(left.filter((text) => sentence.test(text)))]
+  return [...new Set(left.filter(isEnglish))]
 }

@@ -131,7 +131,11 @@ describe('a student', () => {
       await other.getByRole('tab').nth(2).click()
       await other.locator('.result .checks').first().waitFor()
       expect(await other.locator('.result .why').count()).toBeGreaterThan(0)
-      const authored = ['It was ten times as fast.', 'How many blocks of 32 by 32 does an SM get?']
+      const authored = [
+        hostile.trim(),
+        'It was ten times as fast.',
+        'How many blocks of 32 by 32 does an SM get?',
+      ]
       expect(await englishOn(other, authored)).toEqual([])
       await other.context().close()
     }

@@ -295,7 +295,7 @@ function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
   const words = english('checks.time', {
     own: formatMs(own.medianMs),
     ratio: ratio.toFixed(3),
-    other: formatMs(other.timing.medianMs),
+    theirs: formatMs(other.timing.medianMs),
     rung: check.below.rung,
     factor: check.below.factor,
     noise: (noise * 100).toFixed(1),

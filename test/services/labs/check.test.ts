@@ -4,11 +4,18 @@ import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernel-library'
 import { labReferences, readLabs } from '../../../src-main/adapters/labs/library'
 import { faultSentence } from '../../../src-main/domain/labs/lab'
-import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
+import { outcomeExitCode, type LabOutcome } from '../../../src-main/domain/labs/outcome'
+import { recognizeAll } from '../../../src-main/domain/messages/recognize'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 import { openLab } from '../../../src-main/services/labs/library'
 import { fakeMachine, setEnv } from '../support'
 import { check, labText, statusesOf, testLab } from './support'
+
+/** Sentences of an outcome that a screen could not say in another language. */
+const notReadBack = ({ checks, predictions, questions }: LabOutcome): string[] =>
+  [...checks, ...predictions, ...questions]
+    .flatMap((part) => [part.sentence, ...('explanation' in part ? part.explanation : [])])
+    .filter((text) => recognizeAll(text).some((said) => typeof said === 'string'))
 
 describe('checking a lab', () => {
   it('passes its solution, with figures and the origin of each', async () => {
@@ -41,6 +48,7 @@ describe('checking a lab', () => {
     expect(loads).toMatchObject({ status: 'missed', direction: 'same' })
     expect(loads?.sentence).toMatch(/^You said up\. .* It was no change/)
     expect(outcome.questions[0]).toMatchObject({ status: 'right' })
+    expect(notReadBack(outcome)).toEqual([])
   })
 
   it('does not pass its starter, and says by how much', async () => {
@@ -50,6 +58,7 @@ describe('checking a lab', () => {
     expect(statusesOf(attempt)).toMatchObject({ right: 'passed', busy: 'failed', fast: 'failed' })
     expect(outcomeExitCode(attempt.outcome)).toBe(1)
     expect(attempt.outcome.predictions[0]).toMatchObject({ status: 'not-given' })
+    expect(notReadBack(attempt.outcome)).toEqual([])
     // Not answered, so not given away.
     expect(attempt.outcome.questions[0]).toMatchObject({ status: 'not-given', answer: null })
   })

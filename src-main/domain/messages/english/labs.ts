@@ -36,7 +36,7 @@ export const checks = {
   metricMissing: '{metric}: {why}',
   metricPassed: '{metric}: {value}, {bound}.',
   metricFailed: '{metric}: {value}; it has to be {bound}.',
-  time: '{own}, {ratio} times the {other} of {rung}; asked for is {factor}, with {noise} % for noise.',
+  time: '{own}, {ratio} times the {theirs} of {rung}; asked for is {factor}, with {noise} % for noise.',
 
   faults: 'It has {faults}.',
   resources:
