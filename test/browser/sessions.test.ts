@@ -3,6 +3,8 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reportHtml } from '../../src-main/services/report'
+import { noPrivates, recording, template } from '../services/report/samples'
 import { setEnv, tempDir } from '../services/support'
 import { startHarness, type Harness } from './support'
 
@@ -136,6 +138,16 @@ describe('a dropped file', () => {
     await drop(page, 'mine & yours.ncu-rep', await readFile(report))
     await page.waitForURL((url) => url.hash.includes('/session/imported-mine-yours-'))
     await page.locator('tr[data-rung]').first().waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('that is a report of a run elsewhere says on what it was measured', async () => {
+    const { page, faults } = await open()
+    const sample = recording()
+    sample.session.target = { kind: 'live', name: 'local' }
+    await drop(page, 'theirs.html', Buffer.from(reportHtml([sample], {}, template, noPrivates)))
+    await page.getByText(/^Measured on NVIDIA H200, /).waitFor()
+    expect(await page.getByText(/^Live, /).count()).toBe(0)
     expect(faults).toEqual([])
   })
 
