@@ -8,6 +8,7 @@ import {
   sharedStep,
   withoutVerdicts,
 } from '../../src-renderer/features/compare/guard'
+import { inEnglish } from '../../src-main/domain/messages/message'
 import { compareRungs } from '../../src-main/domain/compare'
 import {
   headerLines,
@@ -80,7 +81,7 @@ describe('two sessions', () => {
     expect(guardOf(a, { ...b, problem: { ...b.problem, m: 7 } }).refusals).toHaveLength(1)
     const other = { ...b, ladder: { ...b.ladder, id: 'gemm-other' } }
     expect(guardOf(a, other).refusals).toEqual([])
-    expect(guardOf(a, other).warnings[0]).toContain('gemm-other')
+    expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')
   })
 
   it('that are refused keep their figures and lose every verdict', () => {
