@@ -1,4 +1,6 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
+// Not fetched on demand as the others are: until its first screen is there, the router hears of no other address.
+import HomeScreen from './features/frame/HomeScreen.vue'
 
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
@@ -6,7 +8,7 @@ const word = (value: unknown): string | undefined => (typeof value === 'string' 
 export const router = createRouter({
   history: createWebHashHistory(),
   routes: [
-    { path: '/', name: 'home', component: () => import('./features/frame/HomeScreen.vue') },
+    { path: '/', name: 'home', component: HomeScreen },
     {
       path: '/session/:sessionRef/ladder',
       name: 'ladder',
