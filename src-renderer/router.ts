@@ -1,5 +1,5 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
-// Not fetched on demand as the others are: until its first screen is there, the router hears of no other address.
+// Not fetched on demand as the others are: it is on the way to the default session.
 import HomeScreen from './features/frame/HomeScreen.vue'
 
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
@@ -84,3 +84,15 @@ export const router = createRouter({
     },
   ],
 })
+
+// Until its first screen is there the router hears of no other address, and then writes its own over it.
+let newer: string | null = null
+const note = () => (newer = window.location.hash.slice(1))
+window.addEventListener('popstate', note)
+void router
+  .isReady()
+  .catch(() => undefined)
+  .then(() => {
+    window.removeEventListener('popstate', note)
+    if (newer !== null) void router.replace(newer)
+  })

@@ -26,7 +26,14 @@ export interface DotRowsSpec {
   line?: { value: number; name: string } | undefined
 }
 
-const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect'] as const
+/** The last is small, so that it is seen within another on the same spot. */
+const symbols = [
+  { symbol: 'circle', symbolSize: 11 },
+  { symbol: 'rect', symbolSize: 11 },
+  { symbol: 'triangle', symbolSize: 11 },
+  { symbol: 'diamond', symbolSize: 11 },
+  { symbol: 'roundRect', symbolSize: 6 },
+] as const
 const rowHeight = 34
 const labelWidth = 190
 
@@ -144,8 +151,7 @@ export const dotRows =
             name,
             // Outlines may lie on each other; what is filled lies on top of them.
             z: filled ? 4 : 3,
-            symbol: symbols[kind % symbols.length] ?? 'circle',
-            symbolSize: 11,
+            ...symbols[kind % symbols.length],
             itemStyle: { color: colour(kind) },
             data: rows.flatMap((row, index) => {
               const value = row.values[kind]

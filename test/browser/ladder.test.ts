@@ -184,9 +184,11 @@ it('a session that does not exist is said to be missing, once', async () => {
 describe('an address that is opened while the first view is still on its way', () => {
   it('is where one arrives, however soon it is opened', async () => {
     const { page } = await harness.open()
-    for (const afterMs of [0, 0, 4, 8, 12, 16, 20, 24, 32]) {
+    for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
+      [0, 4, 8, 12, 16, 24, 32].map((afterMs) => [first, afterMs] as const),
+    )) {
       await page.goto('about:blank')
-      await page.goto(harness.origin, { waitUntil: 'domcontentloaded' })
+      await page.goto(`${harness.origin}/${first}`, { waitUntil: 'domcontentloaded' })
       await page.waitForTimeout(afterMs)
       await page.evaluate(() => {
         window.location.hash = '#/doctor'
