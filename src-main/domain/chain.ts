@@ -6,6 +6,7 @@
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
+  histogramDeltas,
   opcodeDelta,
   opcodeFamily,
   type DeepProfile,
@@ -164,28 +165,10 @@ function familiesOfCounts(counts: readonly LineCount[], families: readonly strin
   )
 }
 
-function familyDelta(
+const familyDelta = (
   a: ReadonlyMap<string, number>,
   b: ReadonlyMap<string, number>,
-): HistogramDelta[] {
-  const sum = (side: ReadonlyMap<string, number>) =>
-    [...side.values()].reduce((total, value) => total + value, 0) || 1
-  const [totalA, totalB] = [sum(a), sum(b)]
-  return [...new Set([...a.keys(), ...b.keys()])]
-    .map((key) => {
-      const [left, right] = [a.get(key) ?? 0, b.get(key) ?? 0]
-      return {
-        key,
-        a: left,
-        b: right,
-        delta: right - left,
-        shareA: left / totalA,
-        shareB: right / totalB,
-      }
-    })
-    .filter(({ delta }) => delta !== 0)
-    .sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta) || (x.key < y.key ? -1 : 1))
-}
+): HistogramDelta[] => histogramDeltas(a, b).filter(({ delta }) => delta !== 0)
 
 function byFamily(deltas: readonly HistogramDelta[]): {
   a: Map<string, number>

@@ -190,18 +190,20 @@ export interface HistogramDelta {
   shareB: number
 }
 
-function histogramDelta(
-  a: Record<string, number> | null,
-  b: Record<string, number> | null,
-  order: (delta: HistogramDelta) => number,
-): HistogramDelta[] | null {
-  if (!a || !b) return null
-  const total = (side: Record<string, number>): number =>
-    Object.values(side).reduce((sum, value) => sum + value, 0) || 1
+const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
+
+/** Two histograms by key, the largest by `order` first. */
+export function histogramDeltas(
+  a: ReadonlyMap<string, number>,
+  b: ReadonlyMap<string, number>,
+  order: (delta: HistogramDelta) => number = largestMove,
+): HistogramDelta[] {
+  const total = (side: ReadonlyMap<string, number>): number =>
+    [...side.values()].reduce((sum, value) => sum + value, 0) || 1
   const [totalA, totalB] = [total(a), total(b)]
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+  return [...new Set([...a.keys(), ...b.keys()])]
     .map((key) => {
-      const [left, right] = [a[key] ?? 0, b[key] ?? 0]
+      const [left, right] = [a.get(key) ?? 0, b.get(key) ?? 0]
       return {
         key,
         a: left,
@@ -214,16 +216,22 @@ function histogramDelta(
     .sort((x, y) => order(y) - order(x) || (x.key < y.key ? -1 : 1))
 }
 
-/** What each opcode did between two rungs, the largest change first; null when a side was not counted. */
+const collectedDeltas = (
+  a: Record<string, number> | null,
+  b: Record<string, number> | null,
+  order?: (delta: HistogramDelta) => number,
+): HistogramDelta[] | null =>
+  a && b && histogramDeltas(new Map(Object.entries(a)), new Map(Object.entries(b)), order)
+
 export const opcodeDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
-  histogramDelta(opcodeHistogram(a), opcodeHistogram(b), ({ delta }) => Math.abs(delta))
+  collectedDeltas(opcodeHistogram(a), opcodeHistogram(b))
 
 /**
  * Where warps were found waiting, the largest change of share first. Samples are taken at a fixed
  * interval, so that their number follows the time; compare the shares.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
-  histogramDelta(stallHistogram(a), stallHistogram(b), ({ shareA, shareB }) =>
+  collectedDeltas(stallHistogram(a), stallHistogram(b), ({ shareA, shareB }) =>
     Math.abs(shareB - shareA),
   )
 

@@ -21,6 +21,18 @@ export interface RungState {
   alsoVerified?: VerifiedAt[]
 }
 
+/** What a session says of a rung before anything is done with it. */
+export const describedRung = ({ rung, source }: PlannedRung) => ({
+  id: rung.id,
+  title: rung.title,
+  after: rung.header.after,
+  idea: rung.header.idea,
+  expect: rung.header.expect,
+  params: rung.params,
+  file: rung.file,
+  sourceHash: sha256(source),
+})
+
 /** `profiled` is null while no counters have been collected. */
 export function toResult(
   state: RungState,
@@ -29,18 +41,11 @@ export function toResult(
   device: Device,
 ): RungResult {
   const { build, measured } = state
-  const { rung, source } = state.planned
+  const { rung } = state.planned
   const own = profiled?.profiles.get(rung.id)
   const { status, reason } = statusOf(state)
   return {
-    id: rung.id,
-    title: rung.title,
-    after: rung.header.after,
-    idea: rung.header.idea,
-    expect: rung.header.expect,
-    params: rung.params,
-    file: rung.file,
-    sourceHash: sha256(source),
+    ...describedRung(state.planned),
     status,
     ...(reason === undefined ? {} : { reason }),
     diagnostics: build?.diagnostics ?? [],

@@ -3,7 +3,6 @@
  * launch, which a stand-in for the CUDA runtime writes down, their occupancy and waves follow. Nothing is
  * run, verified or timed, and the session says so.
  */
-import { sha256 } from '../adapters/build-cache'
 import { nvccRelease, staticRungFlags } from '../adapters/nvcc'
 import { probeLaunches } from '../adapters/launch-probe'
 import type { RunEvent } from '../contract'
@@ -17,6 +16,7 @@ import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome, type Compil
 import { architectureFor, locateNvcc, smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
+import { describedRung } from './result'
 import { compilerVersion, type RunEnvironment, type RunIdentity, type RunOutcome } from './run'
 
 export interface StaticEnvironment extends RunEnvironment {
@@ -94,17 +94,10 @@ export async function buildForGpu(
 }
 
 const resultOf = (
-  { rung, source }: PlannedRung,
+  planned: PlannedRung,
   known: Pick<RungResult, 'status' | 'build' | 'metrics' | 'diagnostics'> & Partial<RungResult>,
 ): RungResult => ({
-  id: rung.id,
-  title: rung.title,
-  after: rung.header.after,
-  idea: rung.header.idea,
-  expect: rung.header.expect,
-  params: rung.params,
-  file: rung.file,
-  sourceHash: sha256(source),
+  ...describedRung(planned),
   verify: null,
   timing: null,
   profile: null,

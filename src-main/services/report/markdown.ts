@@ -14,6 +14,7 @@ import {
   mdSentence,
   mdTable,
 } from '../../domain/text/markdown'
+import { ladderColumns, ladderFigures } from './ladder-columns'
 import { chartsOf, mdPicture } from './charts'
 import {
   dash,
@@ -48,21 +49,12 @@ const rungCell = ({ rung, isReference }: LadderRow): string =>
 
 const ladderTable = ({ rows }: ReportModel): string =>
   mdTable(
-    [
-      { header: 'Rung', align: 'left' },
-      { header: 'What', align: 'left' },
-      { header: 'Status', align: 'left' },
-      { header: 'Time' },
-      { header: '±' },
-      { header: 'Throughput ○' },
-      { header: 'To reference ○' },
-      { header: 'To previous ○' },
-    ],
+    ladderColumns,
     rows.map((row) => [
       rungCell(row),
       md(row.rung.title),
       row.rung.status,
-      ...[row.time, row.spread, row.throughput, row.ratio, row.step].map(({ text }) => md(text)),
+      ...ladderFigures(row).map(md),
     ]),
   )
 

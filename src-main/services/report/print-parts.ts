@@ -3,6 +3,7 @@ import { formatMs, formatRatio, formatValue } from '../../domain/units'
 import { halfSpread } from '../../domain/summary'
 import type { MetricValue } from '../../domain/metrics'
 import type { Hunk } from '../source-diff'
+import { ladderColumns, ladderFigures } from './ladder-columns'
 import { html, htmlCode, htmlLines, htmlTable } from './html-text'
 import { verdictWords } from './markdown'
 import {
@@ -37,23 +38,12 @@ export const ladderPart = ({ rows }: ReportModel): PrintPart => ({
   title: 'Ladder',
   body: [
     htmlTable(
-      [
-        { header: 'Rung', align: 'left' },
-        { header: 'What', align: 'left' },
-        { header: 'Status', align: 'left' },
-        { header: 'Time' },
-        { header: '±' },
-        { header: 'Throughput ○' },
-        { header: 'To reference ○' },
-        { header: 'To previous ○' },
-      ],
+      ladderColumns,
       rows.map((row) => [
         rungName(row),
         html(row.rung.title),
         row.rung.status,
-        ...[row.time, row.spread, row.throughput, row.ratio, row.step].map(({ text }) =>
-          html(text),
-        ),
+        ...ladderFigures(row).map(html),
       ]),
     ),
     `<p class="sub">${html(legend)}</p>`,
