@@ -3,20 +3,20 @@
  * code, so that one copied file can run ladders, replay recordings and serve the UI.
  *
  * Its default export is `null` (tests, the desktop build: files are read where they lie) or
- * `{ hash, base64 }`. `base64` is a gzip of an archive of this form:
+ * `{ hash, base64 }`. `base64` is a Brotli stream of an archive of this form:
  *
  *     4 bytes   length of the index in bytes, unsigned, little endian
  *     index     JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
  *     contents  every file's bytes, one after the other, in the order of the index
  *
  * `path` is relative to the repository's root, with `/`; paths are sorted. `hash` is the SHA-256 of
- * the archive before gzip, in hex: equal content gives an equal hash, so it can name the folder that
+ * the archive before compression, in hex: equal content gives an equal hash, so it can name the folder that
  * the archive is unpacked into.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import type { Plugin } from 'vite'
 
 const moduleId = 'virtual:kernel-ladder-assets'
@@ -25,6 +25,12 @@ export const packedFolders = ['cuda-kernels', 'resources/recordings', 'out/rende
 
 /** A profiler's own report is large, and its numbers are in the recording's raw output already. */
 const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
+
+/** Recordings repeat each other, further apart than gzip looks back; this window spans them all. */
+const compression = {
+  [constants.BROTLI_PARAM_QUALITY]: 9,
+  [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+}
 
 export interface AssetPack {
   hash: string
@@ -65,7 +71,7 @@ export function packAssets(files: readonly PackedFile[]): AssetPack {
   const archive = Buffer.concat([length, index, ...files.map(({ bytes }) => bytes)])
   return {
     hash: createHash('sha256').update(archive).digest('hex'),
-    base64: gzipSync(archive, { level: 9 }).toString('base64'),
+    base64: brotliCompressSync(archive, { params: compression }).toString('base64'),
   }
 }
 

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import pack from 'virtual:kernel-ladder-assets'
 import { KernelLadderError } from '../domain/errors'
 import { diskError, makeFolder, pathExists } from './disk'
@@ -42,7 +42,7 @@ function checkoutRoot(): string | null {
 
 /** The archive of scripts/vite-asset-pack.ts, file by file. */
 function* unpack(base64: string): Generator<{ path: string; bytes: Buffer }> {
-  const archive = gunzipSync(Buffer.from(base64, 'base64'))
+  const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
   const indexLength = archive.readUInt32LE(0)
   const index = JSON.parse(archive.subarray(4, 4 + indexLength).toString('utf8')) as {
     path: string

@@ -1,0 +1,44 @@
+// @rung    01-coalescing
+// @title   Lab 1: coalescing
+// @after   01_naive
+// @idea    one thread for each element of C; which thread takes which element decides how many sectors a warp's load touches
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+#include <limits.h>
+
+constexpr int kBlock = 32;  // a block has 32 x 32 threads and computes 32 x 32 elements of C
+
+// Index is the type of an offset into B: 32 bits where they are enough.
+template <typename Index>
+__global__ void __launch_bounds__(kBlock * kBlock)
+gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+        float beta, float* __restrict__ c) {
+  // A warp is 32 threads with the same threadIdx.y and with threadIdx.x from 0 to 31.
+  // TODO: write down, for these 32 threads, the addresses of one load of A and of one load of B.
+  //       How many different 32-byte sectors is that, for A and for B?
+  const int row = klTileRow() * kBlock + threadIdx.x;
+  const int col = blockIdx.x * kBlock + threadIdx.y;
+  if (row >= m || col >= n) return;
+
+  const float* aRow = a + (long long)row * k;
+  const float* bCol = b + col;
+  float sum = 0.0f;
+  for (int i = 0; i < k; ++i) sum += aRow[i] * bCol[Index(i) * n];
+
+  // TODO: and how many sectors does this store touch?
+  klStore(&c[(long long)row * n + col], sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
+  const auto kernel = p->k * p->n <= INT_MAX ? gemmLab<int> : gemmLab<long long>;
+  kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

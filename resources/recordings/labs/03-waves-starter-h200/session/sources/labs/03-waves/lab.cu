@@ -1,0 +1,60 @@
+// @rung    03-waves
+// @title   Lab 3: waves and tail
+// @after   03_shared_tile
+// @idea    a block computes a strip of sixteen tiles of C, one after the other, so that fewer blocks have to be started
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int kTile = 32;
+constexpr int kStrip = 16;  // tiles of C that a block computes, side by side
+
+__global__ void __launch_bounds__(kTile * kTile)
+gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+        float beta, float* __restrict__ c, int strip) {
+  __shared__ float aTile[kTile][kTile];
+  __shared__ float bTile[kTile][kTile];
+
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row = klTileRow() * kTile + ty;
+  const float* aRow = a + (long long)min(row, m - 1) * k + tx;
+  const long long bStep = (long long)kTile * n;
+
+  // The tiles of the strip lie side by side in C. The last strip of a row can be shorter.
+  for (int s = 0; s < strip; ++s) {
+    const int col = (blockIdx.x * strip + s) * kTile + tx;
+    if (col - tx >= n) break;  // the same for the whole block
+
+    // Beyond M and N the last row or column is read: what comes of it is never stored.
+    const float* bNext = b + (long long)ty * n + min(col, n - 1);
+    float sum = 0.0f;
+    for (int t = 0; t < k; t += kTile) {
+      aTile[ty][tx] = t + tx < k ? aRow[t] : 0.0f;
+      bTile[ty][tx] = t + ty < k ? *bNext : 0.0f;
+      bNext += bStep;
+      __syncthreads();
+
+#pragma unroll
+      for (int i = 0; i < kTile; ++i) sum += aTile[ty][i] * bTile[i][tx];
+      __syncthreads();
+    }
+    if (row < m && col < n) klStore(&c[(long long)row * n + col], sum, alpha, beta);
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+
+  // TODO 1: how many blocks is that at 1088 x 1088? How many can be resident on your GPU at once?
+  // TODO 2: choose the strip here, from the problem and from the GPU, in place of the constant.
+  //         cudaDeviceGetAttribute() and cudaOccupancyMaxActiveBlocksPerMultiprocessor() know the GPU.
+  const int strip = kStrip;
+
+  const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile * strip));
+  gemmLab<<<grid, dim3(kTile, kTile), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c, strip);
+  return cudaGetLastError();
+}

@@ -1,0 +1,54 @@
+// @rung    04-coarsening
+// @title   Lab 4: coarsening
+// @after   coarsen_stride_1
+// @idea    one element of C for each thread: every FMA reads both of its operands from shared memory
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int kTile = 16;  // a block computes 16 x 16 elements of C, whatever you change below
+
+// TODO: let a thread compute several elements of one column instead of one.
+//       Which of the two operands of its FMAs can it then read once and keep?
+//       The block gets fewer threads, so each of them copies several elements of the tiles, too.
+__global__ void __launch_bounds__(kTile * kTile)
+gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+        float beta, float* __restrict__ c) {
+  __shared__ float aTile[kTile][kTile];
+  __shared__ float bTile[kTile][kTile];
+
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row = klTileRow() * kTile + ty;
+  const int col = blockIdx.x * kTile + tx;
+
+  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what comes
+  // of it is never stored.
+  const float* aNext = a + (long long)row * k + tx;
+  const float* bNext = b + (long long)ty * n + min(col, n - 1);
+
+  float sum = 0.0f;
+  for (int t = 0; t < k; t += kTile) {
+    aTile[ty][tx] = row < m && t + tx < k ? *aNext : 0.0f;
+    bTile[ty][tx] = t + ty < k ? *bNext : 0.0f;
+    aNext += kTile;
+    bNext += (long long)kTile * n;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < kTile; ++d) sum += aTile[ty][d] * bTile[d][tx];
+    __syncthreads();
+  }
+
+  if (row < m && col < n) klStore(&c[(long long)row * n + col], sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile));
+  gemmLab<<<grid, dim3(kTile, kTile), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

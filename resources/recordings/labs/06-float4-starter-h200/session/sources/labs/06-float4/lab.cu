@@ -1,0 +1,102 @@
+// @rung    06-float4
+// @title   Lab 6: 128-bit access
+// @after   05_thread_tile_2d
+// @idea    a thread computes 8 x 8 elements from 8 + 8 values, and fetches and stores its floats one by one
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+
+constexpr int kThreads = (BM / TM) * (BN / TN);
+constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+static_assert(BM % kRowsA == 0 && BK % kRowsB == 0, "the threads must cover both tiles in whole passes");
+
+// Two blocks on an SM, so that one computes while the other waits for its tiles.
+__global__ void __launch_bounds__(kThreads, 2)
+gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+        float beta, float* __restrict__ c) {
+  __shared__ float aTile[BM][BK];
+  __shared__ float bTile[BK][BN];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  // Which elements a thread copies: neighbouring threads take neighbouring addresses. Beyond M and N
+  // the last row or column is read in place of nothing: what comes of it is never stored.
+  const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
+  const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
+  const float* aNext[BM / kRowsA];
+#pragma unroll
+  for (int i = 0; i < BM / kRowsA; ++i)
+    aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
+  const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
+
+  // Which elements a thread computes: a patch of TM x TN.
+  const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * TN;
+  float sum[TM][TN] = {};
+
+  for (int t = 0; t < k; t += BK) {
+    // TODO 1: a thread fetches one float at a time here. When may it fetch four with one instruction?
+    if (t + BK <= k) {  // a whole tile of K: nothing to check
+#pragma unroll
+      for (int i = 0; i < BM / kRowsA; ++i) aTile[aRow + i * kRowsA][aCol] = *aNext[i];
+#pragma unroll
+      for (int i = 0; i < BK / kRowsB; ++i)
+        bTile[bRow + i * kRowsB][bCol] = bNext[(long long)(i * kRowsB) * n];
+    } else {  // the rest of K: zeros add nothing
+#pragma unroll
+      for (int i = 0; i < BM / kRowsA; ++i)
+        aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
+#pragma unroll
+      for (int i = 0; i < BK / kRowsB; ++i) {
+        const int r = bRow + i * kRowsB;
+        bTile[r][bCol] = t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < BM / kRowsA; ++i) aNext[i] += BK;
+    bNext += (long long)BK * n;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      // TODO 2: in what order must the tiles lie, so that a thread fetches four of these at once?
+      float aValues[TM], bValues[TN];
+#pragma unroll
+      for (int i = 0; i < TM; ++i) aValues[i] = aTile[row + i][d];
+#pragma unroll
+      for (int j = 0; j < TN; ++j) bValues[j] = bTile[d][col + j];
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
+    }
+    __syncthreads();
+  }
+
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int r = row0 + row + i;
+    if (r >= m) break;
+#pragma unroll
+    for (int j = 0; j < TN; ++j) {
+      const int s = col0 + col + j;
+      // TODO 3: and store four?
+      if (s < n) klStore(&c[(long long)r * n + s], sum[i][j], alpha, beta);
+    }
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
+  gemmLab<<<grid, kThreads, 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

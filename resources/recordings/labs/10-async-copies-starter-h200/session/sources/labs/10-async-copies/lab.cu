@@ -1,0 +1,131 @@
+// @rung    10-async-copies
+// @title   Lab 10: asynchronous copies
+// @after   11_warp_tile
+// @idea    tiles pass through registers, and nothing is computed while one arrives
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+#include <stdint.h>
+
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
+constexpr int WM = 64, WN = 32;            // the tile of a warp
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+
+constexpr int kThreads = (BM / TM) * (BN / TN);
+constexpr int kWarpsN = BN / WN;                         // warps side by side
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // how a warp's lanes lie over its tile
+static_assert(kLanesM * TM == WM && kThreads / 32 == BM / WM * kWarpsN, "32 lanes cover a warp's tile");
+static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "four floats of each tile for a thread");
+
+// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
+// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
+template <bool kAligned>
+__device__ float4 loadFour(const float* row, int i, int length) {
+  if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
+  return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
+                     i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
+}
+
+// Two blocks on an SM, so that one computes while the other waits for its tiles.
+template <bool kAligned>
+__global__ void __launch_bounds__(kThreads, 2)
+gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+        float beta, float* __restrict__ c) {
+  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed, padded against conflicts
+  __shared__ __align__(16) float bTile[BK][BN];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  // Which four elements a thread copies. Beyond M the last row is read in place of nothing, and beyond
+  // N the last four columns where n is a multiple of 4: what comes of it is never stored.
+  const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
+  const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
+  const float* aLine = a + (long long)min(row0 + aRow, m - 1) * k;
+  const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
+  const float* bNext = b + (long long)bRow * n;
+
+  // Which elements a thread computes: two groups of four rows by two groups of four columns, a whole set
+  // of lanes apart, so that the groups of neighbouring lanes touch. Lanes i and i + 1 share what they
+  // read of B, lanes i and i + 2 what they read of A: so each quarter of a warp asks for few floats.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
+  const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
+  float sum[TM][TN] = {};
+
+  for (int t = 0; t < k; t += BK) {
+    float4 aFour, bFour;
+    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
+      aFour = *reinterpret_cast<const float4*>(aLine + aCol + t);
+      bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
+    } else {
+      aFour = loadFour<kAligned>(aLine, aCol + t, k);
+      bFour = loadFour<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
+    }
+    bNext += (long long)BK * n;
+
+    // TODO: a tile goes from global memory into registers and from there into shared memory. Which
+    //       instruction does that in one go, without a register? What can it not do to the tile of A?
+    aTile[aCol + 0][aRow] = aFour.x;
+    aTile[aCol + 1][aRow] = aFour.y;
+    aTile[aCol + 2][aRow] = aFour.z;
+    aTile[aCol + 3][aRow] = aFour.w;
+    *reinterpret_cast<float4*>(&bTile[bRow][bCol]) = bFour;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      float aValues[TM], bValues[TN];
+#pragma unroll
+      for (int i = 0; i < TM; i += 4)
+        *reinterpret_cast<float4*>(&aValues[i]) =
+            *reinterpret_cast<const float4*>(&aTile[d][row + i * kLanesM]);
+#pragma unroll
+      for (int j = 0; j < TN; j += 4)
+        *reinterpret_cast<float4*>(&bValues[j]) =
+            *reinterpret_cast<const float4*>(&bTile[d][col + j * kLanesN]);
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
+    }
+    __syncthreads();
+  }
+
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
+    if (r >= m) break;  // a thread's rows ascend
+    float* cRow = c + (long long)r * n;
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) {
+      const int s = col0 + col + j * kLanesN;
+      if (kAligned) {
+        if (s < n)
+          klStore(reinterpret_cast<float4*>(&cRow[s]),
+                  make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
+      } else {
+#pragma unroll
+        for (int l = 0; l < 4; ++l)
+          if (s + l < n) klStore(&cRow[s + l], sum[i][j + l], alpha, beta);
+      }
+    }
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
+
+  // A 128-bit access needs a 16-byte aligned address in every row.
+  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+  const bool aligned = k % 4 == 0 && n % 4 == 0 &&
+                       (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
+  const auto kernel = aligned ? gemmLab<true> : gemmLab<false>;
+  kernel<<<grid, kThreads, 0, stream>>>(m, n, k, p->alpha, static_cast<const float*>(p->a),
+                                        static_cast<const float*>(p->b), p->beta, p->c);
+  return cudaGetLastError();
+}

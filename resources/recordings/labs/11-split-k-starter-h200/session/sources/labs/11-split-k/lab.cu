@@ -1,0 +1,94 @@
+// @rung    11-split-k
+// @title   Lab 11: split-K
+// @after   05_thread_tile_2d
+// @idea    one block for each tile of C, whatever the length of K: a small C keeps most of the GPU idle
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8, TN = 8;            // rows and columns of a thread
+
+constexpr int kThreads = (BM / TM) * (BN / TN);
+constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+
+__global__ void __launch_bounds__(kThreads)
+gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+        float beta, float* __restrict__ c) {
+  __shared__ float aTile[BM][BK];
+  __shared__ float bTile[BK][BN];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  // Beyond M and N the last row or column is read in place of nothing: what comes of it is never stored.
+  const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
+  const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
+  const float* aNext[BM / kRowsA];
+#pragma unroll
+  for (int i = 0; i < BM / kRowsA; ++i)
+    aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
+  const float* bNext = b + (long long)(bRow) * n + min(col0 + bCol, n - 1);
+
+  const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * TN;
+  float sum[TM][TN] = {};
+
+  for (int t = 0; t < k; t += BK) {
+#pragma unroll
+    for (int i = 0; i < BM / kRowsA; ++i) {
+      aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
+      aNext[i] += BK;
+    }
+#pragma unroll
+    for (int i = 0; i < BK / kRowsB; ++i) {
+      const int r = bRow + i * kRowsB;
+      bTile[r][bCol] = t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
+    }
+    bNext += (long long)BK * n;
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      float aValues[TM], bValues[TN];
+#pragma unroll
+      for (int i = 0; i < TM; ++i) aValues[i] = aTile[row + i][d];
+#pragma unroll
+      for (int j = 0; j < TN; ++j) bValues[j] = bTile[d][col + j];
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
+    }
+    __syncthreads();
+  }
+
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int r = row0 + row + i;
+    if (r >= m) break;
+#pragma unroll
+    for (int j = 0; j < TN; ++j) {
+      const int s = col0 + col + j;
+      if (s < n) klStore(&c[(long long)r * n + s], sum[i][j], alpha, beta);
+    }
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+// TODO 2: a sum that several blocks share needs a place where they can leave their parts. Memory for
+//         that is yours if you ask for it, and comes as p->workspace. It holds whatever lay there.
+//
+// extern "C" size_t kl_workspace_bytes(const KlGemm* p) { return ...; }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+
+  // TODO 1: how many blocks is that for a C of 128 x 128? How many would your GPU like to have?
+  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
+  gemmLab<<<grid, kThreads, 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

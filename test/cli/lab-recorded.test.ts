@@ -1,0 +1,72 @@
+/** `lab check … --target recorded` as a process: the one-file program alone, on a machine without any tool. */
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { LabOutcome } from '../../src-main/domain/labs/outcome'
+import { tempDir } from '../services/support'
+import { bundle, run } from './support'
+
+const labs = join(import.meta.dirname, '../../cuda-kernels/labs')
+
+describe('lab check --target recorded', () => {
+  let dir: string
+  let program: string
+  let env: Record<string, string>
+  beforeEach(async () => {
+    dir = await tempDir()
+    program = join(dir, 'kernel-ladder.mjs')
+    await copyFile(bundle, program)
+    env = {
+      PATH: '/usr/bin:/bin',
+      KERNEL_LADDER_CACHE: join(dir, 'cache'),
+      KERNEL_LADDER_DATA: dir,
+    }
+  })
+
+  async function check(
+    id: string,
+    text: string,
+  ): Promise<{ code: number | null; outcome: LabOutcome }> {
+    const file = join(dir, `${id}.cu`)
+    await writeFile(file, text)
+    const args = ['lab', 'check', id, '--file', file, '--target', 'recorded', '--json']
+    const { code, stdout, stderr } = await run(args, env, program)
+    expect(stdout, stderr).not.toBe('')
+    return { code, outcome: JSON.parse(stdout) as LabOutcome }
+  }
+
+  it.each([
+    ['01-coalescing', ['load-sectors', 'store-sectors', 'fast']],
+    ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast']],
+    ['12-tensor-cores', ['tensor', 'fast']],
+  ])(
+    '%s: 0 for the solution, 1 for the starter, 3 for what was changed',
+    async (id, starterFails) => {
+      const [starter, solution] = await Promise.all(
+        ['starter', 'solution'].map((which) => readFile(join(labs, id, `${which}.cu`), 'utf8')),
+      )
+      const passed = await check(id, solution!)
+      expect(passed.code).toBe(0)
+      expect(passed.outcome).toMatchObject({
+        status: 'passed',
+        target: { kind: 'recorded', name: `${id}-solution-h200` },
+        device: { name: 'NVIDIA H200' },
+      })
+      const figures = passed.outcome.checks.flatMap((one) => one.figures)
+      expect(new Set(figures.map(({ value }) => value.evidence))).toContain('measured')
+
+      const failed = await check(id, starter!)
+      expect(failed.code).toBe(1)
+      expect(
+        failed.outcome.checks.filter(({ status }) => status !== 'passed').map((one) => one.id),
+      ).toEqual(starterFails)
+
+      const changed = await check(id, `${solution!}\n// mine\n`)
+      expect(changed.code).toBe(3)
+      expect(changed.outcome.status).toBe('unavailable')
+      expect(changed.outcome.reason).toMatch(
+        /^Only the lab’s own starter and solution were recorded, and this file is neither/,
+      )
+    },
+  )
+})

@@ -1,0 +1,131 @@
+/** The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernel-library'
+import { readAttempt, sessionFolder } from '../../../src-main/adapters/labs/attempt'
+import { readShippedLabs } from '../../../src-main/adapters/labs/library'
+import { readSession, readSources } from '../../../src-main/adapters/session-store'
+import { submissionId } from '../../../src-main/domain/labs/judge'
+import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
+import { listRecordings, replay } from '../../../src-main/services/recordings'
+import { fakeMachine, recordingsDir, root } from '../support'
+import { check, statusesOf } from './support'
+
+const library = await readKernelLibrary(join(root, 'cuda-kernels'))
+const { labs } = await readShippedLabs(library)
+const folders = join(recordingsDir, 'labs')
+const both = labs.flatMap((lab) =>
+  (['starter', 'solution'] as const).map((which) => ({
+    lab,
+    which,
+    name: `${lab.id}-${which}-h200`,
+  })),
+)
+const nothing = ['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer']
+
+describe('the recorded outcomes', () => {
+  it('are those of every starter and every solution, and are no recordings of a ladder', async () => {
+    expect((await readdir(folders)).sort()).toEqual(both.map(({ name }) => name).sort())
+    const ladders = new Set((await listRecordings(recordingsDir)).map(({ name }) => name))
+    expect(both.filter(({ name }) => ladders.has(name))).toEqual([])
+    expect(ladders.has('labs')).toBe(false)
+  })
+
+  it.each(labs.map((lab) => [lab.id, lab] as const))(
+    '%s: its solution passes every check, with figures that were measured, on a machine that has nothing',
+    async (_, lab) => {
+      const machine = await fakeMachine(nothing)
+      const { outcome } = await check(machine, lab, lab.solution, undefined, 'recorded')
+      expect(outcome).toMatchObject({
+        status: 'passed',
+        target: { kind: 'recorded', name: `${lab.id}-solution-h200` },
+        device: { name: 'NVIDIA H200', computeCapability: '9.0' },
+        reason: null,
+      })
+      expect(outcomeExitCode(outcome)).toBe(0)
+      expect(outcome.checks.map(({ id }) => id)).toEqual(lab.lab.checks.map(({ id }) => id))
+      for (const { id, kind, status, figures } of outcome.checks) {
+        expect(status, id).toBe('passed')
+        if (kind === 'metric' || kind === 'time') expect(figures.length, id).toBeGreaterThan(0)
+        for (const { value } of figures) {
+          expect(value.evidence, id).not.toBe('unavailable')
+          expect(value.value, id).toEqual(expect.any(Number))
+        }
+      }
+      // Every prediction has a before, an after, and what the counters say of why.
+      for (const { id, before, after, direction, explanation } of outcome.predictions) {
+        expect([before.value, after.value], id).toEqual([
+          expect.any(Number) as number,
+          expect.any(Number) as number,
+        ])
+        expect(direction, id).not.toBeNull()
+        expect(explanation.length, id).toBeGreaterThan(0)
+      }
+      expect(machine.calls()).toEqual([])
+    },
+  )
+
+  it.each(labs.map((lab) => [lab.id, lab] as const))(
+    '%s: its starter fails what its lab says, and nothing else',
+    async (_, lab) => {
+      const machine = await fakeMachine(nothing)
+      const attempt = await check(machine, lab, lab.starter, undefined, 'recorded')
+      const failing = lab.lab.starterFails
+      expect(failing?.length).toBeGreaterThan(0)
+      expect(statusesOf(attempt)).toEqual(
+        Object.fromEntries(
+          lab.lab.checks.map(({ id }) => [id, failing!.includes(id) ? 'failed' : 'passed']),
+        ),
+      )
+      expect(outcomeExitCode(attempt.outcome)).toBe(1)
+    },
+  )
+
+  it.each(both.map((entry) => [entry.name, entry] as const))(
+    '%s replays to the session and to the checks that were written on the GPU',
+    async (name, { lab, which }) => {
+      const machine = await fakeMachine(nothing)
+      const folder = join(folders, name)
+      const kept = await readSession(sessionFolder(folder))
+      const { session } = await replay(
+        { name, folder: sessionFolder(folder), session: kept },
+        { params: {}, profile: kept.settings.profile },
+        () => undefined,
+        new AbortController().signal,
+      )
+      expect(session).toEqual({ ...kept, target: { kind: 'recorded', name } })
+      const then = await readAttempt(folder)
+      const now = await check(machine, lab, lab[which], undefined, 'recorded')
+      expect(now.outcome.checks).toEqual(then.outcome.checks)
+    },
+  )
+
+  it.each(both.map((entry) => [entry.name, entry] as const))(
+    '%s is of the code that ships, keeps the sources of its rungs, and names no serial number and no folder of its machine',
+    async (name, { lab, which }) => {
+      const session = await readSession(sessionFolder(join(folders, name)))
+      const sources = await readSources(sessionFolder(join(folders, name)), session)
+      expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
+      expect(sources[submissionId]).toBe(lab[which])
+      const files = await readdir(join(folders, name), { recursive: true, withFileTypes: true })
+      for (const file of files.filter((entry) => entry.isFile()))
+        expect(await readFile(join(file.parentPath, file.name), 'utf8'), file.name).not.toMatch(
+          /GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//,
+        )
+    },
+  )
+
+  it('say nothing of a file that was changed, and why, with what a compiler can tell where there is one', async () => {
+    const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
+    for (const lab of labs) {
+      const mine = `${lab.solution}\n// mine\n`
+      const { outcome } = await check(machine, lab, mine, undefined, 'recorded')
+      expect(outcomeExitCode(outcome), lab.id).toBe(3)
+      expect(outcome.reason, lab.id).toMatch(/neither; measuring it needs a GPU/)
+      expect(outcome.device).toBeNull()
+      for (const { id, kind, status } of outcome.checks)
+        expect(status, `${lab.id} ${id}`).toBe(kind === 'static' ? 'passed' : 'unavailable')
+    }
+  }, 60_000)
+})
