@@ -69,6 +69,10 @@ export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'withou
 /** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
 const baseName = (name: string): string => name.split('.')[0] ?? name
 
+/** The metrics that a recorded call of ncu named. */
+const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
+  new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
+
 const ncuArgs = (call: NcuCall): string[] => [
   ...(call.level === 'deep' ? deepOptions : []),
   '--metrics',
@@ -180,7 +184,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
         : { byRung: new Map(), troubles: [] }
     return {
       result,
-      byRung: groupByRung(launches, call.level, seconds),
+      byRung: groupByRung(launches, call.level, seconds, result.argv && metricsIn(result.argv)),
       deep,
       deepTroubles: troubles,
       failure: recognizeNcuFailure(said, result.exitCode),
@@ -195,6 +199,7 @@ function groupByRung(
   launches: readonly NcuLaunch[],
   level: CollectingLevel,
   seconds: ReadonlyMap<string, number>,
+  asked: ReadonlySet<string> | undefined,
 ): Map<string, RungProfile> {
   const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
   return new Map(
@@ -211,7 +216,7 @@ function groupByRung(
         rung,
         {
           profile: { passes, ...(took === undefined ? {} : { seconds: took }), kernels },
-          metrics: toMetrics(own, level),
+          metrics: toMetrics(own, level, asked),
         },
       ]
     }),

@@ -36,6 +36,8 @@ export interface ProcessResult {
   seconds: number
   /** The answer was kept from an earlier call; only a replay says so. */
   reused?: boolean
+  /** What was run when it was recorded, which an older version may have worded otherwise; only a replay says so. */
+  argv?: readonly string[]
 }
 
 /** A program that prints without end is ended when a stream has said this much. */

@@ -20,6 +20,7 @@ export function recordedToolbox(rawDir: string): Toolbox {
         stderr: raw.stderr,
         seconds: raw.call.seconds,
         reused: raw.call.reused ?? false,
+        argv: raw.call.argv,
       }
     },
   }

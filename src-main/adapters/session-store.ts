@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../domain/deep'
 import { inputError, KernelLadderError } from '../domain/errors'
+import { withRegistry } from '../domain/registry-figures'
 import { Session, sessionSchemaVersion } from '../domain/session'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, stageFolder, type StagedFolder } from './disk'
@@ -57,7 +58,7 @@ export function parseSession(text: string, path: string): Session {
     )
   const session = Session.safeParse(value)
   if (!session.success) throw refuse(z.prettifyError(session.error))
-  return session.data
+  return withRegistry(session.data)
 }
 
 /** Source text by rung id, from the session's sources/; a source that is gone is left out. */

@@ -4,6 +4,7 @@
 export const chartIds = [
   'roofline',
   'stalls',
+  'mix',
   'traffic',
   'occupancy',
   'waves',
@@ -17,6 +18,8 @@ export const isChartId = (word: string | undefined): word is ChartId =>
 
 /** The scales that stalls can be drawn on. */
 export const stallScales = ['warps', 'share'] as const
+/** The scales that an instruction mix can be drawn on. */
+export const mixScales = ['share', 'count'] as const
 export const sweepMeasures = ['toReference', 'toBefore', 'throughput'] as const
 export type SweepMeasure = (typeof sweepMeasures)[number]
 

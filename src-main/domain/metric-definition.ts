@@ -26,6 +26,20 @@ export interface MetricDefinition {
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
-  /** ncu's names, the first that the report holds is taken. Source: docs/METRICS.md. */
-  ncu: readonly [string, ...string[]]
+  /** ncu's names, the first that the report holds is taken; none of a derived one. Source: docs/METRICS.md. */
+  ncu: readonly string[]
+  /** What it is worked out from; absent of what ncu counts. */
+  derived?: MetricDerivation
 }
+
+export interface MetricDerivation {
+  /** Registry ids of counted metrics; where one has no figure, there is none of this. */
+  from: readonly string[]
+  /** Of their figures, by id; null where they have no such figure (a share of nothing). */
+  of: (figures: Readonly<Record<string, number>>) => number | null
+  /** How, in words that stand beside the figure. */
+  how: MetricHow
+}
+
+/** Keys of ./messages/english/figures. */
+export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare'

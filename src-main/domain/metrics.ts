@@ -3,8 +3,8 @@
  * profile service and the ncu parser see ncu's names.
  */
 import { z } from 'zod'
-import { deepMetrics } from './deep-metrics'
 import type { MetricDefinition, ProfileLevel } from './metric-definition'
+import { mixMetrics } from './mix-metrics'
 import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
 
@@ -134,7 +134,7 @@ const cardMetrics: readonly MetricDefinition[] = [
 export const metricDefinitions: readonly MetricDefinition[] = [
   ...cardMetrics,
   ...standardMetrics,
-  ...deepMetrics,
+  ...mixMetrics,
 ]
 
 const byId = new Map(metricDefinitions.map((metric) => [metric.id, metric]))

@@ -3,9 +3,9 @@
  * byte from L1, from L2 and from device memory, under the roofs of its GPU. Pure; every figure says
  * where it is from.
  *
- * Operations are those of the product (2·m·n·k), so that rungs of one problem differ only by traffic and
- * time; what a rung computes beside it is its own loss. An import does not know its problem: there they
- * are the FP32 operations that ncu counted, and the time is ncu's.
+ * Operations are the FP32 operations that ncu counted, where it did. They do not see the tensor pipe, and
+ * a session below the standard level has none: there they are those of the product (2·m·n·k). Which of the
+ * two is said of each point. An import does not know its problem: its time is ncu's.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from './ceilings'
 import { message, type Said } from './messages/message'
@@ -13,10 +13,29 @@ import type { MetricValue } from './metrics'
 import { flops } from './problem'
 import { problemOf, type NcuMetrics, type RungResult, type Session } from './session'
 
+/** Counted by ncu; of the product, since they were not; of the product, since the tensor pipe computed it. */
+export type OperationBasis = 'counted' | 'problem' | 'tensor'
+
+/** What each basis is, as a sentence. */
+export const basisSaid: Record<OperationBasis, Said> = {
+  counted: message('roofline.counted'),
+  problem: message('roofline.ofProblem'),
+  tensor: message('roofline.ofProblemTensor'),
+}
+
+/**
+ * From this share of the SM's active cycles on the tensor pipe is said to compute the product, in percent.
+ * Kernels without a tensor instruction show up to 0.04% on an H200: test/captures/ncu, `standard-mix`.
+ */
+const tensorWorks = 1
+
 export interface RooflinePoint {
   rung: string
   title: string
   level: MemoryLevel
+  /** Operations of a launch, and where they are from. */
+  operations: number
+  basis: OperationBasis
   /** Operations a byte of the level's traffic. */
   intensity: MetricValue
   throughput: MetricValue
@@ -52,6 +71,7 @@ const gap = (reason: Said): Gap => ({ reason })
 
 interface Work {
   operations: number
+  basis: OperationBasis
   throughput: MetricValue
 }
 
@@ -71,17 +91,31 @@ function importedWork({ ncuMetrics }: RungResult): Work | Gap {
   if (operations === 0) return gap(message('roofline.noFp32'))
   return {
     operations,
+    basis: 'counted',
     throughput: { value: operations / ns, unit: 'GFLOP/s', evidence: 'derived' },
   }
+}
+
+function operationsOf({ metrics }: RungResult, ofProduct: number): Omit<Work, 'throughput'> {
+  const counted = metrics['fp32Operations']?.value ?? null
+  if (counted === null) return { operations: ofProduct, basis: 'problem' }
+  return (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
+    ? { operations: ofProduct, basis: 'tensor' }
+    : { operations: counted, basis: 'counted' }
 }
 
 function workOf(session: Session, rung: RungResult): Work | Gap {
   const problem = problemOf(session)
   if (!problem) return importedWork(rung)
   if (!rung.timing) return gap(rung.reason ?? message('roofline.noTime'))
+  const work = operationsOf(rung, flops(problem))
   return {
-    operations: flops(problem),
-    throughput: { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'derived' },
+    ...work,
+    throughput: {
+      value: work.operations / (rung.timing.medianMs * 1e6),
+      unit: 'GFLOP/s',
+      evidence: 'derived',
+    },
   }
 }
 
@@ -120,6 +154,8 @@ export function roofline(session: Session): Roofline {
         rung: rung.id,
         title: rung.title,
         level,
+        operations: work.operations,
+        basis: work.basis,
         intensity: { value: intensity, unit: 'FLOP/byte', evidence: 'derived' },
         throughput: work.throughput,
         roofGflops,

@@ -1,4 +1,7 @@
-/** What the standard level adds to the card: memory traffic by level, issue slots, and why warps wait. */
+/**
+ * What the standard level adds to the card: memory traffic by level and how busy each level is, issue
+ * slots, and why warps wait. Its instruction mix is in ./mix-metrics.
+ */
 import type { MetricDefinition } from './metric-definition'
 
 type Own = Omit<MetricDefinition, 'level' | 'kind' | 'aggregate'> &
@@ -17,6 +20,10 @@ const rate = (definition: Own): MetricDefinition => ({
   level: 'standard',
   aggregate: 'time-weighted',
 })
+
+/** How near a unit is to its limit. */
+const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
+  rate({ ...definition, unit: '%', better: 'neither' })
 
 /** Warps that wait for one reason, on average for each instruction issued. Source: Nsight Compute's warp states. */
 const stall = (id: string, name: string, label: string, meaning: string): MetricDefinition =>
@@ -87,6 +94,35 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning: 'Sectors asked of the L1 cache that were there.',
     better: 'higher',
     ncu: ['l1tex__t_sector_hit_rate.pct'],
+  }),
+  busy({
+    id: 'dramUtilization',
+    label: 'DRAM busy',
+    meaning: 'Traffic with device memory, as a share of the most that it can carry.',
+    ncu: [
+      'gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed',
+      'dram__throughput.avg.pct_of_peak_sustained_elapsed',
+    ],
+  }),
+  busy({
+    id: 'l2Utilization',
+    label: 'L2 busy',
+    meaning: 'The busiest part of the L2 cache, as a share of the most that it can do.',
+    ncu: ['lts__throughput.avg.pct_of_peak_sustained_elapsed'],
+  }),
+  busy({
+    id: 'lsuDataUtilization',
+    label: 'L1 data stage busy',
+    meaning:
+      'Cycles in which the data stage of L1 and shared memory served loads and stores, as a share of all.',
+    ncu: ['l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed'],
+  }),
+  busy({
+    id: 'lsuUtilization',
+    label: 'Load/store pipe utilization',
+    meaning:
+      'Load and store instructions issued, as a share of the most that the pipe takes while an SM is active.',
+    ncu: ['sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active'],
   }),
   rate({
     id: 'globalLoadSectorsPerRequest',

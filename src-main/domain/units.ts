@@ -19,6 +19,7 @@ export const units = [
   'MHz',
   'GB/s',
   'FLOP/byte',
+  'FLOP',
 ] as const
 export type Unit = (typeof units)[number]
 
@@ -99,6 +100,10 @@ export function formatValue(value: number, unit: Unit): string {
     case 'TFLOP/s':
     case 'FLOP/byte':
       return `${significant(value, 3)} ${unit}`
+    case 'FLOP': {
+      const [number, prefix = ''] = formatCount(value).split(' ')
+      return `${number} ${prefix}FLOP`
+    }
     case 'inst':
     case 'wavefronts':
     case 'conflicts':

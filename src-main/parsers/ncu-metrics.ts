@@ -6,6 +6,7 @@
 import { english } from '../domain/messages/message'
 import { metricsAtLevel, unavailable, type MetricValue } from '../domain/metrics'
 import { type MetricDefinition, type ProfileLevel } from '../domain/metric-definition'
+import { notAsked, withDerived } from '../domain/registry-figures'
 import type { Unit } from '../domain/units'
 import type { NcuLaunch } from './ncu-csv'
 import { unitOf } from './ncu-rep-units'
@@ -86,12 +87,28 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
   return unavailable(unit, missingReason(launches, names))
 }
 
-/** Every metric of the level, by registry id. */
+/**
+ * Every metric of the level, by registry id. `asked` are the names that ncu was asked for, where they are
+ * known: what an older run did not ask for is not missing on its GPU.
+ */
 export function toMetrics(
   launches: readonly NcuLaunch[],
   level: ProfileLevel,
+  asked?: ReadonlySet<string>,
 ): Record<string, MetricValue> {
-  return Object.fromEntries(
-    metricsAtLevel(level).map((definition) => [definition.id, toMetric(launches, definition)]),
+  const reported = (name: string): boolean => launches.some(({ metrics }) => metrics[name])
+  const counted = metricsAtLevel(level).filter(({ derived }) => !derived)
+  return withDerived(
+    level,
+    Object.fromEntries(
+      counted.map((definition) => [
+        definition.id,
+        launches.length > 0 &&
+        asked &&
+        !definition.ncu.some((name) => asked.has(name) || reported(name))
+          ? notAsked(definition)
+          : toMetric(launches, definition),
+      ]),
+    ),
   )
 }

@@ -211,13 +211,17 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
       }
     : value
 
-/** The level whose metrics the report holds any of; what else it holds is there under ncu's names. */
+/**
+ * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is
+ * of the deep level, which is counters a line.
+ */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
-  const reported = (names: readonly string[]): boolean =>
-    names.some((name) => launches.some(({ metrics }) => metrics[name] !== undefined))
-  const isReported = (level: ProfileLevel): boolean =>
-    metricsAtLevel(level).some((metric) => metric.level === level && reported(metric.ncu))
-  return isReported('deep') ? 'deep' : isReported('standard') ? 'standard' : 'card'
+  const isReported = metricsAtLevel('standard').some(
+    ({ level, ncu }) =>
+      level === 'standard' &&
+      ncu.some((name) => launches.some(({ metrics }) => metrics[name] !== undefined)),
+  )
+  return isReported ? 'standard' : 'card'
 }
 
 /** From ncu's device attributes; null where one that a reader relies on is missing. */

@@ -1,6 +1,8 @@
 /** How metrics are laid out wherever they are listed. */
+import { mixMetrics } from '../../src-main/domain/mix-metrics'
+
 export type MetricGroupId =
-  'occupancy' | 'shared' | 'memory' | 'arithmetic' | 'stalls' | 'resources' | 'other'
+  'occupancy' | 'shared' | 'memory' | 'arithmetic' | 'mix' | 'stalls' | 'resources' | 'other'
 
 const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
   { id: 'occupancy', metrics: ['wavesPerSm', 'theoreticalOccupancy', 'achievedOccupancy'] },
@@ -22,6 +24,10 @@ const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
       'l1Bytes',
       'l2HitRate',
       'l1HitRate',
+      'dramUtilization',
+      'l2Utilization',
+      'lsuDataUtilization',
+      'lsuUtilization',
       'globalLoadSectorsPerRequest',
       'globalStoreSectorsPerRequest',
     ],
@@ -30,6 +36,7 @@ const groups: readonly { id: MetricGroupId; metrics: readonly string[] }[] = [
     id: 'arithmetic',
     metrics: ['fmaUtilization', 'tensorUtilization', 'issueSlotsBusy', 'instructions'],
   },
+  { id: 'mix', metrics: mixMetrics.map(({ id }) => id) },
   {
     id: 'stalls',
     metrics: [

@@ -11,9 +11,12 @@ export function useMetricWords() {
     const key = `metrics.${id}.${part}`
     return te(key) ? t(key) : metricDefinition(id)?.[part]
   }
+  const metricLabel = (id: string): string => word(id, 'label') ?? id
   return {
     /** The id itself where the registry does not know it. */
-    metricLabel: (id: string): string => word(id, 'label') ?? id,
+    metricLabel,
+    /** `Stalled: barrier` → `barrier`, where what is around it says the rest. */
+    kindLabel: (id: string): string => metricLabel(id).replace(/^[^:：]*[:：]\s*/, ''),
     metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
   }
 }

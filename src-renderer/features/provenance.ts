@@ -1,5 +1,6 @@
 /** Where a figure comes from, in words; every tooltip that explains a number is made here. */
 import { useI18n } from 'vue-i18n'
+import { message } from '../../src-main/domain/messages/message'
 import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics'
 import type { RungResult, Session } from '../../src-main/domain/session'
 import { figureText, fixed, spreadText } from '../ui/format'
@@ -12,6 +13,8 @@ export function useProvenance() {
   const { text } = useSaid()
   const { metricLabel, metricMeaning } = useMetricWords()
 
+  const ncuNames = (id: string): string => metricDefinition(id)?.ncu.join(t('provenance.or')) ?? id
+
   function metricOrigin(session: Session, rung: RungResult, id: string, value: MetricValue | null) {
     if (!value) return t('provenance.absent', { level: session.settings.profile })
     if (value.value === null)
@@ -22,7 +25,7 @@ export function useProvenance() {
     const key = value.evidence === 'derived' ? 'derived' : 'measured'
     const passes = rung.profile?.passes ?? 0
     const ncu = session.tools.ncu ?? ''
-    const name = metricDefinition(id)?.ncu.join(t('provenance.or')) ?? id
+    const name = ncuNames(id)
     return t(`provenance.${key}`, { ncu, passes, name }, passes)
   }
 
@@ -51,7 +54,9 @@ export function useProvenance() {
       lines: [
         metricMeaning(id) ?? definition.meaning,
         t(`provenance.better.${definition.better}`),
-        t('provenance.ncuNames', { name: definition.ncu.join(t('provenance.or')) }),
+        ...(definition.derived
+          ? [text(message(definition.derived.how))]
+          : [t('provenance.ncuNames', { name: ncuNames(id) })]),
       ],
     }
   }

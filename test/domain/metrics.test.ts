@@ -39,6 +39,14 @@ describe('the metric registry', () => {
     }
   })
 
+  it('is counted by ncu, or derived from what is counted at the same level', () => {
+    for (const { id, ncu, derived, level } of metricDefinitions) {
+      expect(ncu.length > 0, id).toBe(derived === undefined)
+      for (const from of derived?.from ?? [])
+        expect(metricDefinition(from), from).toMatchObject({ level, aggregate: 'sum' })
+    }
+  })
+
   it('has the seven of the card at the card level', () => {
     for (const id of cardMetricIds) expect(metricDefinition(id)?.level).toBe('card')
     expect(metricsAtLevel('none')).toEqual([])
@@ -49,7 +57,7 @@ describe('the metric registry', () => {
     'asks first for counters that %s has, as ncu 2025.3.1 lists them',
     (chip) => {
       const missing = metricDefinitions
-        .map(({ ncu }) => ncu[0])
+        .flatMap(({ ncu }) => ncu[0] ?? [])
         .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)]?.includes(chip))
       expect(missing).toEqual([])
     },

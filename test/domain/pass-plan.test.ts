@@ -12,7 +12,7 @@ describe('what profiling will cost', () => {
     const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
       planProfile({ level, computeCapability: '9.0', rungs }),
     )
-    expect(seconds.map(({ passes }) => passes)).toEqual([1, 6, 40])
+    expect(seconds.map(({ passes }) => passes)).toEqual([1, 7, 40])
     for (const { rungs: planned } of seconds)
       expect(planned[0]!.seconds).toBeGreaterThan(planned[1]!.seconds!)
     expect(seconds[0]!.seconds).toBeLessThan(seconds[1]!.seconds)

@@ -43,12 +43,6 @@ const someOf = (words: readonly string[]): string =>
     ? words.join(', ')
     : `${words.slice(0, 3).join(', ')} and ${words.length - 3} more counters`
 
-/** The level that collects all of these. */
-function collects(ids: readonly string[]): string {
-  const levels = new Set(ids.map((id) => metricDefinition(id)?.level))
-  return `\`--profile ${levels.has('deep') ? 'deep' : 'standard'}\` collects them.`
-}
-
 const percent = (share: number): string => formatPercent(100 * share)
 
 function describeDerivation(how: Derivation): string {
@@ -82,7 +76,7 @@ function describeBottleneck(found: Bottleneck | null): string[] {
     `${leaning ? 'Leans towards' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
     ...evidence.map(describeEvidence),
     ...(name === 'unknown'
-      ? [`  Not known: ${someOf(missing.map(labelOf))}. ${collects(missing)}`]
+      ? [`  Not known: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
       : []),
   ]
 }

@@ -7,7 +7,13 @@ import type { PageDrawer } from '../../adapters/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
 import { summaryOf } from '../../contract/session-summary'
 import { memoryLevels } from '../../domain/ceilings'
-import { drawingAddress, stallScales, sweepMeasures, type ChartId } from '../../domain/drawing'
+import {
+  drawingAddress,
+  mixScales,
+  stallScales,
+  sweepMeasures,
+  type ChartId,
+} from '../../domain/drawing'
 import { inputError } from '../../domain/errors'
 import { problemLabel } from '../../domain/problem'
 import { roofline } from '../../domain/roofline'
@@ -23,6 +29,8 @@ function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
       return memoryLevels.filter((level) => roofline(session).paths[level].length > 0)
     case 'stalls':
       return stallScales
+    case 'mix':
+      return mixScales
     case 'waves':
       return session.rungs.map(({ id }) => id)
     case 'sweep':

@@ -1,6 +1,7 @@
 /** The component that draws each chart. */
 import type { Component } from 'vue'
 import type { ChartId } from '../../../src-main/domain/drawing'
+import MixChart from './MixChart.vue'
 import OccupancyChart from './OccupancyChart.vue'
 import RooflineChart from './RooflineChart.vue'
 import StallChart from './StallChart.vue'
@@ -12,6 +13,7 @@ import WaveChart from './WaveChart.vue'
 export const chartComponents: Record<ChartId, Component> = {
   roofline: RooflineChart,
   stalls: StallChart,
+  mix: MixChart,
   traffic: TrafficChart,
   occupancy: OccupancyChart,
   waves: WaveChart,

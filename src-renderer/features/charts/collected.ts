@@ -5,6 +5,7 @@ import {
   type MetricDefinition,
   type ProfileLevel,
 } from '../../../src-main/domain/metric-definition'
+import { notAsked } from '../../../src-main/domain/registry-figures'
 import type { Session } from '../../../src-main/domain/session'
 
 export type Absence =
@@ -12,6 +13,8 @@ export type Absence =
   | { kind: 'level'; level: ProfileLevel; sessionLevel: ProfileLevel }
   /** An imported file holds only what was asked of ncu when it was made. */
   | { kind: 'imported'; ncu: string[] }
+  /** The session is older than these counters' place in its level. */
+  | { kind: 'older'; level: ProfileLevel }
   /** They were asked for and did not come; each reason once. */
   | { kind: 'unavailable'; reasons: string[] }
 
@@ -25,13 +28,18 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
     .map(metricDefinition)
     .filter((definition): definition is MetricDefinition => definition !== undefined)
   if (session.target.kind === 'imported')
-    return { kind: 'imported', ncu: definitions.map(({ ncu }) => ncu[0]) }
+    return { kind: 'imported', ncu: definitions.flatMap(({ ncu }) => ncu[0] ?? []) }
   const level = definitions.reduce<ProfileLevel>(
     (highest, { level: own }) => (rank(own) > rank(highest) ? own : highest),
     'card',
   )
   if (rank(session.settings.profile) < rank(level))
     return { kind: 'level', level, sessionLevel: session.settings.profile }
+  const profiled = session.rungs.filter(({ profile }) => profile !== null)
+  const isOlder = definitions.every((definition) =>
+    profiled.every(({ metrics }) => metrics[definition.id]?.reason === notAsked(definition).reason),
+  )
+  if (profiled.length > 0 && isOlder) return { kind: 'older', level }
   return {
     kind: 'unavailable',
     reasons: [...new Set(values.flatMap((value) => value?.reason ?? []))],

@@ -25,6 +25,10 @@ export const roofline = {
   notCollected: '{metric} was not collected.',
   notAvailable: '{metric} is not available.',
   noByte: 'It moved no byte at this level, so the ratio has no value.',
+  counted: 'FP32 operations that ncu counted: twice the FFMA, plus FADD and FMUL.',
+  ofProblem: 'Operations of the product, 2·m·n·k: the FP32 operations were not counted.',
+  ofProblemTensor:
+    'Operations of the product, 2·m·n·k: the tensor pipe computed, and the counters of FP32 operations do not see it.',
 } as const
 
 /** Why a launch cannot be. */
@@ -55,4 +59,10 @@ export const figures = {
   noKernel: 'It launches no kernel.',
   kernelsDiffer:
     'It launches {count} kernels that differ in it, and without counters it is not known which runs longest.',
+  fp32Operations:
+    'Twice the FFMA, plus FADD and FMUL, as ncu counted them by threads. Tensor operations are not among them.',
+  slotShare:
+    'Of 32 lanes for each warp instruction executed; lanes that a predicate or a branch switched off are part of the whole.',
+  follows: 'It follows from {metric}, which has no figure: {why}',
+  noShare: 'No instruction was executed, so a share of them has no value.',
 } as const

@@ -23,6 +23,7 @@ export const records = {
   noDurations:
     'The rung launches {count} kernels, and ncu did not report {metricName} for each of them.',
   notReported: 'ncu did not report {names} on this GPU.',
+  notAsked: 'The run did not ask ncu for {names}.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu has no figure of {metricName} for the kernel {kernel}.',
   notPercent: 'ncu reported {metricName} in {unit} and not in percent.',
