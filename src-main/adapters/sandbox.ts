@@ -20,6 +20,10 @@ export interface Isolation {
   files: boolean
 }
 
+/** SIOCSIFFLAGS with IFF_UP for `lo`, where there is neither ip nor ifconfig. */
+const loopbackUp =
+  'import socket,fcntl,struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
+
 /**
  * Makes every mount read-only but the folder `$1`, and takes the loopback up, over which ncu talks to
  * itself. Device files stay as they are: a GPU is one.
@@ -27,7 +31,7 @@ export interface Isolation {
 const readOnlyScript = `
 work=$1; shift
 mount --make-rprivate / && mount --bind "$work" "$work" || exit 125
-ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null
+ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null || python3 -c '${loopbackUp}' 2>/dev/null
 while read -r _ _ _ _ point options _; do
   point=$(printf '%b' "$point")
   case "$point" in /proc|/proc/*|/sys|/sys/*|/dev|/dev/*|"$work"|"$work"/*) continue;; esac
@@ -39,7 +43,7 @@ cd "$work" && exec "$@"
 
 type Wrap = (work: string, command: readonly string[]) => string[]
 
-const namespaces = ['--net', '--pid', '--mount', '--ipc', '--fork', '--kill-child', '--mount-proc']
+const namespaces = ['--pid', '--mount', '--ipc', '--fork', '--kill-child', '--mount-proc']
 
 const unshareWith =
   (...own: string[]): Wrap =>
@@ -56,11 +60,17 @@ const bubblewrap: Wrap = (work, command) => [
 
 const bare: Wrap = (_work, command) => [...command]
 
-/** In the order of preference. Root keeps its rights, which counters may need; others become root of a user namespace. */
+/**
+ * In the order of preference. Root keeps its rights, which counters may need; others become root of a
+ * user namespace. A network of its own without a loopback would cost every submission its counters, so
+ * where none can be had the network stays in reach, and that is said.
+ */
+const rights =
+  process.getuid?.() === 0 ? [[], ['--user', '--map-root-user']] : [['--user', '--map-root-user']]
 const candidates: { by: Isolation['by']; wrap: Wrap }[] = [
-  ...(process.getuid?.() === 0 ? [{ by: 'unshare' as const, wrap: unshareWith() }] : []),
-  { by: 'unshare', wrap: unshareWith('--user', '--map-root-user') },
+  ...rights.map((own) => ({ by: 'unshare' as const, wrap: unshareWith(...own, '--net') })),
   { by: 'bubblewrap', wrap: bubblewrap },
+  ...rights.map((own) => ({ by: 'unshare' as const, wrap: unshareWith(...own) })),
 ]
 
 const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<ProcessResult> =>
@@ -80,7 +90,7 @@ export async function findSandbox(): Promise<Sandbox> {
     for (const { by, wrap } of candidates) {
       const inside = join(work, 'inside')
       const outside = join(probe, 'outside')
-      const script = `touch "$1" && { touch "$2"; grep -c : /proc/net/dev; echo pid $$; }`
+      const script = `touch "$1" && { touch "$2"; grep -c : /proc/net/dev; echo pid $$; grep -qw 127.0.0.1 /proc/net/fib_trie && echo loopback; }`
       const tried = await run(wrap(work, ['sh', '-c', script, 'sh', inside, outside]))
       if (tried.outcome !== 'exited' || !(await pathExists(inside))) continue
       const isolation: Isolation = {
@@ -90,7 +100,8 @@ export async function findSandbox(): Promise<Sandbox> {
         processes: /^pid \d{1,2}$/m.test(tried.stdout),
         files: !(await pathExists(outside)),
       }
-      if (isolation.files) return { isolation, wrap }
+      const loopback = /^loopback$/m.test(tried.stdout)
+      if (isolation.files && loopback) return { isolation, wrap }
       await rm(outside, { force: true })
       await rm(inside, { force: true })
     }

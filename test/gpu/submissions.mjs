@@ -1,0 +1,255 @@
+// @ts-check
+/**
+ * Forty submissions to a lab as a bad evening brings them, and what their rows have to say. Each is real
+ * CUDA: the lab's solution with a misbehaviour around its launch. The comment `// fault:` tells the fake
+ * tools of test/fakes what that would do on a GPU, so that the same files serve with one and without.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * @typedef {object} Kind
+ * @property {number} count
+ * @property {string[]} status the row's, one of these
+ * @property {'passed' | 'failed'} right the row's check of the result
+ * @property {RegExp} reason
+ * @property {string} [fault] what the fakes act out
+ * @property {string} [before] C++ ahead of the launch, at file level
+ * @property {string} [launch] C++ in place of `return solution(p, stream);`
+ */
+
+const passes = { status: ['passed'], right: /** @type {const} */ ('passed'), reason: /^$/ }
+const fails = { status: ['failed'], right: /** @type {const} */ ('failed') }
+const solved = 'return kl_launch_solution(p, stream);'
+
+// Bounded, so that a grader that does not stop them is found out and not brought down.
+/** @type {Record<string, Kind>} */
+export const kinds = {
+  right: { count: 6, ...passes },
+  slow: { count: 4, status: ['failed'], right: 'passed', reason: /./ },
+  wrong: {
+    count: 5,
+    ...fails,
+    reason: /beyond the error bound/,
+    fault: 'wrong',
+    launch: `KlGemm other = *p;
+  other.alpha += 1.0f;
+  return kl_launch_solution(&other, stream);`,
+  },
+  hang: {
+    count: 3,
+    ...fails,
+    reason: /Hung: no progress/,
+    fault: 'hang',
+    before: `__global__ void spin(volatile int* forever) {
+  while (*forever == 0) __nanosleep(1000);
+}`,
+    launch: `static int* forever = nullptr;
+  if (forever == nullptr) {
+    cudaMalloc(&forever, sizeof(int));
+    cudaMemset(forever, 0, sizeof(int));
+  }
+  spin<<<1, 1, 0, stream>>>(forever);
+  ${solved}`,
+  },
+  crash: {
+    count: 3,
+    ...fails,
+    reason: /Crashed while/,
+    fault: 'crash',
+    launch: `raise(SIGSEGV);
+  ${solved}`,
+  },
+  fault: {
+    count: 2,
+    ...fails,
+    reason: /illegal memory access|Crashed/,
+    fault: 'context-lost',
+    before: '__global__ void reach(int* nowhere) { *nowhere = 1; }',
+    launch: `reach<<<1, 1, 0, stream>>>(nullptr);
+  ${solved}`,
+  },
+  compile: {
+    count: 5,
+    ...fails,
+    reason: /Does not compile.*undeclared/,
+    before: 'int x = undeclared;',
+  },
+  flood: {
+    count: 2,
+    ...fails,
+    reason: /Printed without end/,
+    fault: 'flood',
+    launch: `static char line[65536];
+  memset(line, 'x', sizeof line);
+  line[sizeof line - 1] = '\\n';
+  for (int written = 0; written < 65536; ++written) fwrite(line, 1, sizeof line, stdout);
+  ${solved}`,
+  },
+  fork: {
+    count: 2,
+    // Whichever limit it meets first: processes, their memory, or silence.
+    status: ['failed', 'stopped'],
+    right: 'failed',
+    reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
+    fault: 'fork',
+    launch: `for (int made = 0; made < 2000; ++made) {
+    if (fork() == 0) {
+      setsid();
+      execlp("sleep", "sleep", "300", (char*)nullptr);
+      _exit(1);
+    }
+    usleep(5000);
+  }
+  ${solved}`,
+  },
+  stay: {
+    count: 2,
+    ...passes,
+    fault: 'stay',
+    // Once: a profiler would wait for the child that its own launch leaves.
+    launch: `char mark[4096];
+  snprintf(mark, sizeof mark, "%s/left", getenv("TMPDIR"));
+  const int first = open(mark, O_CREAT | O_EXCL, 0600);
+  if (first >= 0 && fork() == 0) {
+    setsid();
+    if (fork() != 0) _exit(0);
+    for (int file = 0; file < 1024; ++file) close(file);
+    execlp("sleep", "sleep", "300", (char*)nullptr);
+    _exit(1);
+  }
+  if (first >= 0) close(first);
+  ${solved}`,
+  },
+  write: {
+    count: 3,
+    ...passes,
+    fault: 'write',
+    launch: `for (const char* path : victims)
+    if (FILE* file = fopen(path, "w")) {
+      fputs("a submission was here\\n", file);
+      fclose(file);
+    }
+  ${solved}`,
+  },
+  eat: {
+    count: 2,
+    // Memory, or silence where the machine is slow to give it.
+    status: ['stopped', 'failed'],
+    right: 'failed',
+    reason: /more than [\d.]+ GiB|Hung/,
+    fault: 'eat',
+    launch: `for (int blocks = 0; blocks < 512; ++blocks) {
+    const size_t bytes = 64u << 20;
+    if (void* block = malloc(bytes)) memset(block, 1, bytes);
+  }
+  for (;;) pause();`,
+  },
+  vram: {
+    count: 1,
+    ...fails,
+    reason: /memory/i,
+    fault: 'context-lost',
+    launch: `void* block = nullptr;
+  for (size_t bytes = size_t(1) << 30; bytes >= 1 << 20; bytes /= 2)
+    while (cudaMalloc(&block, bytes) == cudaSuccess) {
+    }
+  return cudaErrorMemoryAllocation;`,
+  },
+}
+
+export const submissionCount = Object.values(kinds).reduce((sum, { count }) => sum + count, 0)
+
+/** @param {string} student */
+export const kindOf = (student) => kinds[student.split('-')[0] ?? '']
+
+/**
+ * Processes whose environment names a folder, as that of a submission names the grader's cache.
+ *
+ * @param {string} folder
+ */
+export function leftProcesses(folder) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+        const argv = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
+        return environment.includes(folder) ? [`${pid} ${argv}`] : []
+      } catch {
+        return []
+      }
+    })
+}
+
+/**
+ * @param {string} source
+ * @param {Kind} kind
+ * @param {readonly string[]} victims
+ */
+function misbehave(source, { before = '', launch, fault }, victims) {
+  const comments = [
+    ...(fault === undefined ? [] : [`// fault: ${fault}`]),
+    ...(fault === 'write' ? victims.map((path) => `// path: ${path}`) : []),
+  ]
+  const code =
+    launch === undefined
+      ? [before]
+      : [
+          '#undef kl_launch',
+          ...['fcntl.h', 'signal.h', 'stdio.h', 'stdlib.h', 'string.h', 'unistd.h'].map(
+            (name) => `#include <${name}>`,
+          ),
+          `[[maybe_unused]] static const char* victims[] = {${victims.map((path) => JSON.stringify(path)).join(', ')}};`,
+          before,
+          `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
+        ]
+  // Ahead of the first include: what the solution calls kl_launch is then another function.
+  const body =
+    launch === undefined
+      ? source
+      : source.replace('#include', '#define kl_launch kl_launch_solution\n#include')
+  return [body, ...code, ...comments, '']
+    .filter((part, at, all) => part !== '' || at === all.length - 1)
+    .join('\n')
+}
+
+/**
+ * Writes all of them into a folder that must not exist.
+ *
+ * @param {string} folder
+ * @param {{ starter: string, solution: string }} lab
+ * @param {readonly string[]} victims files that are not theirs, which `write` tries to write
+ */
+export function writeSubmissions(folder, { starter, solution }, victims) {
+  mkdirSync(folder)
+  for (const [name, kind] of Object.entries(kinds))
+    for (let index = 1; index <= kind.count; index += 1) {
+      const source = misbehave(name === 'slow' ? starter : solution, kind, victims)
+      writeFileSync(join(folder, `${name}-${index}.cu`), `// ${name} ${index}\n${source}`)
+    }
+}
+
+/**
+ * What a row has to say and does not.
+ *
+ * @param {Record<string, string>} row of the CSV
+ * @returns {string | null}
+ */
+export function faultOfRow(row) {
+  const kind = kindOf(row['student'] ?? '')
+  if (!kind) return 'a student that handed nothing in'
+  const { status = '', reason = '' } = row
+  const right = row['check:right'] ?? ''
+  if (!kind.status.includes(status))
+    return `status ${status}, and should be ${kind.status.join(' or ')}`
+  if (right !== kind.right) return `check right ${right}, and should be ${kind.right}`
+  if (!kind.reason.test(reason))
+    return `reason ${JSON.stringify(reason)} does not match ${String(kind.reason)}`
+  // Where nothing hung or fell, whatever was not checked is the grader's fault and not the submission's.
+  const open = Object.keys(row).filter(
+    (name) => name.startsWith('check:') && row[name] === 'unavailable' && right === 'passed',
+  )
+  if (open.length > 0) return `not checked: ${open.join(', ')}`
+  return null
+}
