@@ -17,11 +17,13 @@ const root = join(import.meta.dirname, '../..')
 const recordings = join(root, 'resources/recordings')
 const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 
-/** Every launch that ncu described: of the shipped recordings, and of the captures of ncu itself. */
+const table = 'raw/ncu/profile.stdout.txt'
+
+/** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
 const reports = [
-  ...readdirSync(recordings, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ name, file: join(recordings, name, 'raw/ncu/profile.stdout.txt') })),
+  ...readdirSync(recordings, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(join('/', table)))
+    .map((path) => ({ name: path.slice(0, -table.length - 1), file: join(recordings, path) })),
   ...['import-set-full', 'launches-two-rungs'].map((name) => ({
     name,
     file: join(captures, `${name}.stdout.txt`),
