@@ -16,6 +16,8 @@ export interface StackedBarsSpec {
   axis: string
   max?: number | undefined
   valueText: (value: number) => string
+  /** Of a figure on the axis, where it is more than a number. */
+  axisText?: (value: number) => string
 }
 
 const rowHeight = 34
@@ -27,7 +29,7 @@ const letter = 6.2
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
 
 export const stackedBars =
-  ({ rows, series, axis, max, valueText }: StackedBarsSpec): ChartBuilder =>
+  ({ rows, series, axis, max, valueText, axisText: tick }: StackedBarsSpec): ChartBuilder =>
   (palette, size) => {
     const totals = rows.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0))
     const longest = Math.max(...totals, 0)
@@ -69,7 +71,7 @@ export const stackedBars =
         ...(max === undefined ? {} : { max }),
         ...axisName(palette, axis, 'x'),
         ...axisLines(palette),
-        axisLabel: text,
+        axisLabel: { ...text, ...(tick ? { formatter: tick } : {}) },
       },
       yAxis: {
         type: 'category',

@@ -1,32 +1,16 @@
 /** The standard level over counters that an H200 gave of gemm-fp32 at 1024. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSession } from '../../src-main/adapters/session-store'
 import { bottleneckOf, type BottleneckClass } from '../../src-main/domain/bottleneck'
 import { metricDefinition, metricsAtLevel, type MetricValue } from '../../src-main/domain/metrics'
 import { instructionKinds, lanes } from '../../src-main/domain/mix-metrics'
 import { notAsked, withRegistry } from '../../src-main/domain/registry-figures'
 import { roofline } from '../../src-main/domain/roofline'
 import type { Session } from '../../src-main/domain/session'
-import { parseNcuRawCsv } from '../../src-main/parsers/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu-metrics'
-import { ncuCapture } from '../parsers/captures'
+import { asked, launches, standardSession } from './standard-session'
 
-const recordings = join(import.meta.dirname, '../../resources/recordings')
-const recorded = await readSession(join(recordings, 'gemm-fp32-h200-1024'))
-const { launches } = parseNcuRawCsv(ncuCapture('standard-mix'))
-const asked = new Set(metricsAtLevel('standard').flatMap(({ ncu }) => ncu[0] ?? []))
-const byRung = new Map(
-  launches.map((launch) => [launch.rung!, toMetrics([launch], 'standard', asked)]),
-)
-/** The recorded times of the same rungs at the same size, with these counters. */
-const session: Session = {
-  ...recorded,
-  settings: { ...recorded.settings, profile: 'standard' },
-  rungs: recorded.rungs
-    .filter(({ id }) => byRung.has(id))
-    .map((rung) => ({ ...rung, metrics: byRung.get(rung.id)! })),
-}
+const session = await standardSession()
+const byRung = new Map(session.rungs.map(({ id, metrics }) => [id, metrics]))
 const ids = [...byRung.keys()]
 const value = (id: string, metric: string): number => byRung.get(id)![metric]!.value!
 const product = 2 * 1024 ** 3

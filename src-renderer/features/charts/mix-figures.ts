@@ -16,7 +16,7 @@ export interface Mix {
 }
 
 /** Null where a kind or the number of instructions is not known: without one the parts are not the whole. */
-function mixOf(rung: RungResult): Mix | null {
+export function mixOf(rung: RungResult): Mix | null {
   const value = (id: string): number | null => rung.metrics[id]?.value ?? null
   const counted = instructionKinds.map((id) => [id, value(id)] as const)
   const instructions = value('instructions')

@@ -1,0 +1,29 @@
+/** gemm-fp32 at 1024 at the standard level: recorded times, and the counters of another run of the same rungs. */
+import { join } from 'node:path'
+import { readSession } from '../../src-main/adapters/session-store'
+import { metricsAtLevel } from '../../src-main/domain/metrics'
+import type { Session } from '../../src-main/domain/session'
+import { parseNcuRawCsv } from '../../src-main/parsers/ncu-csv'
+import { toMetrics } from '../../src-main/parsers/ncu-metrics'
+import { ncuCapture } from '../parsers/captures'
+
+const recordings = join(import.meta.dirname, '../../resources/recordings')
+
+export const { launches } = parseNcuRawCsv(ncuCapture('standard-mix'))
+
+/** What the level asks ncu for. */
+export const asked: ReadonlySet<string> = new Set(
+  metricsAtLevel('standard').flatMap(({ ncu }) => ncu[0] ?? []),
+)
+
+export async function standardSession(): Promise<Session> {
+  const recorded = await readSession(join(recordings, 'gemm-fp32-h200-1024'))
+  return {
+    ...recorded,
+    settings: { ...recorded.settings, profile: 'standard' },
+    rungs: recorded.rungs.flatMap((rung) => {
+      const own = launches.filter((launch) => launch.rung === rung.id)
+      return own.length === 0 ? [] : [{ ...rung, metrics: toMetrics(own, 'standard', asked) }]
+    }),
+  }
+}
