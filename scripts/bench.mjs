@@ -17,7 +17,7 @@
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { budgetTally } from './bench/budgets.mjs'
+import { budgetTally, printBudgets } from './bench/budgets.mjs'
 import { benchCompare } from './bench/compare.mjs'
 import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
@@ -129,9 +129,5 @@ await runScript(async () => {
   say(`On ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`)
   const tally = budgetTally()
   for (const part of wanted) await parts[part](tally.judge)
-  const { lines, over } = tally.summary()
-  if (lines.length === 0) return 0
-  console.log(`\nBudgets, ${over === 0 ? 'all met' : `${over} over`}:`)
-  for (const line of lines) console.log(`  ${line}`)
-  return over === 0 ? 0 : 1
+  return printBudgets(tally.summary())
 })

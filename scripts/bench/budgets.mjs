@@ -26,6 +26,10 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
   htmlSize: { what: 'HTML report of 14 deep rungs', most: 2, unit: 'MB', digits: 2 },
   htmlTime: { what: 'HTML report of 14 deep rungs, median', most: 2, unit: 's', digits: 2 },
   largeHtmlTime: { what: 'HTML report of 200 rungs, median', most: 10, unit: 's', digits: 2 },
+  cardPasses: { what: 'Passes of the card level', most: 1, unit: 'pass a kernel' },
+  cardOverBare: { what: 'Card level over a bare ncu', most: 1.15, unit: '×', digits: 2 },
+  cardOverFull: { what: 'Card level over ncu --set full', most: 0.1, unit: '×', digits: 3 },
+  standardPasses: { what: 'Passes of the standard level', most: 8, unit: 'passes a kernel' },
   pdfTime: { what: 'PDF report of 14 deep rungs, median', most: 20, unit: 's', digits: 2 },
 })
 
@@ -65,3 +69,13 @@ export function budgetTally() {
 }
 
 /** @typedef {ReturnType<typeof budgetTally>['judge']} Judge */
+
+/**
+ * Prints what was judged; gives the exit code.
+ * @param {ReturnType<ReturnType<typeof budgetTally>['summary']>} summary
+ */
+export function printBudgets({ lines, over }) {
+  if (lines.length > 0) console.log(`\nBudgets, ${over === 0 ? 'all met' : `${over} over`}:`)
+  for (const line of lines) console.log(`  ${line}`)
+  return over === 0 ? 0 : 1
+}

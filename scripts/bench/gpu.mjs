@@ -1,17 +1,26 @@
 // @ts-check
 /**
  * What profiling costs on a GPU: ncu as the card level calls it, a bare ncu with the same metrics, and
- * `ncu --set full`, by turns over the same launches of gemm-fp32.
+ * `ncu --set full`, by turns over the same launches of gemm-fp32; beside them the passes of the standard
+ * level. Stands alone, for a machine that has a GPU and nothing but Node and the one-file program:
+ *
+ *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [SIZE…]
  */
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { nodePath } from '../lib/node.mjs'
-import { root } from '../lib/project.mjs'
+import { PlainError, root, runScript } from '../lib/project.mjs'
+import { budgetTally, printBudgets } from './budgets.mjs'
 import { inScratch, median, spread } from './support.mjs'
 
-const program = join(root, 'dist/cli/kernel-ladder.mjs')
+const given = process.env['KERNEL_LADDER_PROGRAM']
+const program = given ? resolve(given) : join(root, 'dist/cli/kernel-ladder.mjs')
 const rounds = 3
+const sizes = ['1024', '4096']
+/** The size that the budgets are for; at a smaller one starting ncu outweighs the launches. */
+const judgedSize = '4096'
 
 /**
  * Wall seconds; throws with the end of what it said where it fails.
@@ -29,75 +38,118 @@ async function timed(file, args, env) {
     child.on('error', () => done('not found'))
     child.on('close', done)
   })
-  if (code !== 0) throw new Error(`${file} ended with ${code}: ${said}`)
+  if (code !== 0) throw new PlainError(`${file} ended with ${code}: ${said}`)
   return (performance.now() - startedAt) / 1000
 }
 
-/** @param {string} size */
-async function compare(size) {
+/**
+ * One run at a level: ncu's words and seconds, and the most passes of any kernel.
+ * @param {{ folder: string, size: string, env: NodeJS.ProcessEnv }} where
+ * @param {'card' | 'standard'} level @param {string} name
+ * @returns {Promise<{ argv: string[], seconds: number, passes: number }>}
+ */
+async function profile({ folder, size, env }, level, name) {
+  const out = join(folder, name)
+  const args = ['run', '--ladder', 'gemm-fp32', '--size', size, '--profile', level, '--out', out]
+  await timed(nodePath(), [program, ...args], env)
+  /** @param {string} file */
+  const read = (file) => JSON.parse(readFileSync(join(out, file), 'utf8'))
+  const { rungs } = read('session.json')
+  const passes = rungs.map((/** @type {any} */ rung) => rung.profile?.passes ?? 0)
+  if (passes.includes(0)) throw new PlainError(`A rung of ${name} was not profiled; see ${out}.`)
+  return { ...read('raw/ncu/profile.json'), passes: Math.max(...passes) }
+}
+
+/**
+ * ncu, and the runner's own words after it, as that run called them.
+ * @param {readonly string[]} argv @param {string} cache
+ */
+function callOf(argv, cache) {
+  const words = argv.map((word) => word.replace('<cache>', cache))
+  const at = words.findIndex((word) => word.endsWith('/kl-runner'))
+  const command = words.slice(at)
+  // The runner watches the program that started it, which has ended.
+  const owner = command.indexOf('--owner-pid')
+  const metrics = words[words.indexOf('--metrics') + 1]
+  if (at < 0 || owner < 0 || metrics === undefined)
+    throw new PlainError(`What the program called is not understood: ${argv.join(' ')}`)
+  command.splice(owner, 2)
+  return { ncu: words[0] ?? 'ncu', metrics, command }
+}
+
+/** @param {string} size @param {import('./budgets.mjs').Judge} judge */
+async function compare(size, judge) {
   await inScratch(async (folder) => {
     const cache = join(folder, 'cache')
+    const temporary = join(folder, 'tmp')
+    mkdirSync(temporary)
     const env = {
       ...process.env,
       LC_ALL: 'C',
-      TMPDIR: folder,
+      TMPDIR: temporary,
       KERNEL_LADDER_CACHE: cache,
-      KERNEL_LADDER_DATA: folder,
+      KERNEL_LADDER_DATA: join(folder, 'data'),
     }
-    const profile = async (/** @type {string} */ name) => {
-      const out = join(folder, name)
-      const args = ['run', '--ladder', 'gemm-fp32', '--size', size, '--profile', 'card']
-      await timed(nodePath(), [program, ...args, '--out', out], env)
-      return JSON.parse(readFileSync(join(out, 'raw/ncu/profile.json'), 'utf8'))
-    }
-    /** @type {{ argv: string[] }} */
-    const { argv } = await profile('warm')
-    const real = argv.map((word) => word.replace('<cache>', cache).replace('<session>', folder))
-    const at = real.findIndex((word) => word.endsWith('/kl-runner'))
-    // The runner watches the program that started it, which has ended.
-    const command = real.slice(at)
-    command.splice(command.indexOf('--owner-pid'), 2)
-    const ncu = real[0] ?? 'ncu'
+    const where = { folder, size, env }
+    // Builds, and starts everything once.
+    const { ncu, metrics, command } = callOf((await profile(where, 'card', 'warm')).argv, cache)
     const marked = ['--profile-from-start', 'off', '--nvtx', '--clock-control', 'none']
-    const metrics = ['--metrics', real[real.indexOf('--metrics') + 1] ?? '']
+    const caches = ['--cache-control', 'all']
     const report = (/** @type {string} */ name) => ['--force-overwrite', '-o', join(folder, name)]
 
     /** @type {Record<'ours' | 'bare' | 'full', number[]>} */
     const seconds = { ours: [], bare: [], full: [] }
+    let passes = 0
     for (let round = 0; round < rounds; round += 1) {
-      seconds.ours.push((await profile(`ours-${round}`)).seconds)
-      const bare = [...marked, '--cache-control', 'all', ...metrics, ...report('bare'), ...command]
+      const own = await profile(where, 'card', `ours-${round}`)
+      passes = own.passes
+      seconds.ours.push(own.seconds)
+      const bare = [...marked, ...caches, '--metrics', metrics, ...report('bare'), ...command]
       seconds.bare.push(await timed(ncu, bare, env))
-      const full = [...marked, '--set', 'full', ...report('full'), ...command]
+      const full = [...marked, ...caches, '--set', 'full', ...report('full'), ...command]
       seconds.full.push(await timed(ncu, full, env))
     }
+    const standard = await profile(where, 'standard', 'standard')
     const { ours, bare, full } = seconds
-    const ratio = (/** @type {number[]} */ of, /** @type {number[]} */ to) =>
-      (median(of) / median(to)).toFixed(2)
+    const overBare = median(ours) / median(bare)
+    const overFull = median(ours) / median(full)
+    const verdict = (
+      /** @type {import('./budgets.mjs').BudgetName} */ name,
+      /** @type {number} */ figure,
+    ) => (size === judgedSize ? `, ${judge(name, figure)}` : '')
     console.log(
       `Profiling gemm-fp32 at ${size}, seconds of ncu, median (least to most) of ${rounds}:`,
     )
-    console.log(`  ours, card level: ${spread(ours, 2)}`)
     console.log(
-      `  bare ncu, the same metrics: ${spread(bare, 2)}; ours is ${ratio(ours, bare)} of it`,
+      `  ours, card level: ${spread(ours, 2)}, passes a kernel: ${passes}${verdict('cardPasses', passes)}`,
     )
-    console.log(`  ncu --set full: ${spread(full, 2)}; ${ratio(full, ours)} of ours`)
+    console.log(
+      `  bare ncu, the same metrics: ${spread(bare, 2)}; ours takes ${overBare.toFixed(2)} of it${verdict('cardOverBare', overBare)}`,
+    )
+    console.log(
+      `  ncu --set full: ${spread(full, 2)}; ours takes ${overFull.toFixed(3)} of it${verdict('cardOverFull', overFull)}`,
+    )
+    console.log(
+      `  ours, standard level, once: ${standard.seconds.toFixed(2)}, passes a kernel: ${standard.passes}${verdict('standardPasses', standard.passes)}`,
+    )
   })
 }
 
-export async function benchGpu() {
+/** @param {import('./budgets.mjs').Judge} judge @param {readonly string[]} [asked] */
+export async function benchGpu(judge, asked = sizes) {
   const doctor = spawn(nodePath(), [program, 'doctor', '--json'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''
   doctor.stdout.setEncoding('utf8').on('data', (chunk) => {
     text += chunk
   })
   await new Promise((done) => doctor.on('close', done))
+  if (text === '') throw new PlainError(`${program} doctor --json said nothing.`)
   /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: string }[] }} */
   const report = JSON.parse(text)
   if (report.canProfile) {
-    for (const size of ['1024', '4096']) await compare(size)
+    for (const size of asked) await compare(size, judge)
     return
   }
   const missing = report.checks.find(({ status }) => status === 'missing')
@@ -105,3 +157,11 @@ export async function benchGpu() {
     `Profiling cost on a GPU: not run. ${missing ? `${missing.label}: ${missing.detail}` : ''}`,
   )
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  await runScript(async () => {
+    const tally = budgetTally()
+    const asked = process.argv.slice(2)
+    await benchGpu(tally.judge, asked.length > 0 ? asked : sizes)
+    return printBudgets(tally.summary())
+  })
