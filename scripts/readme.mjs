@@ -42,7 +42,6 @@ async function writeFigures() {
   for (const [ladder, size] of [
     ['gemm-fp32', '4096'],
     ['gemm-fp32', '1024'],
-    ['gemm-fp32-top', '4096'],
     ['gemm-tensor', '4096'],
     ['gemm-tensor', '8192'],
     ['gemm-3xtf32', '4096'],

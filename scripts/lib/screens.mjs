@@ -73,7 +73,6 @@ export const states = {
   },
   'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
   'ladder-negative': { route: '/session/recorded:seed-cutlass-h200/ladder', ready: 'canvas' },
-  'ladder-top': { route: '/session/recorded:gemm-fp32-top-h200-4096/ladder', ready: 'canvas' },
   'ladder-3xtf32': { route: '/session/recorded:gemm-3xtf32-h200-4096/ladder', ready: 'canvas' },
   'ladder-tensor': { route: '/session/recorded:gemm-tensor-h200-8192/ladder', ready: 'canvas' },
   'ladder-long-names': { route: '/session/long-names/ladder', ready: 'tr[data-rung]' },

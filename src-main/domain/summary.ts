@@ -127,8 +127,13 @@ const largestJumps = (steps: readonly Step[]): Said[][] =>
 function unpaidSteps(session: Session, steps: readonly Step[]): Said[][] {
   const of = (verdict: 'worse' | 'same'): Step[] =>
     steps.filter(({ comparison }) => comparison.time.verdict === verdict)
-  const slower = of('worse').map(({ from, to, comparison }) => {
-    const planned = session.ladder.rungs.find(({ id }) => id === to.id)
+  const planned = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
+  const notes = ({ to }: Step): Said[] => {
+    const note = planned.get(to.id)?.note
+    return note === undefined ? [] : [note]
+  }
+  const slower = of('worse').map((step) => {
+    const { from, to, comparison } = step
     return [
       message('summary.slower', {
         to: code(to.id),
@@ -137,12 +142,13 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Said[][] {
         b: formatMs(to.timing!.medianMs),
         factor: formatRatio(comparison.time.speedup!),
       }),
-      ...(planned?.negative ? [message('summary.meant')] : []),
-      ...(planned?.note ? [planned.note] : []),
+      ...(planned.get(to.id)?.negative ? [message('summary.meant')] : []),
+      ...notes(step),
     ]
   })
-  const level = of('same').map(({ from, to }) => [
-    message('summary.level', { to: code(to.id), from: code(from.id) }),
+  const level = of('same').map((step) => [
+    message('summary.level', { to: code(step.to.id), from: code(step.from.id) }),
+    ...notes(step),
   ])
   return [...slower, ...level]
 }

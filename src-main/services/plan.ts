@@ -106,13 +106,14 @@ export function resolveLadder(library: KernelLibrary, file: LadderFile): Ladder 
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  ladder: string,
+  /** What they are rungs of, in words. */
+  whole: string,
 ): T[] {
   if (!wanted) return [...all]
   const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
   if (unknown.length > 0)
     throw inputError(
-      `The ladder ${ladder} has no rung named ${list(unknown.map((id) => JSON.stringify(id)))}.`,
+      `${whole} has no rung named ${list(unknown.map((id) => JSON.stringify(id)))}.`,
       `Its rungs are: ${list(all.map(({ id }) => id))}.`,
     )
   return all.filter(({ id }) => wanted.includes(id))
@@ -132,7 +133,7 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
   const entries = selectRungs(
     file.rungs.map((entry) => ({ id: entryId(entry), entry })),
     request.rungs,
-    file.id,
+    `The ladder ${file.id}`,
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
@@ -171,7 +172,7 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
       ? selectRungs(
           rungs.map(({ rung }) => rung),
           request.profileSkip,
-          file.id,
+          `The ladder ${file.id}`,
         ).map(({ id }) => id)
       : [],
     ...(request.profileLimitSeconds === undefined

@@ -133,7 +133,7 @@ export async function replay(
   const wanted = selectRungs(
     planned.map((entry) => ({ id: entry.rung.id, entry })),
     request.rungs,
-    session.ladder.id,
+    `recorded:${name}`,
   ).map(({ entry }) => entry)
   const plan: RunPlan = {
     ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },

@@ -13,7 +13,7 @@ const route = (recording: string, chart = '') =>
 const get = (recording: string): Promise<Session> =>
   harness.core.call('sessions.get', { ref: `recorded:${recording}` })
 
-const top = 'gemm-fp32-top-h200-4096'
+const climb = 'gemm-fp32-h200-4096'
 const study = 'seed-rtx3090-h200-1024'
 
 async function open(
@@ -28,9 +28,9 @@ async function open(
 
 describe('every chart that a recording can draw', () => {
   it.each([
-    [top, 'occupancy', 1280, false],
-    [top, 'waves', 1280, true],
-    [top, 'sweep', 1920, false],
+    [climb, 'occupancy', 1280, false],
+    [climb, 'waves', 1280, true],
+    [climb, 'sweep', 1920, false],
     [study, 'study', 1920, true],
   ])('%s: %s at %i px', async (recording, chart, width, dark) => {
     const { page, faults } = await open(recording, chart, { width, dark })
@@ -48,7 +48,7 @@ describe('every chart that a recording can draw', () => {
 })
 
 it('opens with the first chart that has something to draw, and leads to the others by keyboard', async () => {
-  const { page } = await harness.open(route(top))
+  const { page } = await harness.open(route(climb))
   await page.getByRole('heading', { name: 'Occupancy limiters' }).waitFor()
   await page.getByRole('link', { name: 'Waves and tail' }).focus()
   await page.keyboard.press('Enter')
@@ -58,10 +58,10 @@ it('opens with the first chart that has something to draw, and leads to the othe
 })
 
 it('names the level and the command in place of zeros where nothing was collected', async () => {
-  const session = await get(top)
+  const session = await get(climb)
   expect(session.settings.profile).toBe('card')
   for (const chart of ['stalls', 'traffic', 'roofline']) {
-    const { page } = await harness.open(route(top, chart))
+    const { page } = await harness.open(route(climb, chart))
     await page.getByText('Not collected').waitFor()
     expect(await page.locator('.empty code').innerText()).toBe(
       `kernel-ladder run --ladder ${session.ladder.id} --size 4096 --profile standard`,
@@ -73,11 +73,11 @@ it('names the level and the command in place of zeros where nothing was collecte
 
 describe('the table behind a chart', () => {
   it('holds the occupancy that ncu measured beside the one that was calculated', async () => {
-    const { page } = await open(top, 'occupancy')
+    const { page } = await open(climb, 'occupancy')
     await page.getByText('Table', { exact: true }).focus()
     await page.keyboard.press('Enter')
     const rows = page.locator('table.figures tbody tr')
-    const session = await get(top)
+    const session = await get(climb)
     await rows.first().waitFor()
     expect(await rows.count()).toBe(session.rungs.filter(({ profile }) => profile).length)
     for (const rung of session.rungs) {
@@ -103,7 +103,7 @@ describe('the table behind a chart', () => {
 })
 
 it('joins sessions of several sizes, one a size, and drops one that is let go of', async () => {
-  const { page } = await open(top, 'sweep')
+  const { page } = await open(climb, 'sweep')
   const words = () => page.locator('.chart-host').getAttribute('aria-label')
   await expect.poll(words).toContain('1024³')
   expect(await words()).toContain('4096³')
@@ -131,7 +131,7 @@ describe('a saved chart', () => {
   })
 
   it('is a PNG of print resolution', async () => {
-    const { page } = await open(top, 'occupancy')
+    const { page } = await open(climb, 'occupancy')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save as PNG' }).click(),

@@ -145,7 +145,7 @@ it('says which level collects line heat and machine code where a session lacks t
 })
 
 it('leads from each change to the time in one view, opened by key, and back to the change', async () => {
-  const { page, faults } = await open(steps.length - 1)
+  const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
   await chain.waitFor()
@@ -166,13 +166,13 @@ describe('rungs of two sessions', () => {
     `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
 
   it('of one problem stand side by side, with what else differs', async () => {
-    const other = 'recorded:gemm-fp32-top-h200-4096'
-    const { page, faults } = await harness.open(across(other, '06_float4', '17_fastest'))
+    const other = 'recorded:gemm-3xtf32-h200-4096'
+    const { page, faults } = await harness.open(across(other, '06_float4', '62_tf32x3_wgmma'))
     await page.locator('.cm-mergeView').waitFor()
-    const top = await harness.core.call('sessions.get', { ref: other })
+    const tensor = await harness.core.call('sessions.get', { ref: other })
     const { speedup } = compareRungs(
       { session, rung: session.rungs.find(({ id }) => id === '06_float4')! },
-      { session: top, rung: top.rungs.find(({ id }) => id === '17_fastest')! },
+      { session: tensor, rung: tensor.rungs.find(({ id }) => id === '62_tf32x3_wgmma')! },
     ).time
     expect(await page.locator('.headline').innerText()).toContain(formatRatio(speedup!))
     expect(await page.locator('.guard').innerText()).toContain('The ladder differs')

@@ -117,6 +117,16 @@ describe('a row', () => {
     expect(await details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
+  it('opens to what its ladder says of it, also where it did pay', async () => {
+    const noted = 'recorded:seed-cutlass-h200'
+    const { ladder } = await harness.core.call('sessions.get', { ref: noted })
+    const { id, title, note } = ladder.rungs.find((own) => own.note && !own.negative)!
+    const { page } = await harness.open(ladderRoute(noted))
+    await page.getByRole('button', { name: `Details of ${title}`, exact: true }).click()
+    expect((await page.locator('.detail-cell').innerText()).split(note!), id).toHaveLength(2)
+    await page.context().close()
+  })
+
   it('is picked with the keyboard, and two lead to Compare', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     const { a, b } = pair()

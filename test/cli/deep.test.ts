@@ -35,6 +35,7 @@ describe('show --rung', () => {
   it('says below the deep level what can be said, and which level tells the rest', async () => {
     const { code, stdout } = await run(['show', 'recorded', '--rung', '01_naive'])
     expect(code).toBe(0)
+    expect(stdout).toContain('every load of A by a warp touches 32 rows')
     expect(stdout).toMatch(/Limited by: unknown/)
     expect(stdout).toMatch(/`--profile deep` collects them/)
   })

@@ -20,7 +20,7 @@ async function session(dir: string, change: (session: Session) => void): Promise
 }
 
 const slower = (value: Session): void => {
-  const timing = value.rungs.at(-1)!.timing!
+  const timing = value.rungs.find(({ id }) => id === '06_float4')!.timing!
   timing.medianMs *= 1.5
 }
 

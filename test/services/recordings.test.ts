@@ -1,23 +1,23 @@
-import { cp, readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../src-main/adapters/session-store'
+import { LadderFile } from '../../src-main/domain/ladder'
 import { cardMetricIds } from '../../src-main/domain/metrics'
+import type { Session } from '../../src-main/domain/session'
 import { listRecordings } from '../../src-main/services/recordings'
-import { eventLog, fakeMachine, recordingsDir, tempDir } from './support'
+import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from './support'
 
 const recordings = await listRecordings(recordingsDir)
 
 describe('the shipped recordings', () => {
-  it('are gemm-fp32 at 4096 and at 1024, and every seed', () => {
+  it('are every ladder at the sizes that it is here for', () => {
     const found = recordings.map(({ session }) => `${session.ladder.id} ${session.problem.m}`)
     expect(new Set(found)).toEqual(
       new Set([
         'gemm-fp32 4096',
         'gemm-fp32 1024',
-        'gemm-fp32-top 4096',
-        'gemm-fp32-top 1024',
         'gemm-tensor 4096',
         'gemm-tensor 8192',
         'gemm-3xtf32 4096',
@@ -69,17 +69,39 @@ describe('the shipped recordings', () => {
     },
   )
 
-  it.each(recordings)(
+  /** The least throughput over cuBLAS's, by size and rung. */
+  const bars: Record<string, Record<string, number>> = {
+    4096: {
+      '02_coalesced': 0.12,
+      '03_shared_tile': 0.18,
+      '04_thread_tile_1d': 0.34,
+      '05_thread_tile_2d': 0.52,
+      '06_float4': 0.64,
+      '11_warp_tile': 0.8,
+      '13_cp_async': 0.92,
+      '14_block_128x256': 1,
+      '17_fastest': 1,
+    },
+    1024: { '17_fastest': 0.85 },
+  }
+
+  it.each(recordings.filter(({ session }) => session.ladder.id === 'gemm-fp32'))(
     '$name reaches the ratios to cuBLAS that each rung is here for',
     ({ session }) => {
-      if (session.ladder.id !== 'gemm-fp32' || session.problem.m !== 4096) return
-      const ratio = (id: string): number =>
-        session.rungs.find((rung) => rung.id === id)?.timing?.ratioToReference ?? 0
-      expect(ratio('02_coalesced')).toBeGreaterThanOrEqual(0.11)
-      expect(ratio('03_shared_tile')).toBeGreaterThanOrEqual(0.17)
-      expect(ratio('04_thread_tile_1d')).toBeGreaterThanOrEqual(0.32)
-      expect(ratio('05_thread_tile_2d')).toBeGreaterThanOrEqual(0.5)
-      expect(ratio('06_float4')).toBeGreaterThanOrEqual(0.6)
+      const least = Object.entries(bars[session.problem.m]!)
+      const own = least.filter(([id]) => session.rungs.some((rung) => rung.id === id))
+      if (session.settings.profile === 'card') expect(own).toEqual(least)
+      for (const [id, bar] of own)
+        expect(rung(session, id).timing?.ratioToReference, id).toBeGreaterThanOrEqual(bar)
+    },
+  )
+
+  it.each(recordings.filter(({ session }) => session.settings.profile === 'card'))(
+    '$name has every rung that its ladder has today',
+    async ({ session }) => {
+      const file = join(root, 'cuda-kernels', 'ladders', `${session.ladder.id}.json`)
+      const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
+      expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
     },
   )
 })
@@ -151,13 +173,39 @@ describe('replaying', () => {
     [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
     [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
     [{ target: 'recorded', alpha: 2 }, /was recorded with alpha = 1, not 2/],
-    [{ target: 'recorded', rungs: ['99'] }, /no rung named "99"/],
+    [{ target: 'recorded', rungs: ['99'] }, /^recorded:gemm-fp32-h200-1024 has no rung named "99"/],
   ])('refuses what was not recorded: %j', async (request, message) => {
     const machine = await fakeMachine()
     await expect(machine.run(request)).rejects.toMatchObject({
       kind: 'input',
       message: expect.stringMatching(message) as string,
       remedy: expect.any(String) as string,
+    })
+  })
+
+  it('a recording of fewer rungs than its ladder has today tells of those it has, and names one it lacks', async () => {
+    const machine = await fakeMachine()
+    const dir = await tempDir()
+    const file = join(dir, 'early', 'session.json')
+    await cp(join(recordingsDir, 'gemm-fp32-h200-1024'), join(dir, 'early'), { recursive: true })
+    const whole = JSON.parse(await readFile(file, 'utf8')) as Session
+    const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
+    const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
+    await writeFile(file, JSON.stringify({ ...whole, ladder, rungs: early(whole.rungs) }))
+    const assets = {
+      kernelsDir: machine.kernelsDir,
+      recordingsDir: dir,
+      rendererDir: '',
+      reportTemplate: '',
+    }
+    const { session } = await machine.run({ target: 'recorded' }, { assets })
+    expect(session.rungs).toEqual(early(whole.rungs))
+    await expect(
+      machine.run({ target: 'recorded', rungs: ['17_fastest'] }, { assets }),
+    ).rejects.toMatchObject({
+      kind: 'input',
+      message: 'recorded:early has no rung named "17_fastest".',
+      remedy: expect.stringContaining('06_float4') as string,
     })
   })
 

@@ -6,11 +6,20 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session'
+import { parseNcuRawCsv } from '../../src-main/parsers/ncu-csv'
+import { toMetrics } from '../../src-main/parsers/ncu-metrics'
 import { climb, type ClimbOptions, type ClimbResult } from '../../src-main/services/climb'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
+
+/** The rungs that the file of the ladder most tests climb names, in its order. */
+export const ladderRungs = (
+  JSON.parse(readFileSync(join(root, 'cuda-kernels', 'ladders', 'gemm-fp32.json'), 'utf8')) as {
+    rungs: { id: string }[]
+  }
+).rungs.map(({ id }) => id)
 
 export interface Machine {
   dir: string
@@ -126,6 +135,19 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
 
 export const statuses = (session: Session): Record<string, string> =>
   Object.fromEntries(session.rungs.map(({ id, status }) => [id, status]))
+
+/** What ncu counted of each launch in the recording that the fakes replay, by kernel. */
+const { launches: replayed } = parseNcuRawCsv(
+  readFileSync(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw/ncu/profile.stdout.txt'), 'utf8'),
+)
+
+/** Whether ncu says the same of all kernels of a rung: only then can one figure be derived without it. */
+export const isOneFigure = (rung: string, metric: string): boolean =>
+  new Set(
+    replayed
+      .filter((launch) => launch.rung === rung)
+      .map((launch) => toMetrics([launch], 'card')[metric]!.value),
+  ).size === 1
 
 export const rung = (session: Session, id: string): RungResult => {
   const found = session.rungs.find((candidate) => candidate.id === id)

@@ -169,9 +169,12 @@ export function describeRung(
   const time = rung.timing
     ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
     : `${rung.status}. ${rung.reason ?? ''}`.trim()
+  const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
   return [
     describeOrigin(session),
     `${rung.id} (${rung.title}): ${time}`,
+    rung.idea,
+    ...(note ? [note] : []),
     ...describeBottleneck(bottleneck),
     ...(profile
       ? [

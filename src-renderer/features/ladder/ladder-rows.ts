@@ -20,6 +20,8 @@ export interface LadderRow {
   overFirst: number | null
   /** Where it is slower than the rung before, or was meant to be. */
   setback: Setback | null
+  /** The ladder's own sentence on it. */
+  note: string | null
   /** Of its result against FP64, relative to |A||B|; null where it was not verified or is not finite. */
   error: number | null
   /** That error over the reference's own; null for the reference. */
@@ -49,6 +51,7 @@ export function ladderRows(session: Session): LadderRow[] {
       speedup: before ? speedup(before, rung) : null,
       overFirst: isReference ? null : speedup(first, rung),
       setback: isReference ? null : setbackOf(entries.get(rung.id), comparison),
+      note: entries.get(rung.id)?.note ?? null,
       error,
       errorToReference: isReference || !error || !referenceError ? null : error / referenceError,
     }

@@ -59,6 +59,14 @@ describe('the summary', () => {
     expect(level).toBe('03_shared_tile is level with 02_coalesced within the spread of both.')
   })
 
+  it('tells of a rung that did not pay what the ladder says of it', () => {
+    const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
+    for (const entry of sample.session.ladder.rungs) entry.note = `A note on ${entry.id}.`
+    const [slower, level] = words(model(sample).summary.unpaid)
+    expect(slower).toMatch(/A note on 06_float4\.$/)
+    expect(level).toMatch(/ A note on 03_shared_tile\.$/)
+  })
+
   it('tells a rung past the reference, and one level with it', () => {
     const place = (ratio: number): string => {
       const sample = recording()

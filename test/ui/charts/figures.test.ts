@@ -29,8 +29,8 @@ import { rung, session } from '../../renderer/samples'
 import { recording } from './support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
-const card = recording('gemm-fp32-top-h200-4096')
-const small = recording('gemm-fp32-top-h200-1024')
+const card = recording('gemm-fp32-h200-4096')
+const small = recording('gemm-fp32-h200-1024')
 const seed = recording('seed-rtx3090-h200-1024')
 
 describe('what is missing', () => {
@@ -45,7 +45,7 @@ describe('what is missing', () => {
       sessionLevel: 'card',
     })
     expect(commandFor(card, 'standard')).toBe(
-      'kernel-ladder run --ladder gemm-fp32-top --size 4096 --profile standard',
+      'kernel-ladder run --ladder gemm-fp32 --size 4096 --profile standard',
     )
   })
 
