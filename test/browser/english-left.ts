@@ -31,11 +31,14 @@ export async function authoredTexts(core: Core): Promise<string[]> {
   const sessions = await core.call('sessions.list', {})
   const loaded = await Promise.all(sessions.map(({ ref }) => core.call('sessions.get', { ref })))
   const { labs } = await core.call('labs.list', {})
+  const { ladders } = await core.call('ladders.list', {})
   const texts = loaded.flatMap(({ ladder, rungs }) => [
     ...stringsIn(ladder),
     ...rungs.flatMap(({ title, idea }) => [title, idea]),
   ])
-  const all = new Set([...texts, ...stringsIn(labs)].filter((text) => text.includes(' ')))
+  const all = new Set(
+    [...texts, ...stringsIn(labs), ...stringsIn(ladders)].filter((text) => text.includes(' ')),
+  )
   return [...all].sort((a, b) => b.length - a.length)
 }
 
