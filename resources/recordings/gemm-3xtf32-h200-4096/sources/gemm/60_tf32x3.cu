@@ -14,7 +14,7 @@ constexpr int kWarpRows = 32, kWarpCols = 64, kWarpsN = kTile / kWarpCols;
 constexpr int kStrideA = kDepth + 4, kStrideB = kTile + 8;  // elements: see klLoadPartA
 
 // N and K need not be multiples of anything: elements are copied one by one, zeros beyond the edges.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)
 gemmTf32x3(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
            float* __restrict__ c) {
   __shared__ float aTile[kTile * kStrideA], bTile[kDepth * kStrideB];

@@ -66,51 +66,81 @@ gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, c
   __syncthreads();
 
   if (threadIdx.x < 128) {
-    // A goes by asynchronous copies as it is. B goes through registers, two stages ahead: a thread takes a
-    // column of the tile, 32 elements along K, and splits them. Beyond the edges of B lie zeros, and beyond
-    // K in A; beyond M the last row is read in place of nothing.
-    const int bCol = min(col0 + int(threadIdx.x), n - 1);
-    const auto fetch = [&](float (&column)[kDepth], int step) {
-      const int t = step * kDepth;
-      const float* from = b + (long long)t * n + bCol;
-      if (t + kDepth <= k) {
+    // A goes by asynchronous copies as it is. B goes through registers, two stages ahead: a warp takes
+    // eight rows of the tile along K, a thread four neighbouring columns of them, and splits. Beyond K
+    // lie zeros in both; beyond M and N the last row or column is read in place of nothing.
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    constexpr int kRowsB = kDepth / 4;
+    struct Patch {
+      float4 row[kRowsB];
+    };
+    const int bCol = col0 + lane * 4;
+    const auto fetch = [&](Patch& patch, int step) {
+      const int t = step * kDepth + warp * kRowsB;
+      const float* from = b + (long long)t * n;
+      if (kWide == 4 && t + kRowsB <= k) {
+        from += min(bCol, n - 4);
 #pragma unroll
-        for (int i = 0; i < kDepth; ++i) column[i] = from[(long long)i * n];
+        for (int i = 0; i < kRowsB; ++i) patch.row[i] = *reinterpret_cast<const float4*>(from + (long long)i * n);
       } else {
 #pragma unroll
-        for (int i = 0; i < kDepth; ++i) column[i] = t + i < k ? from[(long long)i * n] : 0.0f;
+        for (int i = 0; i < kRowsB; ++i) {
+          const float* line = from + (long long)i * n;
+          const auto at = [&](int j) { return t + i < k ? line[min(bCol + j, n - 1)] : 0.0f; };
+          patch.row[i] = make_float4(at(0), at(1), at(2), at(3));
+        }
       }
     };
     constexpr int kPerRow = kDepth / kWide, kRowStep = 128 / kPerRow;
     const int aRow = threadIdx.x / kPerRow, aCol = threadIdx.x % kPerRow * kWide;
+    const float* aLine[kWide == 4 ? BM / kRowStep : 1];
+    if constexpr (kWide == 4) {
+#pragma unroll
+      for (int i = 0; i < BM / kRowStep; ++i)
+        aLine[i] = a + (long long)min(row0 + aRow + i * kRowStep, m - 1) * k + aCol;
+    }
     int s = 0, phase = 0;
-    const auto produce = [&](const float (&column)[kDepth], int step) {
+    const auto produce = [&](const Patch& patch, int step) {
       klBarrierWait(&empty[s], phase ^ 1);
       const uint32_t aTile = klSharedAddress(stages + s * kStageBytes);
-      const int t = step * kDepth + aCol;
-      const bool inside = t < k;
-#pragma unroll 8
-      for (int row = aRow; row < BM; row += kRowStep)
-        copyAsync<kWide>(aTile + place(row, aCol / 4) + aCol % 4 * 4,
-                         a + (long long)min(row0 + row, m - 1) * k + (inside ? t : 0), inside);
+      const int t = step * kDepth;
+      const bool inside = t + aCol < k;
+      if constexpr (kWide == 4) {
+        const int ahead = inside ? t : -aCol;
+#pragma unroll
+        for (int i = 0; i < BM / kRowStep; ++i)
+          copyAsync<4>(aTile + place(aRow, aCol / 4) + i * kRowStep * 128, aLine[i] + ahead, inside);
+      } else {
+#pragma unroll 4
+        for (int row = aRow; row < BM; row += kRowStep)
+          copyAsync<1>(aTile + place(row, aCol / 4) + aCol % 4 * 4,
+                       a + (long long)min(row0 + row, m - 1) * k + (inside ? t + aCol : 0), inside);
+      }
       asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(klSharedAddress(&full[s])) : "memory");
 
+      // Column 4 l + j of the matrix is row 32 j + l of the tile: neighbouring threads write
+      // neighbouring rows, which the swizzle keeps in different banks.
       unsigned char* bTile = stages + s * kStageBytes + kBytesA;
 #pragma unroll
-      for (int four = 0; four < kDepth / 4; ++four) {
-        Tf32Pair pair[4];
+      for (int j = 0; j < 4; ++j)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) pair[i] = klSplit(column[four * 4 + i]);
-        unsigned char* to = bTile + place(threadIdx.x, four);
-        *reinterpret_cast<uint4*>(to) = make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
-        *reinterpret_cast<uint4*>(to + kBytesB) = make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
-      }
+        for (int half = 0; half < kRowsB / 4; ++half) {
+          Tf32Pair pair[4];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const float4 row = patch.row[half * 4 + i];
+            pair[i] = klSplit(j == 0 ? row.x : j == 1 ? row.y : j == 2 ? row.z : row.w);
+          }
+          unsigned char* to = bTile + place(j * 32 + lane, warp * (kRowsB / 4) + half);
+          *reinterpret_cast<uint4*>(to) = make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
+          *reinterpret_cast<uint4*>(to + kBytesB) = make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
+        }
       klAsyncProxyFence();  // WGMMA reads what was written here
       klBarrierArrive(&full[s]);
       if (++s == STAGES) s = 0, phase ^= 1;
     };
 
-    float even[kDepth], odd[kDepth];
+    Patch even, odd;
     fetch(even, 0);
     fetch(odd, 1);
     for (int step = 0; step < steps; step += 2) {
@@ -177,16 +207,20 @@ gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, c
       if (row >= m) continue;
       float* line = c + (long long)row * n;
 #pragma unroll
-      for (int j = 0; j < BN / 8; ++j) {
-        const int col = col0 + j * 8 + t * 2;
-        const float2 pair = make_float2(sum[j * 4 + half * 2], sum[j * 4 + half * 2 + 1]);
-        if constexpr (kWide == 4) {  // n is even: both columns, or neither
-          if (col < n) klStore(reinterpret_cast<float2*>(line + col), pair, alpha, beta);
-        } else {
-          if (col < n) klStore(&line[col], pair.x, alpha, beta);
-          if (col + 1 < n) klStore(&line[col + 1], pair.y, alpha, beta);
+      for (int j = 0; j < 4; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          // Rows j * 8 + 2 t + e of the tile, and those 32, 64 and 96 further on: four neighbouring columns.
+          const int col = col0 + (j * 8 + t * 2 + e) * 4, i = j * 4 + half * 2 + e;
+          const float four[4] = {sum[i], sum[i + 16], sum[i + 32], sum[i + 48]};
+          if constexpr (kWide == 4) {
+            if (col < n) klStore(reinterpret_cast<float4*>(line + col), make_float4(four[0], four[1], four[2], four[3]), alpha, beta);
+          } else {
+#pragma unroll
+            for (int x = 0; x < 4; ++x)
+              if (col + x < n) klStore(&line[col + x], four[x], alpha, beta);
+          }
         }
-      }
     }
   }
 }

@@ -17,6 +17,8 @@ constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // 64 rows of it
 constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
 
 static_assert(GROUP >= 1, "GROUP must be at least 1");
+// Two SMs that share a TPC hold a cluster of two, so the GPU is full of them. Clusters of four were tried on an
+// H200: too few fit into its groups of SMs for all of these to have work.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
 static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is read");
 
@@ -44,49 +46,14 @@ struct TileOrder {
   }
 };
 
-// Two neighbouring threads of a row exchange halves: of two groups of 8 columns, each has four
-// neighbouring columns of one group afterwards, the even thread of the first.
-__device__ inline float4 joinPairs(float2 first, float2 second) {
-  const bool odd = threadIdx.x & 1;
-  const float2 mine = odd ? second : first, give = odd ? first : second;
-  float2 got;
-  got.x = __shfl_xor_sync(0xffffffff, give.x, 1);
-  got.y = __shfl_xor_sync(0xffffffff, give.y, 1);
-  return odd ? make_float4(got.x, got.y, mine.x, mine.y) : make_float4(mine.x, mine.y, got.x, got.y);
-}
-
-template <int kSums>
-__device__ inline float4 fourSums(const float (&sum)[kSums], int pair, int half) {
-  return joinPairs(make_float2(sum[pair * 8 + half * 2], sum[pair * 8 + half * 2 + 1]),
-                   make_float2(sum[pair * 8 + half * 2 + 4], sum[pair * 8 + half * 2 + 5]));
-}
-
-// As klStoreSums, with 128-bit stores.
-template <int kSums>
-__device__ inline void storeWide(const float (&sum)[kSums], float* c, int row0, int col0, int m, int n, float alpha,
-                                 float beta) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = row0 + warp * 16 + half * 8 + lane / 4;
-    float* line = c + (long long)row * n;
-#pragma unroll
-    for (int pair = 0; pair < kSums / 8; ++pair) {
-      const float4 value = fourSums(sum, pair, half);
-      const int col = col0 + pair * 16 + lane % 2 * 8 + lane % 4 / 2 * 4;
-      if (row < m && col < n) klStore(reinterpret_cast<float4*>(line + col), value, alpha, beta);
-    }
-  }
-}
-
-// The same through shared memory and the copy engine: 32 columns at a time, in BUFFERS buffers by
-// turns. One is filled while the engine still reads the others, and the last ones are read while the
-// warpgroup is already at its next tile.
+// Stores a warpgroup's sums through shared memory and the copy engine: 32 columns at a time, in BUFFERS
+// buffers by turns. One is filled while the engine still reads the others, and the last ones are read
+// while the warpgroup is already at its next tile.
 template <int kSums>
 __device__ inline void storeByTma(const float (&sum)[kSums], const CUtensorMap* cMap, uint32_t staging, int group,
                                   int row0, int col0, float alpha) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-  const bool leader = threadIdx.x % 128 == 0;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4;
+  const bool leader = threadIdx.x % 128 == 0, odd = g & 1;
 #pragma unroll
   for (int part = 0; part < kSums * 2 / kStoreCols; ++part) {
     const uint32_t buffer = staging + part % BUFFERS * kStoreBytes;
@@ -94,17 +61,15 @@ __device__ inline void storeByTma(const float (&sum)[kSums], const CUtensorMap* 
     klWarpgroupSync(1 + group);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = warp * 16 + half * 8 + lane / 4;
-      const float4 left = fourSums(sum, part * 2, half), right = fourSums(sum, part * 2 + 1, half);
-      // Odd rows begin with the right half: eight threads then write to all 32 banks.
+      const uint32_t line = buffer + (warp * 16 + half * 8 + g) * 128 + lane % 2 * 8;
+      // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then
+      // write to all 32 banks.
 #pragma unroll
-      for (int turn = 0; turn < 2; ++turn) {
-        const bool second = (row & 1) != turn;
-        const float4 value = second ? right : left;
-        const int sixteen = (second ? 4 : 0) + lane % 2 * 2 + lane % 4 / 2;
-        const uint32_t to = buffer + row * 128 + ((sixteen ^ (row & 7)) << 4);
-        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(alpha * value.x), "f"(alpha * value.y),
-                     "f"(alpha * value.z), "f"(alpha * value.w)
+      for (int j = 0; j < 4; ++j) {
+        const int even = (part * 4 + j) * 4 + half * 2, other = (part * 4 + (j ^ 2)) * 4 + half * 2;
+        const float x = odd ? sum[other] : sum[even], y = odd ? sum[other + 1] : sum[even + 1];
+        const int sixteen = (odd ? j ^ 2 : j) * 2 + lane % 4 / 2;
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(line + ((sixteen ^ g) << 4)), "f"(alpha * x), "f"(alpha * y)
                      : "memory");
       }
     }
@@ -159,19 +124,17 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
           const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
           klBarrierExpect(&full[s], P::stageBytes);
           klTmaLoad(aTile, &aMap, row0, step * kDepth, &full[s]);
-          // B is the same for both: each fetches half of its columns for itself and the other.
-          if constexpr (BN / kTmaCols >= kCluster) {
+          // B is the same for both: each fetches half of its columns for itself and the other, where
+          // there are enough.
+          constexpr int kBoxes = BN / kTmaCols, kShares = kBoxes >= kCluster ? kCluster : 1, kOwn = kBoxes / kShares;
 #pragma unroll
-            for (int j = 0; j < BN / kTmaCols / kCluster; ++j) {
-              const int box = rank * (BN / kTmaCols / kCluster) + j;
-              const uint32_t to = bTile + box * kDepth * 128;
-              if constexpr (kCluster == 1)
-                klTmaLoad(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s]);
-              else
-                klTmaLoadMulticast(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s], (1 << kCluster) - 1);
-            }
-          } else {
-            klTmaLoad(bTile, &bMap, step * kDepth, col0, &full[s]);
+          for (int j = 0; j < kOwn; ++j) {
+            const int box = rank % kShares * kOwn + j;
+            const uint32_t to = bTile + box * kDepth * 128;
+            if constexpr (kShares == 1)
+              klTmaLoad(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s]);
+            else
+              klTmaLoadMulticast(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s], (1 << kCluster) - 1);
           }
           if (++s == kStages) s = 0, phase ^= 1;
         }
@@ -202,7 +165,7 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
       order.at(tile, row, col);
       const int row0 = (row * kCluster + rank) * BM + group * 64, col0 = col * BN;
       if (beta == 0.0f) storeByTma(sum, &cMap, staging + group * BUFFERS * kStoreBytes, group, row0, col0, alpha);
-      else storeWide(sum, c, row0, col0, m, n, alpha, beta);
+      else klStoreSums(sum, c, row0, col0, m, n, alpha, beta);
     }
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
@@ -223,7 +186,9 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
   if (status != cudaSuccess) return status;
-  const int clusters = std::min(smCount / kCluster, ceilDiv(m, BM * kCluster) * ceilDiv(n, BN));
+  // As few clusters as finish in as many rounds: all end at the same time.
+  const int tiles = ceilDiv(m, BM * kCluster) * ceilDiv(n, BN);
+  const int clusters = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount / kCluster)));
   kernel<<<clusters * kCluster, kThreads, Plan<BN>::sharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha,
                                                                            p->beta, p->c);
   return cudaGetLastError();

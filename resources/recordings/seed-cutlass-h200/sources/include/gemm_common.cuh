@@ -3,6 +3,8 @@
 
 #include "kernel_ladder.h"
 
+#include <stdint.h>
+
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
 // Threads that an SM holds, for the second argument of __launch_bounds__, which caps registers so
@@ -16,16 +18,26 @@ constexpr int kThreadsPerSm = 1536;
 constexpr int kThreadsPerSm = 2048;
 #endif
 
-// One block for each tile of C. Tiles along N lie on grid.x, whose limit is 2^31 - 1. Tiles along M
-// lie on grid.y, which stops at 65535, and go on in grid.z: the last layer can hold surplus blocks,
-// which see klTileRow() beyond the matrix and return.
-inline dim3 klTileGrid(int tilesM, int tilesN) {
+// A grid of `fast` x `slow` blocks, neighbours in launch order along `fast`, which lies on grid.x, whose
+// limit is 2^31 - 1. `slow` lies on grid.y, which stops at 65535, and goes on in grid.z: the last layer
+// can hold surplus blocks, which see klGridRow() beyond `slow` and return.
+inline dim3 klGrid(int fast, int slow) {
   constexpr int kMaxGridY = 65535;
-  const int layers = ceilDiv(tilesM, kMaxGridY);
-  return dim3(tilesN, layers == 1 ? tilesM : kMaxGridY, layers);
+  const int layers = ceilDiv(slow, kMaxGridY);
+  return dim3(fast, layers == 1 ? slow : kMaxGridY, layers);
 }
 
-__device__ inline int klTileRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
+__device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
+
+// One block for each tile of C, along the columns first: blockIdx.x is the tile's column.
+inline dim3 klTileGrid(int tilesM, int tilesN) { return klGrid(tilesN, tilesM); }
+
+__device__ inline int klTileRow() { return klGridRow(); }
+
+// Where a pointer into shared memory points, as PTX takes it.
+__device__ inline uint32_t klSharedAddress(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
 
 // beta == 0 must not read C: it may hold NaN, and NaN * 0 is NaN.
 __device__ inline void klStore(float* c, float sum, float alpha, float beta) {

@@ -185,10 +185,6 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
 
 // ---- Barriers in shared memory (sm_90) -------------------------------------------------------
 
-__device__ inline uint32_t klSharedAddress(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
 // A barrier turns to its next phase when `arrivals` have come and every byte announced has landed.
 __device__ inline void klBarrierInit(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(klSharedAddress(barrier)), "r"(arrivals));
