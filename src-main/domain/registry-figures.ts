@@ -27,12 +27,14 @@ export const withDerived = (
   level: ProfileLevel,
   figures: Figures,
 ): Record<string, MetricValue> => ({
+  ...figures,
   ...Object.fromEntries(
     metricsAtLevel(level).flatMap((definition) =>
-      definition.derived ? [[definition.id, derive(definition, figures)]] : [],
+      definition.derived && !figures[definition.id]
+        ? [[definition.id, derive(definition, figures)]]
+        : [],
     ),
   ),
-  ...figures,
 })
 
 /** Of a metric that ncu was not asked for. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { inEnglish } from '../../src-main/domain/messages/message'
 import { occupancy, type KernelResources } from '../../src-main/domain/occupancy'
@@ -17,18 +18,25 @@ const root = join(import.meta.dirname, '../..')
 const recordings = join(root, 'resources/recordings')
 const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 
-const table = 'raw/ncu/profile.stdout.txt'
+/** A large table is kept gzipped. */
+const table = /\/raw\/ncu\/profile\.stdout\.txt(\.gz)?$/
+const textOf = (file: string): string =>
+  file.endsWith('.gz')
+    ? gunzipSync(readFileSync(file)).toString('utf8')
+    : readFileSync(file, 'utf8')
 
 /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
 const reports = [
   ...readdirSync(recordings, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith(join('/', table)))
-    .map((path) => ({ name: path.slice(0, -table.length - 1), file: join(recordings, path) })),
-  ...['import-set-full', 'launches-two-rungs'].map((name) => ({
-    name,
-    file: join(captures, `${name}.stdout.txt`),
-  })),
-].map(({ name, file }) => ({ name, launches: parseNcuRawCsv(readFileSync(file, 'utf8')).launches }))
+    .filter((path) => table.test(path))
+    .map((path) => ({ name: path.replace(table, ''), file: join(recordings, path) })),
+  ...['import-set-full', 'launches-two-rungs', 'import-five-kernels', 'standard-mix'].map(
+    (name) => ({
+      name,
+      file: join(captures, `${name}.stdout.txt`),
+    }),
+  ),
+].map(({ name, file }) => ({ name, launches: parseNcuRawCsv(textOf(file)).launches }))
 
 const figure = (launch: NcuLaunch, name: string): number => {
   const value = launch.metrics[name]?.value
@@ -53,6 +61,14 @@ const kernel = (given: Partial<KernelResources> = {}): KernelResources => ({
   staticSharedBytes: 8192,
   dynamicSharedBytes: 0,
   ...given,
+})
+
+it('is compared over every recording', () => {
+  const folders = readdirSync(recordings, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'labs')
+    .map(({ name }) => name)
+  const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
+  expect(compared).toEqual(expect.arrayContaining(folders))
 })
 
 describe.each(reports)('occupancy of what ncu saw in $name', ({ launches }) => {

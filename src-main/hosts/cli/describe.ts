@@ -134,7 +134,9 @@ export function describeSession(session: Session): string {
           'error: the largest against FP64, relative to |A||B|',
         ]),
     ...(passes.length > 0
-      ? [`counters: ncu ${session.tools.ncu ?? ''}, ${passesWord(Math.max(...passes))} a kernel`]
+      ? [
+          `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} a kernel`,
+        ]
       : []),
   ].join('; ')
   return [
