@@ -27,9 +27,19 @@ export const LabSummary = z.object({
 })
 export type LabSummary = z.infer<typeof LabSummary>
 
+const recordable = ['starter', 'solution'] as const
+/** Whose code was checked: the lab's, to the letter, or another. */
+export const LabCode = z.enum([...recordable, 'own'])
+export type LabCode = z.infer<typeof LabCode>
+
+/** An outcome that ships, for the check `recorded`; `gpu` is the name of the one it was measured on. */
+export const RecordedOutcome = z.object({ which: z.enum(recordable), gpu: z.string() })
+export type RecordedOutcome = z.infer<typeof RecordedOutcome>
+
 export const AttemptSummary = z.object({
   id: AttemptId,
   createdAt: z.string(),
+  code: LabCode,
   status: LabOutcome.shape.status,
   checksPassed: z.number().int(),
   checks: z.number().int(),
@@ -78,17 +88,18 @@ export const LabView = LabFile.pick({
     z.object({ id: z.string(), ask: z.string(), unit: z.string(), explain: z.string().nullable() }),
   ),
   source: LabSource.nullable(),
-  /** Shown once something was measured. */
+  /** Shown once predictions are sealed. */
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
   answers: LabAnswers,
-  /** Something was measured, so predictions are no longer such; a reset opens them. */
+  /** Something that is not the starter was measured, so predictions are no longer such; a reset opens them. */
   predictionsSealed: z.boolean(),
   hints: z.object({ total: z.number().int(), shown: z.array(z.string()) }),
   solution: z.string().nullable(),
   /** How often it was asked for; given after passing, or when asked twice. */
   solutionAsked: z.number().int(),
+  recorded: z.array(RecordedOutcome),
   /** Oldest first. */
   attempts: z.array(AttemptSummary),
   trusted: z.boolean(),

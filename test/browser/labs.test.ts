@@ -212,4 +212,88 @@ describe('a student', () => {
       /The outcome of this lab’s starter was not recorded/,
     )
   })
+
+  it('without a GPU predicts, replays what was recorded of starter and solution, and compares, with own code left alone', async () => {
+    await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
+    harness = await startHarness()
+    const { page, faults } = await harness.open('/labs/01-coalescing')
+    const sectors = page.getByRole('group', { name: /^Sectors a global load/ })
+    await sectors.getByLabel('down').check()
+    await sectors.getByLabel('new / old').fill('0.15')
+    await page.keyboard.press('Tab')
+
+    await tab(page, 'Code').click()
+    await editor(page).waitFor()
+    const recorded = page.getByRole('tabpanel').locator('.recorded')
+    await recorded.getByText('Recorded on NVIDIA H200').waitFor()
+    await recorded.getByText(/In the editor is the starter/).waitFor()
+    await typeFirst(page, '// mine')
+    await recorded.getByText(/Your code is neither/).waitFor()
+
+    // The starter gives nothing away, so predictions can still be changed after it.
+    await recorded.getByRole('button', { name: 'The starter' }).click()
+    await page.getByRole('heading', { name: 'Not yet' }).waitFor({ timeout: 30_000 })
+    const result = page.getByRole('tabpanel')
+    expect(await result.innerText()).toContain(
+      'Recorded on NVIDIA H200 as 01-coalescing-starter-h200',
+    )
+    expect(await result.innerText()).toMatch(/Few sectors a load\s+not yet/)
+    expect(await result.innerText()).not.toContain('What surprised its author')
+    await tab(page, 'Predict').click()
+    expect(await sectors.getByLabel('down').isDisabled()).toBe(false)
+
+    // The solution's figures come with the solution.
+    await tab(page, 'Code').click()
+    const solution = recorded.getByRole('button', { name: 'The solution' })
+    expect(await solution.isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Show the solution' }).click()
+    await page.getByRole('button', { name: 'Show the solution all the same' }).click()
+    await solution.click()
+    await page.getByRole('heading', { name: 'Passed' }).waitFor({ timeout: 30_000 })
+    const text = await result.innerText()
+    expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
+    expect(text).toContain('The lab is passed when code of yours is, on a GPU.')
+    expect(text).toMatch(
+      /Sectors a global load\s+as you said\s+You said\s+down, 0\.15 ×\s+Measured\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
+    )
+    expect(text).toMatch(/L2 traffic went from \d+ MiB to \d+ MiB/)
+    expect(text).toContain('What surprised its author')
+    expect(await seriousFaults(page)).toEqual([])
+
+    for (const locale of ['ko', 'zh-CN']) {
+      const { page: other } = await harness.open('/labs/01-coalescing', { locale })
+      await other.getByRole('tab').nth(1).click()
+      await other.locator('.recorded').waitFor()
+      expect(await other.locator('.recorded').innerText()).not.toMatch(/Recorded|solution|starter/)
+      await other.getByRole('tab').nth(2).click()
+      await other.locator('.result .checks').first().waitFor()
+      expect(await other.locator('.result header').innerText()).not.toMatch(/Recorded|solution\b /)
+      await other.context().close()
+    }
+
+    // Its own code is as it was, and the lab is not counted as passed.
+    await page.reload()
+    await tab(page, 'Code').click()
+    await editor(page).waitFor()
+    expect(await editor(page).innerText()).toContain('// mine')
+    await tab(page, 'Attempts').click()
+    const attempts = page.getByRole('list', { name: 'Attempts, oldest first' })
+    expect(await attempts.getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Not yet the starter · 2 of 5 checks · 4\.43 ms/),
+      expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
+    ])
+
+    // Side by side with the rung before: source, counters, and where they are from.
+    await tab(page, 'Result').click()
+    await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
+    const row = page.getByRole('row', { name: /^Sectors a global load/ })
+    await row.waitFor()
+    expect(await row.innerText()).toMatch(/16\.5.*2\.50/s)
+    await page.getByText(/^Recorded on NVIDIA H200, /).waitFor()
+    await page.getByText('13.3× as fast', { exact: true }).waitFor()
+
+    await page.goto(`${harness.origin}/#/labs`)
+    await page.getByText('0 of 12 passed').waitFor()
+    expect(faults).toEqual([])
+  })
 })

@@ -3,8 +3,6 @@
  * the services that every run goes through, then judged. What this machine cannot do is said, and
  * never counts as passed.
  */
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Assets } from '../../adapters/assets'
 import { sha256 } from '../../adapters/build-cache'
 import { stageFolder } from '../../adapters/disk'
@@ -28,6 +26,7 @@ import { climbPlan } from '../climb'
 import { smOf } from '../device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
+import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
 import { replay } from '../recordings'
 import type { RunSettings } from '../run'
@@ -48,9 +47,6 @@ export interface LabCheckOptions {
   emit: (event: RunEvent) => void
   signal: AbortSignal
 }
-
-/** Line ends are the editor's affair, not another solution. */
-export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
 type BuildReport = LabOutcome['build']
 
@@ -183,28 +179,16 @@ async function gatherLocal(
   }
 }
 
-/** The folder of a shipped outcome; null where none ships. */
-async function recordedAttempt(
-  assets: Assets,
-  lab: string,
-  which: 'starter' | 'solution',
-): Promise<{ name: string; folder: string } | null> {
-  const root = join(assets.recordingsDir, 'labs')
-  const names = (await readdir(root).catch(() => [] as string[])).sort()
-  const name = names.find((candidate) => candidate.startsWith(`${lab}-${which}-`))
-  return name === undefined ? null : { name, folder: join(root, name) }
-}
-
 async function gatherRecorded(
   { lab, source }: LabCheckRequest,
   plan: LabPlan,
   options: LabCheckOptions,
 ): Promise<Gathered> {
   const hash = sourceHash(source)
-  const which = (['starter', 'solution'] as const).find((name) => sourceHash(lab[name]) === hash)
+  const which = codeOf(lab, hash)
   const none = (message: string): Promise<Gathered> =>
     gatherBuild(plan, { message }, { kind: 'recorded', name: 'none' }, options.signal)
-  if (!which)
+  if (which === 'own')
     return none(
       'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it needs a GPU (--target local).',
     )

@@ -15,6 +15,7 @@ import { noAnswers } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build'
 import { checkLab } from './check'
 import { planLab } from './plan'
+import { codeOf, recordedOutcomes, sourceHash } from './recorded'
 import {
   attemptsDir,
   changeProgress,
@@ -40,7 +41,7 @@ const pictureTypes: Record<string, string> = { svg: 'image/svg+xml', png: 'image
 const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
-async function summarize(key: string): Promise<AttemptSummary[]> {
+async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]> {
   const attempts = await listAttempts(attemptsDir(key))
   return Promise.all(
     attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
@@ -50,6 +51,7 @@ async function summarize(key: string): Promise<AttemptSummary[]> {
       return {
         id,
         createdAt: outcome.createdAt,
+        code: codeOf(lab, outcome.sourceHash),
         status: outcome.status,
         checksPassed: outcome.checks.filter(({ status }) => status === 'passed').length,
         checks: outcome.checks.length,
@@ -61,9 +63,14 @@ async function summarize(key: string): Promise<AttemptSummary[]> {
   )
 }
 
-/** The predictions cannot be called so once their answer was on the screen. */
+/**
+ * The predictions cannot be called so once their answer was on the screen. The starter is where one
+ * begins: to measure it gives nothing away.
+ */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
-  attempts.some(({ session, createdAt }) => session !== null && createdAt > since)
+  attempts.some(
+    ({ session, createdAt, code }) => session !== null && createdAt > since && code !== 'starter',
+  )
 
 const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
   attempts.some(({ status, target }) => status === 'passed' && target.kind === 'live')
@@ -81,7 +88,7 @@ async function viewOf(assets: Assets, ref: string, folder: LabFolder): Promise<L
   const { lab } = folder
   const [progress, attempts, trusted] = [
     await readProgress(ref),
-    await summarize(ref),
+    await summarize(ref, folder),
     await isTrusted(assets, folder),
   ]
   const sealed = isSealed(attempts, progress)
@@ -129,6 +136,7 @@ async function viewOf(assets: Assets, ref: string, folder: LabFolder): Promise<L
     hints: { total: lab.hints.length, shown: lab.hints.slice(0, progress.hintsShown) },
     solution: open ? folder.solution : null,
     solutionAsked: progress.solutionAsked,
+    recorded: await recordedOutcomes(assets, folder),
     attempts,
     trusted,
     contentHash: folder.contentHash,
@@ -143,7 +151,7 @@ async function listOf(assets: Assets): Promise<CallOutput<'labs.list'>> {
     problems,
     labs: await Promise.all(
       labs.map(async ({ ref, lab: folder }): Promise<LabSummary> => {
-        const attempts = await summarize(ref)
+        const attempts = await summarize(ref, folder)
         const { draft } = await readProgress(ref)
         const { id, title, summary, minutes, needs } = folder.lab
         return {
@@ -190,7 +198,7 @@ export function createLabDesk(assets: Assets, startRun: (work: LabRun) => string
     'labs.save': async ({ ref, source, answers }: ParsedInput<'labs.save'>) => {
       const lab = await findLab(assets, ref)
       if (answers) checkAnswers(lab, answers)
-      const sealed = answers ? isSealed(await summarize(ref), await readProgress(ref)) : false
+      const sealed = answers ? isSealed(await summarize(ref, lab), await readProgress(ref)) : false
       await changeProgress(ref, (progress) => ({
         ...progress,
         ...(source === undefined ? {} : { draft: source }),
@@ -211,13 +219,13 @@ export function createLabDesk(assets: Assets, startRun: (work: LabRun) => string
       return { shown: lab.hints.slice(0, hintsShown) }
     },
     'labs.solution': async ({ ref }: CallInput<'labs.solution'>) => {
-      const { solution } = await findLab(assets, ref)
-      const passed = hasPassed(await summarize(ref))
+      const lab = await findLab(assets, ref)
+      const passed = hasPassed(await summarize(ref, lab))
       const { solutionAsked } = await changeProgress(ref, (progress) => ({
         ...progress,
         solutionAsked: progress.solutionAsked + 1,
       }))
-      return { asked: solutionAsked, solution: passed || solutionAsked > 1 ? solution : null }
+      return { asked: solutionAsked, solution: passed || solutionAsked > 1 ? lab.solution : null }
     },
     'labs.reset': async ({ ref }: CallInput<'labs.reset'>) => {
       await findLab(assets, ref)
@@ -248,7 +256,12 @@ export function createLabDesk(assets: Assets, startRun: (work: LabRun) => string
     },
     'labs.check': async ({ ref, source, target }: CallInput<'labs.check'>) => {
       const lab = await usable(ref)
-      const { answers } = await changeProgress(ref, (progress) => ({ ...progress, draft: source }))
+      // To look at a recorded outcome is not to take up its code.
+      const keeps = target === 'recorded' && codeOf(lab, sourceHash(source)) !== 'own'
+      const { answers } = await changeProgress(ref, (progress) => ({
+        ...progress,
+        ...(keeps ? {} : { draft: source }),
+      }))
       const out = await newAttemptFolder(ref)
       const runId = startRun(async (emit, signal) => {
         const { outcome } = await checkLab(
