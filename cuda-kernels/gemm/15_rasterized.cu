@@ -10,8 +10,8 @@
 // @dtype   f32
 // @requires sm_80
 
-// At 4096 on an H200, the L2 serves an eighth fewer sectors; the time stays, since its 50 MB of L2 keep
-// the FMAs fed in any order. A GPU with less L2, or faster arithmetic, has more to gain.
+// At 4096 on an H200, the L2 serves an eighth fewer sectors; the time stays, since its large L2
+// keeps the FMAs fed in any order. A GPU with less L2, or faster arithmetic, has more to gain.
 #include "gemm_common.cuh"
 
 #include <stdint.h>

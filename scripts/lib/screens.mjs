@@ -116,7 +116,7 @@ export const states = {
   'charts-traffic': { route: `${deep}/charts/traffic`, ready: 'main figure' },
   'charts-occupancy': { route: `${deep}/charts/occupancy`, ready: 'main figure' },
   'charts-waves': { route: `${deep}/charts/waves`, ready: 'main figure' },
-  'charts-sweep': { route: `${deep}/charts/sweep`, ready: 'main figure' },
+  'charts-sweep': { route: `${session}/charts/sweep`, ready: 'main figure' },
   'charts-study': {
     route: '/session/recorded:seed-rtx3090-h200-1024/charts/study',
     ready: 'main figure',

@@ -148,7 +148,8 @@ export const linePanels =
                     ...text,
                     color: palette.text,
                     formatter: panel.level.name,
-                    position: 'insideEndTop' as const,
+                    // Near the last size the best rungs end at the line; at its start there is more room.
+                    position: 'insideStartTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],
                 },
