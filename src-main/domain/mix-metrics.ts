@@ -4,8 +4,8 @@
  *
  * The kinds are counted a thread, where all predicates were true. They are measured against 32 lanes for
  * each warp instruction (`instructions`): what is left over is lanes switched off, and instructions that
- * ncu puts in none of these kinds (half and double precision have kinds of their own that are not asked
- * for). On an H200 that rest is 0.1% to 1.6% of gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
+ * ncu puts in none of these kinds: HMMA and HGMMA (test/services/standard-recordings), half and double
+ * precision, which have kinds that are not asked for. On an H200 that rest is 0.1% to 1.6% of gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
  */
 import type { MetricDefinition } from './metric-definition'
 

@@ -29,14 +29,14 @@ interface LevelCost {
 }
 
 /**
- * Fitted to gemm-fp32 at 4096. Card and standard: the whole ladder within a seventh, standard when it
- * took 6 passes; the seventh is its instruction mix. Deep: some of its passes count inside
- * the kernel, about a nanosecond an instruction, which the unprofiled time does not tell; a rung that is
- * all instructions and no waiting took 2.4 times the estimate, the whole ladder 1.2 times.
+ * Fitted on an H200: card to gemm-fp32 at 4096, the whole ladder within a seventh; standard to gemm-tensor and
+ * gemm-3xtf32 at 4096, within a tenth (test/services/standard-recordings). Deep: some of its passes count
+ * inside the kernel, about a nanosecond an instruction, which the unprofiled time does not tell; a rung that
+ * is all instructions and no waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
   card: { passes: 1, slowdown: 1, secondsPerPass: 0.013 },
-  standard: { passes: 7, slowdown: 1, secondsPerPass: 0.02 },
+  standard: { passes: 7, slowdown: 1, secondsPerPass: 0.03 },
   deep: { passes: 40, slowdown: 1.5, secondsPerPass: 0.1 },
 }
 
