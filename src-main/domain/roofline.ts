@@ -96,10 +96,14 @@ function importedWork({ ncuMetrics }: RungResult): Work | Gap {
   }
 }
 
-function operationsOf({ metrics }: RungResult, ofProduct: number): Omit<Work, 'throughput'> {
-  const counted = metrics['fp32Operations']?.value ?? null
+/** Whether the product is computed by the tensor pipe; false where that was not measured. */
+export const worksOnTensor = ({ metrics }: RungResult): boolean =>
+  (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
+
+function operationsOf(rung: RungResult, ofProduct: number): Omit<Work, 'throughput'> {
+  const counted = rung.metrics['fp32Operations']?.value ?? null
   if (counted === null) return { operations: ofProduct, basis: 'problem' }
-  return (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
+  return worksOnTensor(rung)
     ? { operations: ofProduct, basis: 'tensor' }
     : { operations: counted, basis: 'counted' }
 }

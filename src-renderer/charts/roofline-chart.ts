@@ -1,5 +1,6 @@
 /** Throughput over operations a byte, both logarithmic, under the roofs; the rungs are joined in their order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
+import { spreadLabels } from './spread-labels'
 
 export interface RooflineSpec {
   points: readonly {
@@ -40,9 +41,32 @@ export function rooflineExtent({ points, bandwidth, compute }: RooflineSpec) {
   }
 }
 
+const margin = { left: 64, right: 150, top: 34, bottom: 48 }
+/** Height of a label's line, and where it begins beside its point, in pixels. */
+const line = 14
+const beside = 12
+
+/**
+ * Where the label of each point stands, as a place on the axes: beside it, or above and below where labels
+ * would lie on each other.
+ */
+export function labelPlaces(spec: RooflineSpec, size: { width: number; height: number }) {
+  const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
+  const width = Math.max(1, size.width - margin.left - margin.right)
+  const height = Math.max(1, size.height - margin.top - margin.bottom)
+  const down = (y: number) => (height * Math.log(yMax / y)) / Math.log(yMax / yMin)
+  const wanted = spec.points.map(({ y }) => down(y))
+  const places = spreadLabels(wanted, line, 0, height)
+  return spec.points.map(({ x }, index) => ({
+    x: x * (xMax / xMin) ** (beside / width),
+    y: yMax * (yMin / yMax) ** (places[index]! / height),
+    moved: Math.abs(places[index]! - wanted[index]!) > line / 2,
+  }))
+}
+
 export const rooflineChart =
   (spec: RooflineSpec): ChartBuilder =>
-  (palette) => {
+  (palette, size) => {
     const { points, bandwidth, compute } = spec
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
     const text = axisText(palette)
@@ -73,20 +97,40 @@ export const rooflineChart =
     const mark = (point: (typeof points)[number]) => ({
       value: [point.x, point.y],
       itemStyle: { color: point.quiet ? palette.rest : (palette.series[0] ?? palette.accent) },
-      label: {
-        show: true,
-        position: 'right' as const,
-        distance: 7,
-        formatter: `${point.mark} ${point.title}`,
-        fontFamily: palette.font,
-        fontSize: 11,
-        color: palette.text,
-      },
     })
+    /** The name of a point, with a thin line to it where it had to stand aside. */
+    const named = (
+      point: (typeof points)[number],
+      place: { x: number; y: number; moved: boolean },
+    ) => ({
+      type: 'line' as const,
+      name: '',
+      silent: true,
+      symbol: 'circle',
+      symbolSize: 0,
+      showSymbol: true,
+      lineStyle: { color: palette.ruleStrong, width: place.moved ? 1 : 0 },
+      data: [
+        [point.x, point.y],
+        {
+          value: [place.x, place.y],
+          label: {
+            show: true,
+            position: 'right' as const,
+            distance: 1,
+            formatter: `${point.mark} ${point.title}`,
+            fontFamily: palette.font,
+            fontSize: 11,
+            color: palette.text,
+          },
+        },
+      ],
+    })
+    const places = labelPlaces(spec, size)
     return {
       animation: false,
       aria: { enabled: false },
-      grid: { left: 64, right: 150, top: 34, bottom: 48, outerBoundsMode: 'none' },
+      grid: { ...margin, outerBoundsMode: 'none' },
       tooltip: tooltip(palette, 'item', ({ dataIndex, seriesIndex }) => {
         const of = [climbed, points.filter(({ quiet }) => quiet)][seriesIndex ?? -1]
         const point = of?.[dataIndex]
@@ -131,6 +175,7 @@ export const rooflineChart =
           symbolSize: 9,
           data: points.filter(({ quiet }) => quiet).map(mark),
         },
+        ...points.map((point, index) => named(point, places[index]!)),
         ...(slope && slope.from < slope.to
           ? [
               roof(

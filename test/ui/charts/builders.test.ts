@@ -2,7 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { dotRows } from '../../../src-renderer/charts/dot-rows'
 import { linePanels, type LinePanelsSpec } from '../../../src-renderer/charts/line-panels'
-import { rooflineChart, rooflineExtent } from '../../../src-renderer/charts/roofline-chart'
+import {
+  labelPlaces,
+  rooflineChart,
+  rooflineExtent,
+} from '../../../src-renderer/charts/roofline-chart'
 import { niceEnd, spreadLabels } from '../../../src-renderer/charts/spread-labels'
 import { inkOn, stackedBars } from '../../../src-renderer/charts/stacked-bars'
 import { waveChart, wavePlaces } from '../../../src-renderer/charts/wave-chart'
@@ -152,15 +156,24 @@ describe('a roofline', () => {
     expect([xMin, xMax, yMin, yMax]).toEqual([1, 1000, 100, 100_000])
   })
 
+  it('names points that lie on each other one below the other, each beside its point where it can be', () => {
+    const close = [500, 505, 510, 40_000].map((y) => ({ ...point, y }))
+    const places = labelPlaces({ ...spec, points: close }, { width: 900, height: 600 })
+    const pixels = (y: number) => (518 * Math.log(100_000 / y)) / Math.log(100_000 / 100)
+    const at = places.map(({ y }) => pixels(y)).sort((a, b) => a - b)
+    for (const [index, place] of at.slice(1).entries())
+      expect(place - at[index]!).toBeGreaterThan(13.9)
+    expect(places.map(({ moved }) => moved)).toEqual([true, false, true, false])
+    expect(places[3]!.y).toBeCloseTo(40_000, 6)
+  })
+
   it('draws only the roofs that are known', () => {
-    const known = seriesOf(rooflineChart(spec)(palette, size)).map(({ name }) => name)
-    expect(known).toEqual(['', '', 'DRAM', 'FP32'])
-    const without = { ...spec, bandwidth: null }
-    expect(seriesOf(rooflineChart(without)(palette, size)).map(({ name }) => name)).toEqual([
-      '',
-      '',
-      'FP32',
-    ])
+    const roofs = (of: typeof spec | { bandwidth: null }) =>
+      seriesOf(rooflineChart({ ...spec, ...of })(palette, size))
+        .map(({ name }) => name)
+        .filter((name) => name !== '')
+    expect(roofs(spec)).toEqual(['DRAM', 'FP32'])
+    expect(roofs({ bandwidth: null })).toEqual(['FP32'])
   })
 })
 
