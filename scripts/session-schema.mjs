@@ -1,15 +1,20 @@
 // @ts-check
-/** Writes docs/SESSION-SCHEMA.json; a test fails while it is not current. `node scripts/session-schema.mjs`. */
+/**
+ * Writes docs/SESSION-SCHEMA.json and docs/LAB-SCHEMA.json; tests fail while they are not current.
+ * `node scripts/session-schema.mjs`.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { root, runScript, say } from './lib/project.mjs'
-import { sessionSchemaText } from './lib/session-schema.mjs'
+import { labSchemaText, sessionSchemaText } from './lib/session-schema.mjs'
 
 await runScript(async () => {
   const { module } = await runnerImport(join(root, 'src-main/domain/session.ts'))
   const text = await sessionSchemaText(module.Session, module.sessionSchemaVersion)
   writeFileSync(join(root, 'docs/SESSION-SCHEMA.json'), text)
-  say('Wrote docs/SESSION-SCHEMA.json.')
+  const labs = await runnerImport(join(root, 'src-main/domain/labs/lab.ts'))
+  writeFileSync(join(root, 'docs/LAB-SCHEMA.json'), await labSchemaText(labs.module.LabFile))
+  say('Wrote docs/SESSION-SCHEMA.json and docs/LAB-SCHEMA.json.')
   return 0
 })

@@ -1,8 +1,12 @@
 /** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import Ajv2020 from 'ajv/dist/2020'
+import addFormats from 'ajv-formats'
 import katex from 'katex'
 import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { labSchemaText } from '../../scripts/lib/session-schema.mjs'
 import { readKernelLibrary } from '../../src-main/adapters/kernel-library'
 import {
   labReferences,
@@ -14,6 +18,7 @@ import { findTool } from '../../src-main/adapters/live-toolbox'
 import { readBuildOutput, rungFlags } from '../../src-main/adapters/nvcc'
 import { runProcess } from '../../src-main/adapters/process'
 import { namesIn, parseExpression } from '../../src-main/domain/expression'
+import { LabFile } from '../../src-main/domain/labs/lab'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
 import { Session } from '../../src-main/domain/session'
 import { parseRungHeader } from '../../src-main/parsers/rung-header'
@@ -29,6 +34,23 @@ const sourceOf = (lab: LabFolder, which: 'starter' | 'solution'): string =>
 const both = labs.flatMap((lab) =>
   (['starter', 'solution'] as const).map((which) => ({ lab, which, what: `${lab.id}/${which}` })),
 )
+
+describe('the published schema of a lab', () => {
+  it('is current, takes every shipped lab, and no key that it does not know', async () => {
+    const path = join(import.meta.dirname, '../../docs/LAB-SCHEMA.json')
+    const published = await readFile(path, 'utf8')
+    expect(published, 'run `node scripts/session-schema.mjs`').toBe(await labSchemaText(LabFile))
+    const ajv = new Ajv2020()
+    addFormats(ajv)
+    const validate = ajv.compile(JSON.parse(published) as object)
+    for (const { id, folder } of labs) {
+      const text = await readFile(join(folder, 'lab.md'), 'utf8')
+      const front = parseYaml(text.split(/^---$/m)[1] ?? '') as object
+      expect(validate(front), `${id}: ${JSON.stringify(validate.errors)}`).toBe(true)
+      expect(validate({ ...front, minuts: 3 }), id).toBe(false)
+    }
+  })
+})
 
 describe('the shipped labs', () => {
   it('are twelve, in the order of their numbers, without a fault', () => {

@@ -117,7 +117,8 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
     ])
   if (!files.includes(labFile))
     return fail(
-      faults.some((fault) => fault.file === file)
+      // Not looked for to the end, or there and refused.
+      faults.some((fault) => fault.file === file || fault.file === id)
         ? []
         : [{ file, line: null, message: `The folder has no ${labFile}.` }],
     )
@@ -127,6 +128,13 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
   // What is there and refused has its own fault already.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = checkPaths(parsed, there, file)
+  for (const [path, content] of bytes)
+    if (/\.(cu|md|svg)$/.test(path) && content.includes(0))
+      missing.push({
+        file: `${id}/${path}`,
+        line: null,
+        message: 'It is no text: it holds a zero byte.',
+      })
   if (!parsed.lab || faults.length + missing.length > 0)
     return fail([...parsed.faults, ...missing], parsed.needsLine)
 

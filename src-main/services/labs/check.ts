@@ -23,7 +23,7 @@ import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
 import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
 import { rungOf, type Session, type Target } from '../../domain/session'
 import { climbPlan } from '../climb'
-import { smOf } from '../device'
+import { remedies, smOf } from '../device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
@@ -175,7 +175,14 @@ async function gatherLocal(
   } catch (error) {
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
-    return gatherBuild(lab, why, { kind: 'live', name: 'local' }, signal)
+    // A ladder's other ways without a GPU are none for a lab.
+    const remedy = why.remedy === remedies.gpu ? english('checks.useGpu') : why.remedy
+    return gatherBuild(
+      lab,
+      { message: why.message, ...(remedy ? { remedy } : {}) },
+      { kind: 'live', name: 'local' },
+      signal,
+    )
   }
 }
 

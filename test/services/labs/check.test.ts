@@ -98,6 +98,9 @@ describe('checking a lab', () => {
       lean: 'passed',
     })
     expect(attempt.outcome.reason).toMatch(/nvidia-smi is not on this machine/)
+    // What a ladder could do without one is not offered.
+    expect(attempt.outcome.reason).toMatch(/`--target recorded`\.$/)
+    expect(attempt.outcome.reason).not.toContain('static:')
     expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
     expect(outcomeExitCode(attempt.outcome)).toBe(3)
   })
@@ -215,11 +218,16 @@ describe('labs from elsewhere', () => {
     await testLab(machine, labText.replace('minutes: 30', 'minutes: 30\nneeds: { labs: [b] }'), 'a')
     await testLab(machine, labText.replace('minutes: 30', 'minutes: 30\nneeds: { labs: [a] }'), 'b')
     await testLab(machine, labText, 'huge')
+    await testLab(machine, labText, 'binary')
+    await testLab(machine, labText, 'many')
     await testLab(machine, labText.replace('# Warps', '![x](gone.svg)'), 'gone').catch(
       () => undefined,
     )
     const labs = join(machine.kernelsDir, 'labs')
     await writeFile(join(labs, 'huge', 'starter.cu'), 'x'.repeat(50 * 1024 * 1024))
+    await writeFile(join(labs, 'binary', 'solution.cu'), 'int x;\0')
+    for (let index = 0; index < 100; index += 1)
+      await writeFile(join(labs, 'many', `${index}.svg`), '<svg/>')
     await mkdir(join(labs, 'linked'))
     await writeFile(join(labs, 'linked', 'lab.md'), labText)
     await symlink('/etc/hostname', join(labs, 'linked', 'starter.cu'))
@@ -233,7 +241,11 @@ describe('labs from elsewhere', () => {
         expect.stringMatching(/^huge\/starter\.cu: It has 52428800 bytes/),
         expect.stringMatching(/^gone\/lab\.md:\d+: gone\.svg is not in the folder/),
         expect.stringMatching(/^linked\/starter\.cu: It is a symbolic link/),
+        'binary/solution.cu: It is no text: it holds a zero byte.',
       ]),
     )
+    expect(faults.filter(({ file }) => file.startsWith('many')).map(faultSentence)).toEqual([
+      'many: The folder holds 100 files or more; a lab has fewer.',
+    ])
   })
 })

@@ -18,6 +18,8 @@ export const checks = {
   notCollected: 'It was not collected.',
   notMeasured: 'It was not measured.',
   notBuilt: 'It was not built.',
+  useGpu:
+    'Measuring needs a machine with an NVIDIA GPU of compute capability 7.5 or higher. What starter and solution of a shipped lab came to on one is shown by `--target recorded`.',
   noKernel: 'The file holds no kernel.',
   wrong: 'the result is wrong.',
 
