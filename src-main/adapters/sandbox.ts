@@ -41,13 +41,18 @@ mount -t tmpfs -o size=1g tmpfs /dev/shm 2>/dev/null
 cd "$work" && exec "$@"
 `
 
+/** Ends with the grader, however that comes to end. Forgotten where a user namespace is entered, so it comes after. */
+const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
+
 type Wrap = (work: string, command: readonly string[]) => string[]
 
 const namespaces = ['--pid', '--mount', '--ipc', '--fork', '--kill-child', '--mount-proc']
 
 const unshareWith =
-  (...own: string[]): Wrap =>
+  (user: readonly string[], tie: readonly string[], ...own: string[]): Wrap =>
   (work, command) => [
+    ...(user.length > 0 ? ['unshare', ...user, '--'] : []),
+    ...tie,
     ...['unshare', ...own, ...namespaces, '--'],
     ...['sh', '-c', readOnlyScript, 'sh', work, ...command],
   ]
@@ -58,7 +63,9 @@ const bubblewrap: Wrap = (work, command) => [
   ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--die-with-parent', '--', ...command],
 ]
 
-const bare: Wrap = (_work, command) => [...command]
+const bare =
+  (tie: readonly string[]): Wrap =>
+  (_work, command) => [...tie, ...command]
 
 /**
  * In the order of preference. Root keeps its rights, which counters may need; others become root of a
@@ -67,14 +74,18 @@ const bare: Wrap = (_work, command) => [...command]
  */
 const rights =
   process.getuid?.() === 0 ? [[], ['--user', '--map-root-user']] : [['--user', '--map-root-user']]
-const candidates: { by: Isolation['by']; wrap: Wrap }[] = [
-  ...rights.map((own) => ({ by: 'unshare' as const, wrap: unshareWith(...own, '--net') })),
+const candidates = (tie: readonly string[]): { by: Isolation['by']; wrap: Wrap }[] => [
+  ...rights.map((user) => ({ by: 'unshare' as const, wrap: unshareWith(user, tie, '--net') })),
   { by: 'bubblewrap', wrap: bubblewrap },
-  ...rights.map((own) => ({ by: 'unshare' as const, wrap: unshareWith(...own) })),
+  ...rights.map((user) => ({ by: 'unshare' as const, wrap: unshareWith(user, tie) })),
 ]
 
 const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<ProcessResult> =>
   runProcess({ timeoutMs: 20_000, ...call, file: argv[0]!, args: argv.slice(1) })
+
+/** Whether a program that runs another with some limit is here and does. */
+const works = async (limiter: readonly string[]): Promise<boolean> =>
+  (await run([...limiter, 'true'])).exitCode === 0
 
 export interface Sandbox {
   isolation: Isolation
@@ -83,11 +94,12 @@ export interface Sandbox {
 
 /** Tries what there is, and what it keeps from happening. */
 export async function findSandbox(): Promise<Sandbox> {
+  const tie = (await works(tied)) ? tied : []
   const probe = await mkdtemp(join(tmpdir(), 'kernel-ladder-sandbox-'))
   try {
     const work = join(probe, 'work')
     await mkdir(work)
-    for (const { by, wrap } of candidates) {
+    for (const { by, wrap } of candidates(tie)) {
       const inside = join(work, 'inside')
       const outside = join(probe, 'outside')
       const script = `touch "$1" && { touch "$2"; grep -c : /proc/net/dev; echo pid $$; grep -qw 127.0.0.1 /proc/net/fib_trie && echo loopback; }`
@@ -107,7 +119,7 @@ export async function findSandbox(): Promise<Sandbox> {
     }
     return {
       isolation: { by: 'none', network: false, processes: false, files: false },
-      wrap: bare,
+      wrap: bare(tie),
     }
   } finally {
     await rm(probe, { recursive: true, force: true })
@@ -160,7 +172,6 @@ export async function runSandboxed(
 ): Promise<SandboxResult> {
   const mark = `KERNEL_LADDER_GRADED=${randomBytes(12).toString('hex')}`
   const [markName, markValue] = mark.split('=') as [string, string]
-  const limited = [...['prlimit', `--fsize=${limits.fileBytes}`, '--core=0', '--'], ...call.command]
   const abort = new AbortController()
   let stopped: string | null = null
   const stop = (why: string): void => {
@@ -177,7 +188,8 @@ export async function runSandboxed(
       stop(`It was stopped: it took more than ${(limits.memoryBytes / 2 ** 30).toFixed(1)} GiB.`)
   }
   let timer: NodeJS.Timeout | undefined
-  const argv = wrap(call.work, (await hasPrlimit()) ? limited : call.command)
+  const limiter = ['prlimit', `--fsize=${limits.fileBytes}`, '--core=0', '--']
+  const argv = wrap(call.work, [...((await works(limiter)) ? limiter : []), ...call.command])
   try {
     const result = await run(argv, {
       cwd: call.work,
@@ -197,10 +209,6 @@ export async function runSandboxed(
     await sweep(mark)
   }
 }
-
-let prlimit: Promise<boolean> | undefined
-const hasPrlimit = (): Promise<boolean> =>
-  (prlimit ??= run(['prlimit', '--version']).then(({ outcome }) => outcome === 'exited'))
 
 /** What the sandbox does and does not keep from happening, for whoever reads the grades. */
 export function isolationSentence({ by, network, processes, files }: Isolation): string {

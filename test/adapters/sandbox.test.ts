@@ -1,10 +1,11 @@
 /** The sandbox of `lab grade` on this machine, with the tools that other machines have or lack. */
-import { execFileSync } from 'node:child_process'
-import { mkdir, symlink } from 'node:fs/promises'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { descendants } from '../../src-main/adapters/process'
 import { findSandbox } from '../../src-main/adapters/sandbox'
-import { setEnv, tempDir } from '../services/support'
+import { isAlive, setEnv, tempDir } from '../services/support'
 
 const found = await findSandbox()
 const pathOf = (tool: string): string =>
@@ -46,6 +47,28 @@ describe.skipIf(found.isolation.by !== 'unshare')(
       const { isolation } = await findSandbox()
       expect(isolation).toMatchObject({ by: 'unshare', processes: true, files: true })
       expect(isolation.network).toBe(false)
+    })
+
+    it('ends with the grader, also where that is killed', async () => {
+      const dir = await tempDir()
+      // A grader of its own, as a process; what it runs tells its pid as this machine sees it.
+      const script = join(dir, 'grader.mjs')
+      const command = ['sh', '-c', 'echo started; exec sleep 60']
+      await writeFile(
+        script,
+        `import { spawn } from 'node:child_process'
+const argv = ${JSON.stringify(found.wrap(dir, command))}
+const child = spawn(argv[0], argv.slice(1), { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
+      )
+      const grader = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const pid = await new Promise<number>((done) =>
+        grader.stdout.once('data', (text: Buffer) => done(Number(String(text)))),
+      )
+      const tree = [pid, ...(await descendants(pid))]
+      expect(tree.length).toBeGreaterThan(1)
+      grader.kill('SIGKILL')
+      await expect.poll(() => tree.filter(isAlive), { timeout: 5000 }).toEqual([])
     })
   },
 )
