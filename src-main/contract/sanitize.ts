@@ -1,7 +1,7 @@
 /** compute-sanitizer over rungs: one job at a time, asked after by polling. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
-import { Problem } from '../domain/problem'
+import { Dtype, Problem } from '../domain/problem'
 import { Identifier, Parameters } from '../domain/rung'
 import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/sanitizer'
 
@@ -16,6 +16,8 @@ export const SanitizeRequest = z.object({
   /** A small ragged shape when absent. */
   size: Problem.pick({ m: true, n: true, k: true }).optional(),
   params: Parameters.default({}),
+  /** Type of the inputs of rungs that have none of their own; the ladder's when absent. */
+  dtype: Dtype.optional(),
 })
 export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 

@@ -17,6 +17,8 @@ export interface RunPlan {
   problem: Problem
   /** What is reported, in ladder order. */
   rungs: PlannedRung[]
+  /** The parameters that were asked for; each is in `rungs` where a rung allows the value. */
+  asked?: Parameters
   /** Measured beside each rung; also one of `rungs` when it was asked for. */
   reference: PlannedRung | null
   profile: ProfileLevel
@@ -163,6 +165,7 @@ export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
       dtype: request.dtype ?? file.dtype,
     },
     rungs,
+    asked: request.params,
     reference: referenceEntry
       ? (rungs.find(({ rung }) => rung.id === file.reference) ??
         resolveRung(library, file.id, referenceEntry))

@@ -18,6 +18,7 @@ import { buildRung, buildRunner, inParallel } from './build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
 import { measure } from './measure'
 import type { RunPlan } from './plan'
+import { refuseImpossible } from './refused-parameters'
 import type { ProfileOutcome } from './profile'
 import { profileAll } from './profile-stage'
 import { toResult, type RungState } from './result'
@@ -128,6 +129,10 @@ export async function runLadder(
   }
 
   await buildAll(compiler, [...states.values()], device, emit, publish)
+  refuseImpossible(
+    plan,
+    new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
+  )
   const ceilings = await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
   if (ceilings) session.ceilings = ceilings
   await verifyFurther({ toolbox, runner, plan, settings, states, signal })

@@ -59,6 +59,7 @@ export async function sanitize(
     ...(request.rungs ? { rungs: request.rungs } : {}),
     size: request.size ?? sanitizeSize,
     params: request.params,
+    ...(request.dtype === undefined ? {} : { dtype: request.dtype }),
     target: 'local',
     profile: 'none',
   })

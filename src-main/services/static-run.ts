@@ -15,6 +15,7 @@ import { sessionSchemaVersion } from '../domain/session'
 import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome, type Compiler } from './build'
 import { architectureFor, locateNvcc, smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
+import { refuseImpossible } from './refused-parameters'
 import { allUnavailable } from './profile'
 import { describedRung } from './result'
 import { compilerVersion, type RunEnvironment, type RunIdentity, type RunOutcome } from './run'
@@ -66,6 +67,8 @@ export async function buildForGpu(
     emit({ type: 'result', result })
     step()
   })
+
+  refuseImpossible(plan, new Map([...results].map(([id, own]) => [id, own.diagnostics])))
 
   const session: Session = {
     schema: sessionSchemaVersion,

@@ -256,6 +256,27 @@ describe('a live run', () => {
   })
 })
 
+describe('ladders --json', () => {
+  it('says of each rung its idea, what it expects, what it takes, and the ladder’s note', async () => {
+    const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
+      ladders: { id: string; rungs: Record<string, unknown>[] }[]
+    }
+    const rungOf = (ladder: string, id: string) =>
+      ladders.find((own) => own.id === ladder)!.rungs.find((own) => own['id'] === id)
+    expect(rungOf('gemm-fp32', '15_rasterized')).toMatchObject({
+      idea: expect.stringContaining('L2') as string,
+      expect: expect.arrayContaining([{ metric: 'sharedLoads', direction: 'same' }]) as unknown,
+      dtype: 'f32',
+      dtypes: ['f32'],
+      note: expect.stringContaining('H200') as string,
+    })
+    expect(rungOf('seed-rtx3060', '51_wmma_naive')).toMatchObject({
+      dtype: 'f16',
+      dtypes: ['bf16', 'f16'],
+    })
+  })
+})
+
 describe('the one-file program', () => {
   it('copied alone to an empty place brings kernels, recordings and the UI', async () => {
     const dir = await tempDir()

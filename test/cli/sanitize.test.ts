@@ -35,6 +35,15 @@ describe('sanitize', () => {
     expect(report.rungs.find(({ id }) => id === '02_coalesced')?.checks[0]?.total).toBe(65)
   })
 
+  it('launches rungs with the inputs that are asked for', async () => {
+    const { code, stdout } = await run(
+      [...['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive'], '--dtype', 'f16'],
+      fakeTools(await tempDir()),
+    )
+    expect(stdout).toMatch(/^gemm-fp32 at \S+ f16 · NVIDIA H200/)
+    expect(code).toBe(0)
+  })
+
   it('ends with 3 and the remedy when compute-sanitizer is not there', async () => {
     const { code, stdout, stderr } = await run(['sanitize', '--ladder', 'gemm-fp32', '--json'], {
       PATH: '/usr/bin:/bin',
@@ -49,6 +58,7 @@ describe('sanitize', () => {
     [['--tool', 'leakcheck'], '"leakcheck" is not a checker'],
     [['--tool', ','], 'is not a checker'],
     [['--rungs', '99_none'], '99_none'],
+    [['--dtype', 'f64'], '"f64" is no type of inputs'],
     [['--size', '0'], '--size "0"'],
   ])('ends with 2 for %j', async (words, said) => {
     const { code, stderr } = await run(

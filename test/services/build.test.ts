@@ -101,3 +101,37 @@ describe('building a ladder', () => {
     expect(new Set(built)).toEqual(new Set(ladderRungs))
   })
 })
+
+describe('parameters that are allowed one by one and cannot go together', () => {
+  const request = { rungs: ['14_block_128x256'], params: { BK: 32, STAGES: 4 } }
+
+  it.each(['local', 'static:h200'])(
+    'refuse a run of no other rung, on %s, before anything is launched',
+    async (target) => {
+      const machine = await fakeMachine()
+      await machine.addFault('14_block_128x256', 'refused')
+      await expect(machine.run({ ...request, target })).rejects.toMatchObject({
+        kind: 'input',
+        message: '14_block_128x256 cannot take BK=32, STAGES=4: BM must be a multiple of TM.',
+        remedy: expect.stringContaining('Nothing was launched') as string,
+      })
+      expect(machine.calls('runner').filter(([, command]) => command === 'measure')).toEqual([])
+    },
+  )
+
+  it('cost only the rungs that cannot take them where others can', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('14_block_128x256', 'refused')
+    const rungs = ['13_cp_async', '14_block_128x256']
+    const { session } = await machine.run({ ...request, rungs })
+    expect(statuses(session)).toEqual({ '13_cp_async': 'ok', '14_block_128x256': 'failed' })
+    expect(rung(session, '14_block_128x256').reason).toContain('BM must be a multiple of TM')
+  })
+
+  it('are no reason to refuse a rung that does not compile as it stands', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('14_block_128x256', 'refused')
+    const { session } = await machine.run({ rungs: request.rungs })
+    expect(statuses(session)).toEqual({ '14_block_128x256': 'failed' })
+  })
+})

@@ -38,7 +38,7 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
   return value
 }
 
-function parseDtype(word: string): Dtype {
+export function parseDtype(word: string): Dtype {
   const known = dtypes.find((dtype) => dtype === word)
   if (known) return known
   throw inputError(

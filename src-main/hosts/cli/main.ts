@@ -56,9 +56,13 @@ async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
         id: entry.as ?? entry.id,
         title: entry.title ?? source?.header.title ?? null,
         idea: source?.header.idea ?? null,
+        expect: source?.header.expect ?? [],
+        note: entry.note ?? null,
         file: source?.file ?? null,
         params: source?.header.params ?? [],
         values: entry.params ?? {},
+        dtype: entry.dtype ?? ladder.dtype,
+        dtypes: source?.header.dtypes ?? [],
         requires: source?.header.requires ?? null,
       }
     }),
@@ -93,6 +97,7 @@ function program(finish: (code: number) => void): Command {
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
   const json = '--json'
   const jsonText = 'exactly one JSON document on stdout'
+  const dtypeText = 'type of the inputs: f32, f16 or bf16; the ladder’s own unless given'
   cli
     .command('doctor')
     .description('GPU, driver, nvcc, ncu and counter permission, each with its remedy')
@@ -114,7 +119,7 @@ function program(finish: (code: number) => void): Command {
     .option('--k <k>', 'columns of A, rows of B')
     .option('--alpha <x>', 'C = alpha·A·B + beta·C; the ladder’s own unless given')
     .option('--beta <x>', 'as above')
-    .option('--dtype <type>', 'type of the inputs: f32, f16 or bf16; the ladder’s own unless given')
+    .option('--dtype <type>', dtypeText)
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',
@@ -206,6 +211,7 @@ function program(finish: (code: number) => void): Command {
     .option('--m <m>', 'rows of A and C')
     .option('--n <n>', 'columns of B and C')
     .option('--k <k>', 'columns of A, rows of B')
+    .option('--dtype <type>', dtypeText)
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',

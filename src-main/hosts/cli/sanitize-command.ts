@@ -12,7 +12,14 @@ import {
   type SanitizerFinding,
 } from '../../domain/sanitizer'
 import { sanitizeLive } from '../../services/sanitize-job'
-import { parseParams, parseSize, wholeNumber, words, type SizeOptions } from './arguments'
+import {
+  parseDtype,
+  parseParams,
+  parseSize,
+  wholeNumber,
+  words,
+  type SizeOptions,
+} from './arguments'
 import { note, printJson, printText, table } from './output'
 import { abortOnStop } from './signals'
 
@@ -21,6 +28,7 @@ export interface SanitizeCommandOptions extends SizeOptions {
   rungs?: string
   tool?: string
   param?: string[]
+  dtype?: string
   timeout?: string
   json?: boolean
 }
@@ -45,6 +53,7 @@ function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest 
     ...(options.tool === undefined ? {} : { tools: parseTools(options.tool) }),
     ...(size ? { size } : {}),
     params: parseParams(options.param ?? []),
+    ...(options.dtype === undefined ? {} : { dtype: parseDtype(options.dtype) }),
   })
   if (parsed.success) return parsed.data
   throw inputError(
