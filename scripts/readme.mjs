@@ -46,8 +46,12 @@ async function writeFigures() {
     ['gemm-tensor', '8192'],
     ['gemm-3xtf32', '4096'],
   ]) {
-    const shown = await output(['show', `recorded:${ladder}-h200-${size}`])
-    const command = `node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile card`
+    const recording = `${ladder}-h200-${size}`
+    const shown = await output(['show', `recorded:${recording}`])
+    const { settings } = JSON.parse(
+      readFileSync(join(root, 'resources/recordings', recording, 'session.json'), 'utf8'),
+    )
+    const command = `node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${settings.profile}`
     text = between(
       text,
       `run-${ladder}-${size}`,

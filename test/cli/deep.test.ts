@@ -32,12 +32,22 @@ describe('show --rung', () => {
     expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
   })
 
+  it('prints at the standard level what its threads execute, and where the product is computed', async () => {
+    const tensor = ['show', 'recorded:gemm-tensor-h200-4096', '--rung', '54_mma_sync']
+    const { code, stdout } = await run(tensor)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/Limited by: the tensor pipe/)
+    expect(stdout).toMatch(/ {2}integer \d+\.\d %, .*, tensor, no kind or lane off \d+\.\d %/)
+    expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the product is computed by the tensor pipe/)
+  })
+
   it('says below the deep level what can be said, and which level tells the rest', async () => {
     const { code, stdout } = await run(['show', 'recorded', '--rung', '01_naive'])
     expect(code).toBe(0)
     expect(stdout).toContain('every load of A by a warp touches 32 rows')
     expect(stdout).toMatch(/Limited by: unknown/)
-    expect(stdout).toMatch(/`--profile deep` collects them/)
+    expect(stdout).toMatch(/`--profile standard` collects them/)
+    expect(stdout).toMatch(/advice need a session of the deep level/)
   })
 
   it('is one JSON document', async () => {

@@ -14,7 +14,9 @@ import {
   type LineHeat,
   type Rule,
 } from '../../domain/deep'
+import { mixOf } from '../../domain/instruction-mix'
 import { metricDefinition } from '../../domain/metrics'
+import { worksOnTensor } from '../../domain/roofline'
 import type { RungResult, Session } from '../../domain/session'
 import { formatCount, formatGflops, formatMs, formatPercent, formatValue } from '../../domain/units'
 import { describeOrigin } from './describe'
@@ -78,6 +80,28 @@ function describeBottleneck(found: Bottleneck | null): string[] {
     ...(name === 'unknown'
       ? [`  Not known: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
       : []),
+  ]
+}
+
+/** What its threads execute, the largest kinds first. */
+function describeMix(rung: RungResult): string[] {
+  const mix = mixOf(rung)
+  if (!mix) return []
+  const share = (count: number): string => percent(count / mix.whole)
+  const kinds = Object.entries(mix.kinds)
+    .sort(([, a], [, b]) => b - a)
+    .filter(([, count]) => count > 0)
+    // `Thread instructions: FP32` → `FP32`
+    .map(([id, count]) => `${labelOf(id).replace(/^.*: /, '')} ${share(count)}`)
+  const operations = rung.metrics['fp32Operations']?.value
+  return [
+    `Executed by threads, of ${formatCount(mix.whole)} (32 lanes for each warp instruction):`,
+    `  ${[...kinds, `tensor, no kind or lane off ${share(mix.none)}`].join(', ')}`,
+    ...(operations == null
+      ? []
+      : [
+          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(rung) ? '; the product is computed by the tensor pipe, which this does not count' : ''}`,
+        ]),
   ]
 }
 
@@ -176,6 +200,7 @@ export function describeRung(
     rung.idea,
     ...(note ? [note] : []),
     ...describeBottleneck(bottleneck),
+    ...describeMix(rung),
     ...(profile
       ? [
           '',
