@@ -2,7 +2,7 @@
 import { inEnglish, message, type AnyMessage } from './messages/message'
 import { unavailable, type MetricValue } from './metrics'
 import { occupancy, type Occupancy } from './occupancy'
-import type { ProfiledKernel } from './session'
+import type { ProfiledKernel, RungResult } from './session'
 import type { Device } from './device'
 import { smLimits } from './sm-limits'
 import type { Unit } from './units'
@@ -14,6 +14,14 @@ export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 const product = ([x, y, z]: readonly [number, number, number]): number => x * y * z
 
 export const threadsOf = ({ block }: LaunchLike): number => product(block)
+/** Threads of a block, as ncu or else the runner saw the launch; null where it is not known, or kernels differ. */
+export function threadsPerBlock({
+  profile,
+  launches,
+}: Pick<RungResult, 'profile' | 'launches'>): number | null {
+  const threads = new Set((profile?.kernels ?? launches ?? []).map(threadsOf))
+  return threads.size === 1 ? [...threads][0]! : null
+}
 export const blocksOf = ({ grid }: LaunchLike): number => product(grid)
 
 type Answer = { value: number; how: AnyMessage } | { reason: AnyMessage }

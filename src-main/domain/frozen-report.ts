@@ -100,6 +100,9 @@ export function withRungs(session: Session, ids: readonly string[]): Session {
             published: {
               ...published,
               gflops: named(published.gflops),
+              ...(published.threadsPerBlock && {
+                threadsPerBlock: named(published.threadsPerBlock),
+              }),
               metrics: named(published.metrics),
             },
           }

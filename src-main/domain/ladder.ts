@@ -33,6 +33,8 @@ export const Published = z.object({
   size: Size,
   /** Throughput in GFLOP/s by rung id of the ladder. */
   gflops: z.record(Identifier, z.number().positive()),
+  /** Threads of a block by rung id, where the author varied them. */
+  threadsPerBlock: z.record(Identifier, z.number().int().positive()).optional(),
   /** Other figures by rung id and metric id, in the metric's unit. */
   metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
   /** A sentence on what the author concluded. */

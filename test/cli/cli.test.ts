@@ -68,6 +68,17 @@ describe('run --target recorded --json', () => {
   })
 })
 
+it('run --ladder seed-rtx3090 shows our stride study beside its author’s', async () => {
+  const { code, stdout } = await run(['run', '--ladder', 'seed-rtx3090', '--target', 'recorded'])
+  expect(code).toBe(0)
+  const study = stdout.slice(stdout.indexOf('ours | published'))
+  expect(study).toMatch(/^ours \| published +throughput +threads a block +Waves per SM/)
+  for (const stride of [1, 2, 4, 8, 16])
+    expect(study).toMatch(
+      new RegExp(`coarsen_stride_${stride} .*TFLOP/s .* ${256 / stride} \\| ${256 / stride} .*%`),
+    )
+})
+
 describe('bad usage and input exit 2 with a sentence, and print nothing on stdout', () => {
   it.each([
     [[], /Usage/],

@@ -1,6 +1,7 @@
 /** A session and a comparison as terminal text. */
 import type { RungComparison, Verdict } from '../../domain/compare'
 import { speedup } from '../../domain/compare'
+import { threadsPerBlock } from '../../domain/derived-metrics'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
 import { problemLabel } from '../../domain/problem'
 import { problemOf, rungBefore, type RungResult, type Session } from '../../domain/session'
@@ -56,6 +57,7 @@ function describePublished(session: Session): string[] {
   const rungs = session.rungs.filter(
     ({ id }) => published.gflops[id] !== undefined || published.metrics[id],
   )
+  const threads = published.threadsPerBlock
   const columns: Column<RungResult>[] = [
     { header: 'ours | published', align: 'left', cell: ({ id }) => id },
     {
@@ -63,6 +65,15 @@ function describePublished(session: Session): string[] {
       cell: ({ id, timing }) =>
         beside(timing ? formatGflops(timing.gflops) : none, published.gflops[id], 'GFLOP/s'),
     },
+    ...(threads
+      ? [
+          {
+            header: 'threads a block',
+            cell: (rung: RungResult) =>
+              `${threadsPerBlock(rung) ?? none} | ${threads[rung.id] ?? none}`,
+          },
+        ]
+      : []),
     ...ids.map((definition): Column<RungResult> => ({
       header: definition.label,
       cell: ({ id, metrics }) =>

@@ -1,4 +1,5 @@
 /** What the ladder's author published, each figure beside ours. */
+import { threadsPerBlock } from '../../domain/derived-metrics'
 import { metricDefinitions } from '../../domain/metrics'
 import { problemLabel } from '../../domain/problem'
 import type { Session } from '../../domain/session'
@@ -8,7 +9,7 @@ export interface PublishedFigures {
   /** Whose figures, on what and where to read them. */
   origin: string
   conclusion: string
-  /** Throughput, then the metrics that any rung was published with. */
+  /** Throughput, threads of a block where the author varied them, then the metrics that any rung was published with. */
   columns: string[]
   /** Rungs with a published figure, which stand above ours; a dash where there is none. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
@@ -22,15 +23,20 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
   const metrics = metricDefinitions.filter(({ id }) =>
     Object.values(published.metrics).some((figures) => figures[id] !== undefined),
   )
-  const { author, title, gpu, size, url } = published
+  const { author, title, gpu, size, url, threadsPerBlock: threads } = published
   const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${problemLabel(size)}`
   return {
     origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. Another GPU: compare the steps, not the figures.`,
     conclusion: published.conclusion,
-    columns: ['Throughput', ...metrics.map(({ label }) => label)],
+    columns: [
+      'Throughput',
+      ...(threads ? ['Threads a block'] : []),
+      ...metrics.map(({ label }) => label),
+    ],
     rows: rungs
       .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
-      .map(({ id, timing, metrics: own }) => {
+      .map((rung) => {
+        const { id, timing, metrics: own } = rung
         const gflops = published.gflops[id]
         const theirs = metrics.map((metric) => {
           const figure = published.metrics[id]?.[metric.id]
@@ -42,8 +48,16 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
         })
         return {
           id,
-          theirs: [gflops === undefined ? none : formatGflops(gflops), ...theirs],
-          ours: [timing ? formatGflops(timing.gflops) : none, ...ours],
+          theirs: [
+            gflops === undefined ? none : formatGflops(gflops),
+            ...(threads ? [String(threads[id] ?? none)] : []),
+            ...theirs,
+          ],
+          ours: [
+            timing ? formatGflops(timing.gflops) : none,
+            ...(threads ? [String(threadsPerBlock(rung) ?? none)] : []),
+            ...ours,
+          ],
         }
       }),
   }

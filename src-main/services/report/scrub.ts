@@ -141,6 +141,7 @@ export function scrubSession(session: Session, scrub: (text: string) => string):
             published: {
               ...scrubbed.ladder.published,
               gflops: published.gflops,
+              ...(published.threadsPerBlock && { threadsPerBlock: published.threadsPerBlock }),
               metrics: published.metrics,
               ...(published.url !== undefined && !/^https?:/.test(published.url)
                 ? { url: undefined }
