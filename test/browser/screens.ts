@@ -69,6 +69,11 @@ export const states: readonly Screen[] = [
     ready: 'main figure',
   })),
   {
+    name: 'chart mix',
+    route: ladderRoute('recorded:gemm-tensor-h200-4096').replace(/ladder$/, 'charts/mix'),
+    ready: 'main figure',
+  },
+  {
     name: 'lab, code',
     route: '/labs/01-coalescing',
     ready: 'main article h1',
