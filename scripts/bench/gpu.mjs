@@ -4,7 +4,7 @@
  * `ncu --set full`, by turns over the same launches of gemm-fp32; beside them the passes of the standard
  * level. Stands alone, for a machine that has a GPU and nothing but Node and the one-file program:
  *
- *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [SIZE…]
+ *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [--rounds=N] [SIZE…]
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -17,8 +17,7 @@ import { inScratch, median, spread } from './support.mjs'
 
 const given = process.env['KERNEL_LADDER_PROGRAM']
 const program = given ? resolve(given) : join(root, 'dist/cli/kernel-ladder.mjs')
-const rounds = 3
-const sizes = ['1024', '4096']
+const defaults = { rounds: 3, sizes: ['1024', '4096'] }
 /** The size that the budgets are for; at a smaller one starting ncu outweighs the launches. */
 const judgedSize = '4096'
 
@@ -77,8 +76,8 @@ function callOf(argv, cache) {
   return { ncu: words[0] ?? 'ncu', metrics, command }
 }
 
-/** @param {string} size @param {import('./budgets.mjs').Judge} judge */
-async function compare(size, judge) {
+/** @param {string} size @param {number} rounds @param {import('./budgets.mjs').Judge} judge */
+async function compare(size, rounds, judge) {
   await inScratch(async (folder) => {
     const cache = join(folder, 'cache')
     const temporary = join(folder, 'tmp')
@@ -135,8 +134,8 @@ async function compare(size, judge) {
   })
 }
 
-/** @param {import('./budgets.mjs').Judge} judge @param {readonly string[]} [asked] */
-export async function benchGpu(judge, asked = sizes) {
+/** @param {import('./budgets.mjs').Judge} judge @param {typeof defaults} [asked] */
+export async function benchGpu(judge, { rounds, sizes } = defaults) {
   const doctor = spawn(nodePath(), [program, 'doctor', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -149,7 +148,7 @@ export async function benchGpu(judge, asked = sizes) {
   /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: string }[] }} */
   const report = JSON.parse(text)
   if (report.canProfile) {
-    for (const size of asked) await compare(size, judge)
+    for (const size of sizes) await compare(size, rounds, judge)
     return
   }
   const missing = report.checks.find(({ status }) => status === 'missing')
@@ -158,10 +157,22 @@ export async function benchGpu(judge, asked = sizes) {
   )
 }
 
+/** @param {readonly string[]} words @returns {typeof defaults} */
+function askedFor(words) {
+  const asked = { ...defaults }
+  const sizes = words.filter((word) => /^[1-9]\d*$/.test(word))
+  if (sizes.length > 0) asked.sizes = sizes
+  for (const word of words.filter((one) => !sizes.includes(one))) {
+    const rounds = /^--rounds=([1-9]\d*)$/.exec(word)?.[1]
+    if (rounds === undefined) throw new PlainError(`${word} is neither a size nor --rounds=N.`, 2)
+    asked.rounds = Number(rounds)
+  }
+  return asked
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   await runScript(async () => {
     const tally = budgetTally()
-    const asked = process.argv.slice(2)
-    await benchGpu(tally.judge, asked.length > 0 ? asked : sizes)
+    await benchGpu(tally.judge, askedFor(process.argv.slice(2)))
     return printBudgets(tally.summary())
   })

@@ -18,7 +18,7 @@ describe('the benchmark of profiling', () => {
   it('runs the card level, a bare ncu and its full set by turns over the same launches', async () => {
     const dir = await tempDir()
     const env = { ...fakeTools(dir), FAKE_LOG: join(dir, 'calls') }
-    const { code, stdout, stderr } = await bench(env, '1024')
+    const { code, stdout, stderr } = await bench(env, '--rounds=2', '1024')
     expect(stderr).toBe('')
     expect(stdout).toMatch(/ours, card level: \d.*passes a kernel: 1/)
     expect(stdout).toMatch(/bare ncu, the same metrics: \d.*; ours takes \d/)
@@ -32,7 +32,7 @@ describe('the benchmark of profiling', () => {
       .filter(([tool, ...words]) => tool === 'ncu' && words.includes('--rung'))
     const option = (words: string[], name: string) => words[words.indexOf(name) + 1]
     const [warm, ours, bare, full] = calls
-    expect(calls).toHaveLength(1 + 3 * 3 + 1)
+    expect(calls).toHaveLength(1 + 2 * 3 + 1)
     expect(option(bare!, '--metrics')).toBe(option(warm!, '--metrics'))
     expect(option(full!, '--set')).toBe('full')
     // The same runner on the same libraries, without a parent to watch that has ended.
@@ -42,6 +42,12 @@ describe('the benchmark of profiling', () => {
       expect(words.join()).not.toContain('<cache>')
       expect(words).not.toContain('--owner-pid')
     }
+  })
+
+  it('refuses what it does not understand before it runs anything', async () => {
+    const { code, stdout, stderr } = await bench({ PATH: '/usr/bin:/bin' }, 'big')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe('big is neither a size nor --rounds=N.\n')
   })
 
   it('says what is missing where nothing can be profiled', async () => {
