@@ -12,6 +12,7 @@ import {
 } from '../adapters/nvcc'
 import type { ProcessResult } from '../adapters/process'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
+import { english } from '../domain/messages/message'
 import { KernelLadderError } from '../domain/errors'
 import type { Build, Diagnostic } from '../domain/session'
 import type { PlannedRung } from './plan'
@@ -128,7 +129,7 @@ function failure(result: ProcessResult): BuildOutcome {
     reason:
       reasons[result.outcome] ??
       (first
-        ? `Does not compile: ${place}${first.message}`
+        ? english('records.notCompiling', { what: `${place}${first.message}` })
         : `nvcc ended with exit code ${result.exitCode}: ${lastLine(result.stderr)}`),
   }
 }

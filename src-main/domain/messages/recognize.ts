@@ -58,6 +58,8 @@ const metric: Reading = {
 }
 /** A part of a sentence of ours, or one of them, and nothing else. */
 const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
+/** `256³, 129×257×65`: an author's title may begin as a sentence of ours does. */
+const sizes: Reading = { pattern: '[\\d×³, ]+', read: (text) => text }
 const sign: Reading = { pattern: '[≤≥]', read: (text) => text }
 /** A message of ours, or what a tool said. */
 const cause: Reading = {
@@ -82,6 +84,7 @@ const named = (reading: Reading, names: string): Record<string, Reading> =>
 const readings: Readonly<Record<string, Reading>> = {
   metric,
   sign,
+  sizes,
   faults: several,
   why: cause,
   ...named(ours, 'part rest moved bound other direction stage'),

@@ -195,19 +195,16 @@ async function gatherRecorded(
   const which = codeOf(lab, hash)
   const none = (message: string): Promise<Gathered> =>
     gatherBuild(plan, { message }, { kind: 'recorded', name: 'none' }, options.signal)
-  if (which === 'own')
-    return none(
-      'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it needs a GPU (--target local).',
-    )
+  if (which === 'own') return none(english('checks.notTheirs'))
   const recorded = await recordedAttempt(options.assets, lab.id, which)
   const kept = recorded && (await readAttemptEvidence(recorded.folder))
   if (!recorded || !kept)
     return none(
-      `The outcome of this lab’s ${which} was not recorded, so there is nothing to replay; measuring it needs a GPU (--target local).`,
+      english(which === 'starter' ? 'checks.starterNotRecorded' : 'checks.solutionNotRecorded'),
     )
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
-    return none(`The ${which} has changed since it was recorded as ${recorded.name}.`)
+    return none(english('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
   const { session, missing } = await replay(
     { name: recorded.name, folder: sessionFolder(recorded.folder), session: kept.session },
     { params: {}, profile: kept.session.settings.profile },

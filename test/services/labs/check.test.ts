@@ -11,6 +11,9 @@ import { openLab } from '../../../src-main/services/labs/library'
 import { fakeMachine, setEnv } from '../support'
 import { check, labText, statusesOf, testLab } from './support'
 
+const saidInEnglish = (text: string): boolean =>
+  recognizeAll(text).every((said) => typeof said === 'string')
+
 /** Sentences of an outcome that a screen could not say in another language. */
 const notReadBack = ({ checks, predictions, questions }: LabOutcome): string[] =>
   [...checks, ...predictions, ...questions]
@@ -152,6 +155,12 @@ describe('checking a lab', () => {
     const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
     expect(statusesOf(attempt)).toMatchObject({ fast: 'unavailable', lean: 'passed' })
     expect(attempt.outcome.reason).toMatch(/this file is neither/)
+    expect(saidInEnglish(attempt.outcome.reason!)).toBe(false)
+  })
+
+  it('leaves an author’s title as it is, also where it begins as a sentence of ours does', () => {
+    expect(saidInEnglish('Right at every shape')).toBe(true)
+    expect(saidInEnglish('Right at 256³, 129×257×65')).toBe(false)
   })
 })
 
@@ -178,7 +187,9 @@ describe('a recorded outcome', () => {
       checks: live.outcome.checks,
     })
 
-    expect((await again(lab.starter)).outcome.reason).toMatch(/starter was not recorded/)
+    const missing = (await again(lab.starter)).outcome.reason!
+    expect(missing).toMatch(/starter was not recorded/)
+    expect(saidInEnglish(missing)).toBe(false)
     const changed = await check(
       machine,
       { ...lab, solution: `${lab.solution}// newer\n` },
@@ -187,7 +198,7 @@ describe('a recorded outcome', () => {
       'recorded',
       { recordingsDir: recordings },
     )
-    expect(changed.outcome.reason).toMatch(/has changed since it was recorded/)
+    expect(changed.outcome.reason).toMatch(/^solution\.cu has changed since it was recorded as /)
     expect(changed.outcome.status).toBe('unavailable')
   })
 })

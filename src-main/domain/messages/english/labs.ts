@@ -20,6 +20,13 @@ export const checks = {
   notBuilt: 'It was not built.',
   useGpu:
     'Measuring needs a machine with an NVIDIA GPU of compute capability 7.5 or higher. What starter and solution of a shipped lab came to on one is shown by `--target recorded`.',
+  notTheirs:
+    'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it needs a GPU (--target local).',
+  starterNotRecorded:
+    'The outcome of this lab’s starter was not recorded, so there is nothing to replay; measuring it needs a GPU (--target local).',
+  solutionNotRecorded:
+    'The outcome of this lab’s solution was not recorded, so there is nothing to replay; measuring it needs a GPU (--target local).',
+  changedSince: '{file} has changed since it was recorded as {recording}.',
   noKernel: 'The file holds no kernel.',
   wrong: 'the result is wrong.',
 

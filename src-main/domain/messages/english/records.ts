@@ -6,6 +6,7 @@ export const records = {
   mismatchesAt:
     '{count} elements of C are beyond the error bound; the first is C[{row}][{column}] = {actual}, expected {expected}.',
 
+  notCompiling: 'Does not compile: {what}',
   hung: 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
   crashed: 'Crashed while {stage} ({signal}).',
   flooded: 'Printed without end while {stage}; its process was ended.',
