@@ -1,4 +1,9 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSession } from '../../src-main/adapters/session-store'
+import { compareRungs } from '../../src-main/domain/compare'
+import { rungOf } from '../../src-main/domain/session'
+import { recordingsDir } from '../services/support'
 import { run } from './support'
 
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
@@ -16,9 +21,10 @@ describe('show --rung', () => {
   it('prints what limits the rung, its hot lines, its instructions and ncu’s advice', async () => {
     const { code, stdout, stderr } = await run(['show', deep, '--rung', '03_shared_tile'])
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(
-      /Limited by: .*\(lsu-mio\)\n {2}L1 data stage busy: 93\.1 % \(≥ 80\.0 %\)/,
-    )
+    const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
+    const busy = rungOf(session, '03_shared_tile')!.metrics['lsuDataUtilization']!.value!
+    expect(stdout).toMatch(/Limited by: .*\(lsu-mio\)\n/)
+    expect(stdout).toContain(`\n  L1 data stage busy: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
     expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:53 +for \(int i = 0; i < kDepth; \+\+i\)/)
     expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
     expect(stdout).toMatch(
@@ -48,6 +54,21 @@ describe('show --rung', () => {
     expect(stdout).toMatch(/Limited by: unknown/)
     expect(stdout).toMatch(/`--profile standard` collects them/)
     expect(stdout).toMatch(/advice need a session of the deep level/)
+  })
+
+  it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
+    const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
+    const [a, b] = ['14_block_128x256', '15_rasterized'].map((id) => rungOf(session, id)!)
+    const { stdout } = await run(['show', deep, '--rung', b!.id])
+    expect(stdout).toContain(session.ladder.rungs.find(({ id }) => id === b!.id)!.note!)
+    expect(stdout).toContain(`Expected against ${a!.id}:`)
+    const { metrics } = compareRungs({ session, rung: a! }, { session, rung: b! })
+    const predicted = metrics.filter(({ expected }) => expected !== null)
+    expect(predicted.length).toBe(b!.expect.length)
+    for (const { label, expected } of predicted)
+      expect(stdout).toMatch(
+        new RegExp(`${label} +expected ${expected!.direction}: ${expected!.met ? '✓' : '✗'}`),
+      )
   })
 
   it('is one JSON document', async () => {

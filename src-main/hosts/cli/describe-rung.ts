@@ -5,6 +5,7 @@ import type {
   BottleneckEvidence,
   Derivation,
 } from '../../domain/bottleneck'
+import { compareRungs } from '../../domain/compare'
 import {
   lineHeat,
   opcodeHistogram,
@@ -17,9 +18,9 @@ import {
 import { mixOf } from '../../domain/instruction-mix'
 import { metricDefinition } from '../../domain/metrics'
 import { worksOnTensor } from '../../domain/roofline'
-import type { RungResult, Session } from '../../domain/session'
+import { rungBefore, type RungResult, type Session } from '../../domain/session'
 import { formatCount, formatGflops, formatMs, formatPercent, formatValue } from '../../domain/units'
-import { describeOrigin } from './describe'
+import { describeExpectation, describeOrigin, metric } from './describe'
 import { table } from './output'
 
 const shownLines = 10
@@ -183,6 +184,29 @@ function describeRules(profile: DeepProfile): string[] {
   ]
 }
 
+/** What the header of a rung expects against the rung before, and what came of it here. */
+function describeExpected(session: Session, rung: RungResult): string[] {
+  const before = rungBefore(session, rung.id)
+  if (!before || rung.expect.length === 0) return []
+  const { metrics } = compareRungs({ session, rung: before }, { session, rung })
+  const rows = metrics.filter(({ expected }) => expected !== null)
+  // A metric that this session's level does not collect has no row of its own in the comparison.
+  const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
+  return [
+    `Expected against ${before.id}:`,
+    table(rows, [
+      { header: '', align: 'left', cell: ({ label }) => `  ${label}` },
+      { header: '', align: 'left', cell: describeExpectation },
+      { header: '', cell: ({ a }) => metric(a ?? undefined) },
+      { header: '', align: 'left', cell: ({ b }) => `→ ${metric(b ?? undefined)}` },
+    ]),
+    ...absent.map(
+      ({ metric: id, direction }) =>
+        `  ${labelOf(id)} ${direction}: not collected; --profile ${metricDefinition(id)?.level} does.`,
+    ),
+  ]
+}
+
 /** `profile` is null below the deep level. */
 export function describeRung(
   session: Session,
@@ -199,6 +223,7 @@ export function describeRung(
     `${rung.id} (${rung.title}): ${time}`,
     rung.idea,
     ...(note ? [note] : []),
+    ...describeExpected(session, rung),
     ...describeBottleneck(bottleneck),
     ...describeMix(rung),
     ...(profile

@@ -1,5 +1,5 @@
 /** A session and a comparison as terminal text. */
-import type { RungComparison, Verdict } from '../../domain/compare'
+import type { MetricDelta, RungComparison, Verdict } from '../../domain/compare'
 import { speedup } from '../../domain/compare'
 import { threadsPerBlock } from '../../domain/derived-metrics'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
@@ -13,7 +13,7 @@ const none = '–'
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
 
-const metric = (value: MetricValue | undefined): string =>
+export const metric = (value: MetricValue | undefined): string =>
   value?.value == null ? none : formatValue(value.value, value.unit)
 
 const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
@@ -169,6 +169,13 @@ const verdictWords: Record<Verdict, string> = {
   unknown: '? unknown',
 }
 
+/** What the later rung's header expected of a metric, and whether it came so. */
+export function describeExpectation({ expected }: MetricDelta): string {
+  if (!expected) return ''
+  const outcome = expected.met === null ? 'not known' : expected.met ? '✓' : '✗'
+  return `expected ${expected.direction}: ${outcome}`
+}
+
 export function describeComparison(comparison: RungComparison, hunks: readonly Hunk[]): string {
   const { a, b, time, metrics } = comparison
   const rows = [
@@ -178,6 +185,7 @@ export function describeComparison(comparison: RungComparison, hunks: readonly H
       b: time.bMs === null ? none : formatMs(time.bMs),
       change: time.speedup === null ? none : `${formatRatio(time.speedup)} as fast`,
       verdict: verdictWords[time.verdict],
+      expected: '',
     },
     ...metrics.map((delta) => ({
       label: delta.label,
@@ -185,6 +193,7 @@ export function describeComparison(comparison: RungComparison, hunks: readonly H
       b: metric(delta.b ?? undefined),
       change: delta.ratio === null ? none : formatRatio(delta.ratio),
       verdict: verdictWords[delta.verdict],
+      expected: describeExpectation(delta),
     })),
   ]
   type Row = (typeof rows)[number]
@@ -194,6 +203,7 @@ export function describeComparison(comparison: RungComparison, hunks: readonly H
     { header: b.rung, cell: (row) => row.b },
     { header: 'b / a', cell: ({ change }) => change },
     { header: '', align: 'left', cell: ({ verdict }) => verdict },
+    { header: '', align: 'left', cell: ({ expected }) => expected },
   ]
   const patch = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
