@@ -154,9 +154,25 @@ __global__ void mine(int n, const float* a, float* out) {
     )
     await symlink('/etc/passwd', join(folder, 'linked.cu'))
     await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
-    const graded = await run(['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '2'], env)
+    const out = join(dir, 'grades.csv')
+    const grade = (...more: string[]) =>
+      run(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...more], env)
+    const graded = await grade('--out', out)
     expect(graded.code, graded.stderr).toBe(0)
-    const { data: rows } = Papa.parse<Record<string, string>>(graded.stdout, {
+    // Before it begins, and not when everything was graded.
+    for (const [file, why] of [
+      [out, /grades\.csv exists already/],
+      [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
+    ] as const) {
+      const refused = await grade('--out', file)
+      expect(refused.code).not.toBe(0)
+      expect(refused.stderr).toMatch(why)
+      expect(refused.stderr).not.toMatch(/submissions/)
+    }
+    expect((await grade('--out', join(dir, 'b.csv'), '--json')).stderr).toMatch(
+      /--out cannot go with --json/,
+    )
+    const { data: rows } = Papa.parse<Record<string, string>>(await readFile(out, 'utf8'), {
       header: true,
       skipEmptyLines: true,
     })

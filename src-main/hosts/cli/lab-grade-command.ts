@@ -1,8 +1,8 @@
 /** `kernel-ladder lab grade`: a folder of submissions as a table, one row a student. */
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { assets } from '../../adapters/assets'
-import { diskError } from '../../adapters/disk'
+import { diskError, errorCode } from '../../adapters/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { isolationSentence, type Limits } from '../../adapters/sandbox'
 import { exitCodes, inputError } from '../../domain/errors'
@@ -119,10 +119,36 @@ const textOf = (rows: readonly GradeRow[]): string =>
     { header: 'reason', align: 'left', cell: ({ reason }) => reason },
   ])
 
+/** A file of ours that was not there: whether it can be written is known before an hour of grading. */
+async function reserve(file: string): Promise<string> {
+  const path = resolve(file)
+  try {
+    await writeFile(path, '', { flag: 'wx' })
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST')
+      throw inputError(`${path} exists already.`, 'Name another file; nothing is overwritten.')
+    throw diskError(error, path, 'write')
+  }
+  return path
+}
+
+/** What cannot be written is printed instead, so that no grade is lost. */
+async function writeOrPrint(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text)
+  } catch (error) {
+    process.stdout.write(text)
+    throw diskError(error, path, 'write')
+  }
+}
+
 /** Progress and what a teacher must know go to stderr; the table is what is printed. */
 export async function labGradeCommand(dir: string, options: LabGradeOptions): Promise<number> {
-  if (options.csv && options.json)
-    throw inputError('--csv cannot go with --json.', 'Give one or the other.')
+  if ((options.csv ?? options.out !== undefined) && options.json)
+    throw inputError(
+      `${options.csv ? '--csv' : '--out'} cannot go with --json.`,
+      'Give one or the other.',
+    )
   if (options.target !== 'local' && options.target !== 'recorded')
     throw inputError(
       `--target ${JSON.stringify(options.target)} is not a target.`,
@@ -131,6 +157,22 @@ export async function labGradeCommand(dir: string, options: LabGradeOptions): Pr
   const target = options.target
   const batches = await batchesOf(dir, options.lab)
   const limits = limitsOf(options)
+  const out = options.out === undefined ? null : await reserve(options.out)
+  try {
+    return await gradeBatches(batches, limits, target, out, options)
+  } catch (error) {
+    if (out !== null && (await stat(out)).size === 0) await rm(out, { force: true })
+    throw error
+  }
+}
+
+async function gradeBatches(
+  batches: readonly Batch[],
+  limits: Limits,
+  target: GradeRequest['target'],
+  out: string | null,
+  options: LabGradeOptions,
+): Promise<number> {
   const signal = abortOnStop('stopping; the rows that are finished are printed.')
   const rows: GradeRow[] = []
   const solutions: GradeRow[] = []
@@ -169,12 +211,8 @@ export async function labGradeCommand(dir: string, options: LabGradeOptions): Pr
     rows.push(...grades.rows)
     seconds += grades.seconds
   }
-  const text = options.csv ? csvOf(batches, rows) : null
-  if (options.out !== undefined && text !== null)
-    await writeFile(resolve(options.out), text, { flag: 'wx' }).catch((error: unknown) => {
-      throw diskError(error, options.out!, 'write')
-    })
-  else if (text !== null) process.stdout.write(text)
+  if (out !== null) await writeOrPrint(out, csvOf(batches, rows))
+  else if (options.csv) process.stdout.write(csvOf(batches, rows))
   else if (options.json) printJson({ schema: 1, isolation, seconds, solutions, rows })
   else printText(textOf(rows))
   note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
