@@ -69,4 +69,25 @@ describe('lab check --target recorded', () => {
       )
     },
   )
+
+  it('says in words on which GPU it was, beside what was predicted', async () => {
+    const file = join(dir, 'lab.cu')
+    await copyFile(join(labs, '04-coarsening', 'solution.cu'), file)
+    await writeFile(
+      join(dir, 'answers.yaml'),
+      'predictions:\n  predict-loads: { direction: down, factor: 0.3 }\n  predict-occupancy: { direction: up }\n',
+    )
+    const args = ['lab', 'check', '04-coarsening', '--file', file, '--target', 'recorded']
+    const { code, stdout } = await run(args, env, program)
+    expect(code).toBe(0)
+    expect(stdout).toContain('recorded on NVIDIA H200 as 04-coarsening-solution-h200')
+    expect(stdout).toMatch(/✓ predict-loads: You said down, 0\.3 times\. .*That is right/)
+    expect(stdout).toMatch(
+      /✗ predict-occupancy: You said up\. Achieved occupancy went from 91\.1 % to 32\.8 %/,
+    )
+    await writeFile(file, `${await readFile(file, 'utf8')}\n// mine\n`)
+    const changed = await run(args, env, program)
+    expect(changed.code).toBe(3)
+    expect(changed.stdout).toMatch(/· not measured\n/)
+  })
 })

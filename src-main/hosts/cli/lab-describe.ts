@@ -21,12 +21,11 @@ const verdicts: Record<LabOutcome['status'], string> = {
 
 export function describeOutcome(outcome: LabOutcome): string {
   const { build, checks, predictions, questions, target, device } = outcome
-  const origin =
-    target.kind === 'recorded'
-      ? `recorded as ${target.name}`
-      : device
-        ? `measured on ${device.name}`
-        : 'not measured'
+  const origin = !device
+    ? 'not measured'
+    : target.kind === 'recorded'
+      ? `recorded on ${device.name} as ${target.name}`
+      : `measured on ${device.name}`
   return [
     `${outcome.title} · ${origin}`,
     ...(build.ok ? [] : [`It was not built: ${build.reason ?? ''}`]),
