@@ -118,11 +118,19 @@ const tableRows = (text: string): string[] =>
     .filter((line) => line.startsWith('"'))
     .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
-/** ncu quotes every cell, and doubles a quote within one: only such a row needs a real CSV parser. */
-function cellsOf(line: string): string[] {
+/** A cell whose quotes are all doubled, as CSV has it, with each of them once; any other as it stands. */
+const undoubled = (cell: string): string =>
+  (cell.match(/"+/g) ?? []).every((run) => run.length % 2 === 0) ? cell.replaceAll('""', '"') : cell
+
+/**
+ * ncu quotes every cell. It leaves the quotes of a source line (`asm("…")`) as they are, which no CSV parser reads;
+ * such a row is cut at its separators where that gives as many cells as the table has columns.
+ */
+function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)
   const cells = inner.split('","')
   if (!cells.some((cell) => cell.includes('"'))) return cells
+  if (cells.length === width) return cells.map(undoubled)
   const [row = []]: string[][] = parse(line, { relax_column_count: true, relax_quotes: true })
   return row
 }
@@ -139,7 +147,7 @@ export function parseSourcePage(text: string): SourcePage {
   let seen = new Set<string>()
   let broken = printed.length - whole.length
   for (const line of whole) {
-    const row = cellsOf(line)
+    const row = cellsOf(line, layout?.width)
     const [label = '', value = ''] = row
     if (row.length === 2 && label === 'File Path') file = value
     else if (row.length <= 3 && (label === 'Function Name' || label === 'Kernel Name')) {
