@@ -99,9 +99,9 @@ describe('the deep recording of gemm-fp32', () => {
       expect((await profileOf(id)).notes.join()).not.toMatch(/left out/)
     const own = (await profileOf('13_cp_async')).kernels[0]!.lines
     const text = sources['13_cp_async']!.split('\n')
-    for (const asm of own.filter(({ text: line }) => line.includes('asm volatile("')))
-      expect(asm.text.trim()).toBe(text[asm.line - 1]!.trim())
-    expect(own.some(({ text: line }) => line.includes('cp.async.commit_group;"'))).toBe(true)
+    for (const asm of own.filter(({ text: line }) => line!.includes('asm volatile("')))
+      expect(asm.text!.trim()).toBe(text[asm.line - 1]!.trim())
+    expect(own.some(({ text: line }) => line!.includes('cp.async.commit_group;"'))).toBe(true)
   })
 
   it('has the machine code of cuBLAS, which has no lines, and says so', async () => {
