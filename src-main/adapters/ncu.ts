@@ -73,8 +73,12 @@ const baseName = (name: string): string => name.split('.')[0] ?? name
 const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
+/** The runner launches every rung itself. Of a process that a rung leaves behind, ncu would wait for the end. */
+const ownProcess = ['--target-processes', 'application-only']
+
 const ncuArgs = (call: NcuCall): string[] => [
   ...(call.level === 'deep' ? deepOptions : []),
+  ...ownProcess,
   '--metrics',
   askedMetrics(call).join(','),
   '--profile-from-start',
@@ -131,6 +135,7 @@ export async function probeNcu(
       args: [
         '--metrics',
         'sm__warps_active.avg.pct_of_peak_sustained_active',
+        ...ownProcess,
         ...['--profile-from-start', 'off', '--clock-control', clockControl],
         ...['--csv', '--page', 'raw', '--print-units', 'base', '--print-metric-instances', 'none'],
         ...[runner, 'probe'],

@@ -15,6 +15,8 @@ describe('profiling', () => {
     expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
     expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
     expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
+    // Else ncu waits for whatever process a rung leaves behind.
+    expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
   it('gives every rung the seven card metrics as measured numbers, in one pass a kernel', async () => {
