@@ -1,12 +1,14 @@
 // @ts-check
 /**
- * Writes what the README shows: the output of the recorded runs between its markers, and the pictures
- * of the UI over those recordings. `npm run readme [-- figures|pictures]`.
+ * Writes what is shown of the recorded runs: into each rung's header what was measured of it, into README.md
+ * their output between its markers, and the pictures of the UI over them.
+ * `npm run readme [-- headers|figures|pictures]`.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
@@ -37,7 +39,22 @@ function between(text, name, block) {
   return text.replace(pattern, (_all, begin, end) => `${begin}${block}\n${end}`)
 }
 
+async function writeHeaders() {
+  const { module } = await runnerImport(join(root, 'scripts/lib/rung-measured.ts'))
+  const kernels = join(root, 'cuda-kernels')
+  let changed = 0
+  /** @type {Map<string, { text: string, wanted: string }>} */
+  const headers = await module.measuredHeaders(kernels, join(root, 'resources/recordings'))
+  for (const [file, { text, wanted }] of headers) {
+    if (text === wanted) continue
+    writeFileSync(join(kernels, file), wanted)
+    changed += 1
+  }
+  say(`Wrote what was measured into ${changed} of ${headers.size} rungs' headers.`)
+}
+
 async function writeFigures() {
+  await ensureBuilt(['cli'])
   let text = readFileSync(readme, 'utf8')
   for (const [ladder, size] of [
     ['gemm-fp32', '4096'],
@@ -99,11 +116,14 @@ async function takePictures() {
   }
 }
 
+const parts = { headers: writeHeaders, figures: writeFigures, pictures: takePictures }
+
 await runScript(async () => {
   await ensureInstalled()
-  await ensureBuilt(['cli'])
   const what = process.argv[2]
-  if (what !== 'pictures') await writeFigures()
-  if (what !== 'figures') await takePictures()
+  for (const [name, write] of Object.entries(parts))
+    if (what === undefined || what === name) await write()
+  if (what !== undefined && !(what in parts))
+    throw new PlainError(`readme knows ${Object.keys(parts).join(', ')}, not ${what}.`)
   return undefined
 })
