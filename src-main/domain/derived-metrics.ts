@@ -11,9 +11,11 @@ import { wavesOf } from './waves'
 /** Of a launch: everything that decides how much of it an SM holds. */
 export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 
-const product = ([x, y, z]: readonly [number, number, number]): number => x * y * z
+const product = (extent: readonly [number, number, number] | null): number | null =>
+  extent && extent[0] * extent[1] * extent[2]
 
-export const threadsOf = ({ block }: LaunchLike): number => product(block)
+/** null where the launch is of an import that does not tell. */
+export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
 /** Threads of a block, as ncu or else the runner saw the launch; null where it is not known, or kernels differ. */
 export function threadsPerBlock({
   profile,
@@ -22,7 +24,7 @@ export function threadsPerBlock({
   const threads = new Set((profile?.kernels ?? launches ?? []).map(threadsOf))
   return threads.size === 1 ? [...threads][0]! : null
 }
-export const blocksOf = ({ grid }: LaunchLike): number => product(grid)
+export const blocksOf = ({ grid }: LaunchLike): number | null => product(grid)
 
 type Answer = { value: number; how: AnyMessage } | { reason: AnyMessage }
 type DeviceLike = Pick<Device, 'computeCapability'> & { smCount: number | null }
@@ -34,7 +36,9 @@ function resident(
   const limits = smLimits(computeCapability)
   if (!limits) return { reason: message('figures.limitsUnknown', { computeCapability }) }
   const { resources } = launch
+  const threads = threadsOf(launch)
   if (
+    threads === null ||
     resources?.registersPerThread == null ||
     resources.staticSharedBytes === null ||
     resources.dynamicSharedBytes === null
@@ -42,7 +46,7 @@ function resident(
     return { reason: message('figures.resourcesUnknown') }
   const { registersPerThread, staticSharedBytes, dynamicSharedBytes } = resources
   return occupancy(limits, {
-    threads: threadsOf(launch),
+    threads,
     registers: registersPerThread,
     staticSharedBytes,
     dynamicSharedBytes,
@@ -57,7 +61,7 @@ export const launchOccupancy = resident
 const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {
   const { registersPerThread, staticSharedBytes, dynamicSharedBytes } = launch.resources!
   return {
-    threads: threadsOf(launch),
+    threads: threadsOf(launch)!,
     registers: registersPerThread!,
     bytes: staticSharedBytes! + dynamicSharedBytes!,
     computeCapability,
@@ -80,6 +84,7 @@ function waves(launch: LaunchLike, device: DeviceLike): Answer {
   const { smCount } = device
   if (smCount === null) return { reason: message('figures.smCountUnknown') }
   const blocks = blocksOf(launch)
+  if (blocks === null) return { reason: message('figures.resourcesUnknown') }
   const counted = wavesOf(blocks, smCount, found.blocksPerSm)
   return counted
     ? {

@@ -117,8 +117,9 @@ export type Launch = z.infer<typeof Launch>
 
 export const ProfiledKernel = z.object({
   name: z.string(),
-  grid: z.tuple([z.number(), z.number(), z.number()]),
-  block: z.tuple([z.number(), z.number(), z.number()]),
+  /** null in an import whose table has no such column, as an older ncu's. */
+  grid: z.tuple([z.number(), z.number(), z.number()]).nullable(),
+  block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
   /** Absent in sessions made before it was kept, and where the profile does not tell. */
   resources: LaunchResources.optional(),

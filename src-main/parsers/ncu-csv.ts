@@ -31,8 +31,9 @@ export interface NcuLaunch {
   kernelName: string
   /** The innermost push/pop range of NVTX's default domain; null outside of any. */
   rung: string | null
-  grid: Extent
-  block: Extent
+  /** null in tables of an older ncu, which have a column for the time in place of these. */
+  grid: Extent | null
+  block: Extent | null
   /** Replay passes that collecting took. */
   passes: number | null
   device: number | null
@@ -58,6 +59,7 @@ const descriptive = new Set([
   'Process Name',
   'Host Name',
   'Kernel Name',
+  'Kernel Time',
   'Context',
   'Stream',
   'Block Size',
@@ -112,7 +114,7 @@ const asNumber = (cell: string | undefined): number | null => {
 }
 
 /** Without these a row says nothing of a launch. */
-const needed = ['ID', 'Block Size', 'Grid Size']
+const needed = ['ID', 'Kernel Name']
 
 /** Why a table with this header has no launches, as a sentence; null where nothing is missing. */
 export function missingColumns(header: readonly string[]): string | null {
@@ -196,7 +198,8 @@ export function parseLaunch(
   const id = asNumber(cell(columns.id))
   const grid = parseExtent(cell(columns.grid))
   const block = parseExtent(cell(columns.block))
-  if (id === null || row.length !== columns.count || !grid || !block) {
+  const shapeless = (columns.grid >= 0 && !grid) || (columns.block >= 0 && !block)
+  if (id === null || row.length !== columns.count || shapeless) {
     notes.push(`A row of ncu's table cannot be read: ${JSON.stringify(row.slice(0, 2).join(','))}.`)
     return null
   }

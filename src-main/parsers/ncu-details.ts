@@ -1,7 +1,8 @@
 /**
  * `ncu --csv --page details`: a row a metric under its label, a row a piece of advice, the rows of a
  * launch one after another. Labels are not ncu's metric names, so a value is kept as `Section: Label`;
- * the few labels that stand for one metric of the registry are kept under that name too.
+ * the few labels that stand for one metric of the registry are kept under that name too. A metric that
+ * ncu was asked for by name (`--metrics`) stands under that name, and is kept so.
  */
 import { columnsOf, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import type { NumberStyle } from './ncu-csv-locale'
@@ -16,6 +17,9 @@ const metricOfLabel: Record<string, string> = {
   'Achieved Occupancy': 'sm__warps_active.avg.pct_of_peak_sustained_active',
   'Waves Per SM': 'launch__waves_per_multiprocessor',
 }
+
+/** `dram__bytes_read.sum`, and not `Registers Per Thread`. */
+const isMetricName = (label: string): boolean => /^[a-z]\w*?__\w+(\.\w+)*$/.test(label)
 
 const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value']
 
@@ -64,7 +68,7 @@ export class DetailsPage {
     })
     style.rowDone()
     const figure = { value: typeof value === 'number' ? value * factor : value, unit }
-    this.#current.metrics[`${section}: ${label}`] = figure
+    this.#current.metrics[isMetricName(label) ? label : `${section}: ${label}`] = figure
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
   }
 

@@ -104,7 +104,7 @@ describe.each(reports)('occupancy of what ncu saw in $name', ({ launches }) => {
   it('gives the waves that ncu counts', () => {
     for (const launch of launches) {
       const { blocksPerSm } = occupancy(limitsOf(launch), resourcesOf(launch))
-      const [x, y, z] = launch.grid
+      const [x, y, z] = launch.grid!
       const found = wavesOf(x * y * z, figure(launch, 'launch__sm_count'), blocksPerSm)
       const ncu = figure(launch, 'launch__waves_per_multiprocessor')
       // ncu prints two decimals.

@@ -145,6 +145,27 @@ describe('the details page', () => {
         expect(own[index]!.metrics[name]!.value, name).toBe(raw[index]!.metrics[name]!.value)
   })
 
+  it('has a metric that was asked for by name under that name, in its base unit', async () => {
+    const own = '"0","7","a","127.0.0.1","branch()","1","7","(256, 1, 1)","(1024, 1, 1)","0","7.5"'
+    const row = (name: string, unit: string, value: string) =>
+      `${own},"Command line profiler metrics","${name}","${unit}","${value}"`
+    const { launches } = await read(
+      [
+        '==PROF== Connected to process 7 (a)',
+        '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"',
+        row('dram__bytes_read.sum', 'Kbyte', '2,816'),
+        row('gpu__time_duration.sum', 'usecond', '12.45'),
+        row('sm__warps_active.avg.pct_of_peak_sustained_active', '%', 'n/a'),
+        '',
+      ].join('\n'),
+    )
+    expect(launches[0]!.metrics).toEqual({
+      'dram__bytes_read.sum': { value: 2816000, unit: 'byte' },
+      'gpu__time_duration.sum': { value: 12450, unit: 'ns' },
+      'sm__warps_active.avg.pct_of_peak_sustained_active': { value: null, unit: '%' },
+    })
+  })
+
   it('hands out the launches that are wanted', async () => {
     const { launches, total } = await read(details, 1000, 1)
     expect([launches.length, total]).toEqual([1, 3])

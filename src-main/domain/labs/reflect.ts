@@ -7,6 +7,7 @@ import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { answerOf } from './question'
 import { english, inEnglish, message, paragraph, plain, type AnyMessage } from '../messages/message'
+import { threadsOf } from '../derived-metrics'
 import { metricDefinition } from '../metrics'
 import { rungOf, type RungResult, type Session } from '../session'
 import { formatValue } from '../units'
@@ -132,7 +133,7 @@ function occupancyWords(metric: string, before: RungResult, after: RungResult): 
   const theoretical = pairOf(before, after, 'theoreticalOccupancy')
   const block = (rung: RungResult): number | null => {
     const [kernel] = rung.profile?.kernels ?? []
-    return kernel ? kernel.block.reduce((product, extent) => product * extent, 1) : null
+    return kernel ? threadsOf(kernel) : null
   }
   const [was, is] = [block(before), block(after)]
   return [

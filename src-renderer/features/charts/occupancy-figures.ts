@@ -78,9 +78,10 @@ export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy
   if (!smLimits(gpu.computeCapability)) return 'unknownGpu'
   const found = launches.flatMap((launch) => {
     const occupancy = launchOccupancy(launch, gpu)
-    return 'reason' in occupancy
+    const blocks = blocksOf(launch)
+    return 'reason' in occupancy || blocks === null
       ? []
-      : [{ rung, kernel: launch, occupancy, blocks: blocksOf(launch) }]
+      : [{ rung, kernel: launch, occupancy, blocks }]
   })
   return mainLaunch(rung, found) ?? 'noResources'
 }
