@@ -1,4 +1,6 @@
 /** `kernel-ladder sanitize` as a process: what it prints and what it ends with. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SanitizeReport } from '../../src-main/domain/sanitizer'
 import { tempDir } from '../services/support'
@@ -27,7 +29,11 @@ describe('sanitize', () => {
     expect(text.stdout).toMatch(
       /gemm\/02_coalesced\.cu:14: error: Invalid __global__ write of size 4 bytes is out of bounds ×64/,
     )
-    expect(text.stdout).toMatch(/> +14 \S/)
+    const file = join(import.meta.dirname, '../../cuda-kernels/gemm/02_coalesced.cu')
+    const source = (await readFile(file, 'utf8')).split('\n')
+    const shown = [...text.stdout.matchAll(/^ {6}([> ]) +(\d+) (.*)$/gm)]
+    expect(shown.find(([, mark]) => mark === '>')?.[2]).toBe('14')
+    for (const [, , number, line] of shown) expect(line).toBe(source[Number(number) - 1])
 
     const json = await run([...args, '--json'], env)
     expect(json.code).toBe(1)
