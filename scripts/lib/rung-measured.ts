@@ -118,7 +118,7 @@ function metricWords(metric: MetricDelta): string | null {
   if (!expected) return step
   const way = verdict === 'same' || delta === null ? 'same' : delta > 0 ? 'up' : 'down'
   return expected.met
-    ? `${step} (${way} as expected)`
+    ? `${step} (${expected.direction} as expected)`
     : `${step} (expected ${expected.direction}, ${way === 'same' ? 'stayed' : `went ${way}`})`
 }
 

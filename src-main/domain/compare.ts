@@ -44,20 +44,30 @@ export interface RungComparison {
 /** Structural counters repeat exactly; dynamic ones jitter by about this much from launch to launch. */
 export const dynamicMetricNoise = 0.01
 
+const near = (a: number, b: number, share: number): boolean =>
+  Math.abs(b - a) <= share * Math.max(Math.abs(a), Math.abs(b))
+
 function metricVerdict(id: string, a: number, b: number): Verdict {
   const definition = metricDefinition(id)
   const noise = definition?.kind === 'structural' ? 0 : dynamicMetricNoise
-  const scale = Math.max(Math.abs(a), Math.abs(b))
-  if (scale === 0 || Math.abs(b - a) <= noise * scale) return 'same'
+  if (near(a, b, noise)) return 'same'
   if (!definition || definition.better === 'neither') return 'changed'
   return b > a === (definition.better === 'higher') ? 'better' : 'worse'
 }
 
-function expectationMet(direction: 'up' | 'down' | 'same', verdict: Verdict, delta: number | null) {
-  if (verdict === 'unknown' || delta === null) return null
-  if (direction === 'same') return verdict === 'same'
+/** The few loads that a pipeline's first tile adds do not refute that loads stay the same. */
+const sameWithin = 0.01
+
+function expectationMet(
+  direction: 'up' | 'down' | 'same',
+  verdict: Verdict,
+  a: number | null | undefined,
+  b: number | null | undefined,
+): boolean | null {
+  if (verdict === 'unknown' || a == null || b == null) return null
+  if (direction === 'same') return near(a, b, sameWithin)
   if (verdict === 'same') return false
-  return direction === 'up' ? delta > 0 : delta < 0
+  return direction === 'up' ? b > a : b < a
 }
 
 function compareMetric(
@@ -85,7 +95,7 @@ function compareMetric(
     expected: expectation
       ? {
           direction: expectation.direction,
-          met: expectationMet(expectation.direction, verdict, delta),
+          met: expectationMet(expectation.direction, verdict, left?.value, right?.value),
         }
       : null,
   }

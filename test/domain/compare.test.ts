@@ -74,6 +74,22 @@ describe('comparing two rungs', () => {
       achievedOccupancy: true,
     })
   })
+
+  it.each([
+    [1000, 1009, true, 'worse'],
+    [1000, 1011, false, 'worse'],
+    [0, 0, true, 'same'],
+    [0, 1, false, 'worse'],
+  ])('from %d to %d loads a prediction of the same is met: %s', (a, b, met, told) => {
+    const predicting = (value: number) => ({
+      ...rung('03_shared_tile'),
+      expect: [{ metric: 'sharedLoads', direction: 'same' as const }],
+      metrics: { sharedLoads: measured(value) },
+    })
+    const { metrics } = compare(predicting(a), predicting(b))
+    const loads = metrics.find(({ id }) => id === 'sharedLoads')!
+    expect([loads.expected?.met, loads.verdict]).toEqual([met, told])
+  })
 })
 
 describe('the rung before', () => {
