@@ -27,7 +27,8 @@ export const LabSummary = z.object({
 })
 export type LabSummary = z.infer<typeof LabSummary>
 
-const recordable = ['starter', 'solution'] as const
+/** The code of a lab whose outcome can ship. */
+export const recordable = ['starter', 'solution'] as const
 /** Whose code was checked: the lab's, to the letter, or another. */
 export const LabCode = z.enum([...recordable, 'own'])
 export type LabCode = z.infer<typeof LabCode>

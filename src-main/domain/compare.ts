@@ -64,7 +64,7 @@ function expectationMet(
   a: number | null | undefined,
   b: number | null | undefined,
 ): boolean | null {
-  if (verdict === 'unknown' || a == null || b == null) return null
+  if (a == null || b == null) return null
   if (direction === 'same') return near(a, b, sameWithin)
   if (verdict === 'same') return false
   return direction === 'up' ? b > a : b < a

@@ -19,7 +19,7 @@ const metricOfLabel: Record<string, string> = {
 }
 
 /** `dram__bytes_read.sum`, and not `Registers Per Thread`. */
-const isMetricName = (label: string): boolean => /^[a-z]\w*?__\w+(\.\w+)*$/.test(label)
+const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
 
 const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value']
 

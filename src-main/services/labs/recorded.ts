@@ -5,14 +5,14 @@ import type { Assets } from '../../adapters/assets'
 import { sha256 } from '../../adapters/build-cache'
 import { readAttempt } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
-import type { LabCode, RecordedOutcome } from '../../contract/labs'
+import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'
 
 /** Line ends are the editor's affair, not another solution. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
 /** Whose code has this hash, as the lab is now. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
-  (['starter', 'solution'] as const).find((which) => sourceHash(lab[which]) === hash) ?? 'own'
+  recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 
 /** The folder of a shipped outcome; null where none ships. */
 export async function recordedAttempt(
@@ -29,7 +29,7 @@ export async function recordedAttempt(
 /** What `--target recorded` can replay of a lab as it is now. */
 export async function recordedOutcomes(assets: Assets, lab: LabFolder): Promise<RecordedOutcome[]> {
   const found = await Promise.all(
-    (['starter', 'solution'] as const).map(async (which): Promise<RecordedOutcome[]> => {
+    recordable.map(async (which): Promise<RecordedOutcome[]> => {
       const recorded = await recordedAttempt(assets, lab.id, which)
       const kept = recorded && (await readAttempt(recorded.folder).catch(() => null))
       return kept?.outcome.device && kept.outcome.sourceHash === sourceHash(lab[which])
