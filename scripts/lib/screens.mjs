@@ -112,6 +112,8 @@ export const states = {
   'compare-empty': { route: '/session/no-rungs/compare', ready: heading },
   'matrix-long-names': { route: '/session/long-names/matrix', ready: '[role="gridcell"]' },
   'matrix-empty': { route: '/session/no-rungs/matrix', ready: heading },
+  'charts-roofline': { route: `${deep}/charts/roofline`, ready: 'main figure' },
+  'charts-mix': { route: `${deep}/charts/mix`, ready: 'main figure' },
   'charts-stalls': { route: `${deep}/charts/stalls`, ready: 'main figure' },
   'charts-traffic': { route: `${deep}/charts/traffic`, ready: 'main figure' },
   'charts-occupancy': { route: `${deep}/charts/occupancy`, ready: 'main figure' },
@@ -189,6 +191,15 @@ export const states = {
     act: async (page) => {
       await labStep(page, 'code')
       await page.locator('.cm-content').waitFor()
+    },
+  },
+  'lab-recorded': {
+    route: lab,
+    ready: heading,
+    act: async (page) => {
+      await labStep(page, 'code')
+      await press(page, 'The starter')
+      await page.getByText('Recorded on NVIDIA H200 as').first().waitFor()
     },
   },
   'lab-build-error': {

@@ -122,6 +122,9 @@ export const rooflineChart =
             fontFamily: palette.font,
             fontSize: 11,
             color: palette.text,
+            // Legible over points and lines that it cannot avoid.
+            textBorderColor: palette.surface,
+            textBorderWidth: 3,
           },
         },
       ],
@@ -190,16 +193,17 @@ export const rooflineChart =
           : []),
         ...(compute
           ? [
+              // Named at its beginning: rungs near it, and their names, are at its end.
               roof(
                 compute.name,
                 [
+                  [xMax, compute.value],
                   [
                     bandwidth ? Math.max(xMin, compute.value / bandwidth.value) : xMin,
                     compute.value,
                   ],
-                  [xMax, compute.value],
                 ],
-                { position: 'top', align: 'right', distance: 5 },
+                { position: 'top', align: 'left', distance: 5 },
               ),
             ]
           : []),
