@@ -4,7 +4,7 @@
 // the problem; registers and static shared memory are the compiler's, and not known here.
 //
 //   kl-launches --m M --n N --k K --alpha 1 --beta 0 --dtype f32 --sm 90 --sms 132 --shared-optin 232448
-//               --library rung.so
+//               [--epilogue bias+relu] --library rung.so
 //
 // One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
 // dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that asks the runtime for something that
@@ -225,6 +225,10 @@ int main(int count, char** words) {
     else if (option == "--alpha") gemm.alpha = float(atof(value.c_str()));
     else if (option == "--beta") gemm.beta = float(atof(value.c_str()));
     else if (option == "--dtype") gemm.dtype = value == "f16" ? KL_F16 : value == "bf16" ? KL_BF16 : KL_F32;
+    else if (option == "--epilogue") {
+      if (value.find("bias") != std::string::npos) gemm.bias = static_cast<const float*>(place(5));
+      if (value.find("relu") != std::string::npos) gemm.activation = KL_RELU;
+    }
     else if (option == "--sm") gpu.sm = atoi(value.c_str());
     else if (option == "--sms") gpu.sms = atoi(value.c_str());
     else if (option == "--shared-optin") gpu.sharedOptin = atoi(value.c_str());

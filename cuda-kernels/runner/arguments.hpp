@@ -14,9 +14,16 @@
 #include <utility>
 #include <vector>
 
+// What a rung computes beside the product.
+struct Epilogue {
+  bool bias = false;
+  KlActivation activation = KL_NONE;
+};
+
 struct RungPath {
   std::string id, path;
   KlDtype dtype = KL_F32;  // of its inputs
+  Epilogue epilogue = {};
 };
 
 struct Arguments {
@@ -63,6 +70,16 @@ inline KlDtype parseDtype(const std::string& option, const std::string& name) {
   badArgument(option + " must be f32, f16 or bf16, not '" + name + "'");
 }
 
+// bias, relu or bias+relu
+inline Epilogue parseEpilogue(const std::string& option, const std::string& text) {
+  Epilogue epilogue;
+  if (text == "bias" || text == "bias+relu") epilogue.bias = true;
+  if (text == "relu" || text == "bias+relu") epilogue.activation = KL_RELU;
+  if (!epilogue.bias && epilogue.activation == KL_NONE)
+    badArgument(option + " must be bias, relu or bias+relu, not '" + text + "'");
+  return epilogue;
+}
+
 // ID=VALUE
 inline std::pair<std::string, std::string> parsePair(const std::string& option, const std::string& text, const char* value) {
   const size_t split = text.find('=');
@@ -85,9 +102,11 @@ inline Arguments parseArguments(int count, char** values) {
   const bool measuring = args.command == Arguments::kMeasure;
   std::set<std::string> seen;
   std::map<std::string, KlDtype> rungDtypes;
+  std::map<std::string, Epilogue> rungEpilogues;
   for (int i = 2; i < count; ++i) {
     const std::string option = values[i];
-    if (option != "--rung" && option != "--rung-dtype" && !seen.insert(option).second) badArgument(option + " was given twice");
+    const bool repeats = option == "--rung" || option == "--rung-dtype" || option == "--rung-epilogue";
+    if (!repeats && !seen.insert(option).second) badArgument(option + " was given twice");
     const auto next = [&]() -> const char* {
       if (++i == count) badArgument(option + " needs a value");
       return values[i];
@@ -111,6 +130,11 @@ inline Arguments parseArguments(int count, char** values) {
       const auto [id, name] = parsePair(option, next(), "f16");
       if (!rungDtypes.emplace(id, parseDtype(option, name)).second) badArgument("--rung-dtype " + id + " was given twice");
     }
+    else if (option == "--rung-epilogue") {
+      const auto [id, words] = parsePair(option, next(), "bias+relu");
+      if (!rungEpilogues.emplace(id, parseEpilogue(option, words)).second)
+        badArgument("--rung-epilogue " + id + " was given twice");
+    }
     else if (option == "--dtype") args.dtype = parseDtype(option, next());
     else if (option == "--flush-l2") { only(measuring); args.flushL2 = true; }
     else if (option == "--ceilings") { only(measuring); args.ceilings = true; }
@@ -129,9 +153,12 @@ inline Arguments parseArguments(int count, char** values) {
     if (!ids.insert(rung.id).second) badArgument("--rung " + rung.id + " was given twice");
     const auto own = rungDtypes.find(rung.id);
     rung.dtype = own == rungDtypes.end() ? args.dtype : own->second;
+    if (const auto epilogue = rungEpilogues.find(rung.id); epilogue != rungEpilogues.end()) rung.epilogue = epilogue->second;
   }
   for (const auto& [id, dtype] : rungDtypes)
     if (!ids.count(id)) badArgument("--rung-dtype " + id + " is not one of the rungs");
+  for (const auto& [id, epilogue] : rungEpilogues)
+    if (!ids.count(id)) badArgument("--rung-epilogue " + id + " is not one of the rungs");
   if (!args.reference.empty() && !ids.count(args.reference))
     badArgument("--reference " + args.reference + " is not one of the rungs");
   if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");

@@ -62,7 +62,7 @@ bool prepare(Rung& rung, const Device& device, cudaStream_t stream) {
     rung.problem.resetC(stream);
     check(cudaDeviceSynchronize(), "preparing C");
     rung.launchAndWait("verify", stream);
-    const Verification result = rung.problem.verify();
+    const Verification result = rung.problem.verify(rung.epilogue);
     result.print(rung.id);
     if (result.passed) rung.state = Rung::kReady;
   });
@@ -142,7 +142,7 @@ void profile(const Arguments& args, const Device& device) {
 void sanitize(const Arguments& args, const Device& device) {
   Problems::requireMemory(args, device, false, 0);
   for (const RungPath& path : args.rungs) {
-    Problem problem(args, path.dtype, device, false, false);
+    Problem problem(args, path.dtype, device, false, path.epilogue.bias, false);
     Rung rung(path, problem);
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     const bool launched = stage(rung, "sanitize", [&] {

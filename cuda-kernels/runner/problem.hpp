@@ -13,7 +13,7 @@
 
 // ---- Inputs ----------------------------------------------------------------------------------
 
-enum Matrix { kMatrixA = 0, kMatrixB = 1, kMatrixC = 2 };
+enum Matrix { kMatrixA = 0, kMatrixB = 1, kMatrixC = 2, kBias = 3 };
 
 // Uniform in (-1, 1), a pure function of seed, matrix and index: the same on every GPU, in any
 // order, and C can be made again instead of kept. The mixer is the finalizer of SplitMix64.
@@ -128,12 +128,20 @@ struct CheckInput {
   const float* c;
   const double* product;
   const float* scale;
-  long long count, seed;
+  long long count, n, seed;
   double alpha, beta, tolerance;
+  Epilogue epilogue;
 };
 
+// What is added to every row before the activation; 0 for a rung without a bias.
+__host__ __device__ inline double biasAt(const CheckInput& in, long long i) {
+  return in.epilogue.bias ? double(uniform(in.seed, kBias, i % in.n)) : 0;
+}
+
 __host__ __device__ inline double expectedAt(const CheckInput& in, double product, long long i) {
-  return in.alpha * product + (in.beta == 0 ? 0 : in.beta * double(uniform(in.seed, kMatrixC, i)));
+  const double c = in.beta == 0 ? 0 : in.beta * double(uniform(in.seed, kMatrixC, i));
+  const double total = in.alpha * product + c + biasAt(in, i);
+  return in.epilogue.activation == KL_RELU && total < 0 ? 0 : total;
 }
 
 __global__ void checkResult(CheckInput in, Tally* tally) {
@@ -143,6 +151,8 @@ __global__ void checkResult(CheckInput in, Tally* tally) {
     const double error = fabs(double(in.c[i]) - expectedAt(in, in.product[i], i));
     double scale = fabs(in.alpha) * in.scale[i];
     if (in.beta != 0) scale += fabs(in.beta) * fabs(double(uniform(in.seed, kMatrixC, i)));
+    // ReLU moves no two numbers further apart: the bound on what goes into it holds for what comes out.
+    scale += fabs(biasAt(in, i));
     // Written so that a NaN, which compares false with everything, is a mismatch.
     if (!(error <= in.tolerance * scale)) {
       atomicAdd(&tally->mismatches, 1ull);
@@ -241,13 +251,15 @@ struct Verification {
 class Problem {
  public:
   // Of GPU memory; with what it takes to check a result.
-  static size_t bytes(const Arguments& args, KlDtype dtype, bool reference) {
+  static size_t bytes(const Arguments& args, KlDtype dtype, bool reference, bool bias) {
     const size_t input = inputBytes(dtype), m = args.m, n = args.n, k = args.k;
     return GuardedBuffer::totalBytes(m * k * input) + GuardedBuffer::totalBytes(k * n * input) +
-           GuardedBuffer::totalBytes(m * n * sizeof(float)) + (reference ? m * n * (sizeof(double) + sizeof(float)) : 0);
+           GuardedBuffer::totalBytes(m * n * sizeof(float)) +
+           (bias ? GuardedBuffer::totalBytes(n * sizeof(float)) : 0) + (reference ? m * n * (sizeof(double) + sizeof(float)) : 0);
   }
 
-  Problem(const Arguments& args, KlDtype dtype, const Device& device, bool reference, bool guarded = true)
+  // With a bias where one of its rungs adds one.
+  Problem(const Arguments& args, KlDtype dtype, const Device& device, bool reference, bool bias, bool guarded = true)
       : args_(args), dtype_(dtype), smCount_(device.properties.multiProcessorCount),
         a_(args.m * args.k * inputBytes(dtype), guarded), b_(args.k * args.n * inputBytes(dtype), guarded),
         c_(args.m * args.n * sizeof(float), guarded) {
@@ -255,14 +267,19 @@ class Problem {
       product_ = std::make_unique<DeviceBuffer>(count() * sizeof(double));
       scale_ = std::make_unique<DeviceBuffer>(count() * sizeof(float));
     }
+    if (bias) {
+      bias_ = std::make_unique<GuardedBuffer>(args.n * sizeof(float), guarded);
+      fill(bias_->data(), KL_F32, args.n, kBias, nullptr);
+    }
     fill(a_.data(), dtype, args.m * args.k, kMatrixA, nullptr);
     fill(b_.data(), dtype, args.k * args.n, kMatrixB, nullptr);
     check(cudaDeviceSynchronize(), "filling the inputs");
   }
 
-  KlGemm gemm() const {
+  KlGemm gemm(const Epilogue& epilogue) const {
     return {args_.m, args_.n, args_.k, args_.alpha, args_.beta, a_.data(), b_.data(),
-            reinterpret_cast<float*>(c_.data()), dtype_, nullptr, 0};
+            reinterpret_cast<float*>(c_.data()), dtype_, nullptr, 0,
+            epilogue.bias ? reinterpret_cast<const float*>(bias_->data()) : nullptr, epilogue.activation};
   }
 
   // What C holds before a launch: NaN when it must not be read, else the seeded C0.
@@ -297,9 +314,10 @@ class Problem {
     }
   }
 
-  Verification verify() {
+  Verification verify(const Epilogue& epilogue) {
     const CheckInput in{reinterpret_cast<float*>(c_.data()), product_->as<double>(), scale_->as<float>(), count(),
-                        args_.seed, args_.alpha, args_.beta, 4 * std::sqrt(double(args_.k)) * unitRoundoff(dtype_)};
+                        args_.n, args_.seed, args_.alpha, args_.beta,
+                        4 * std::sqrt(double(args_.k)) * unitRoundoff(dtype_), epilogue};
     Tally tally;
     const DeviceBuffer tallyOnDevice(sizeof tally);
     check(cudaMemcpy(tallyOnDevice.get(), &tally, sizeof tally, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -344,6 +362,7 @@ class Problem {
   KlDtype dtype_;
   int smCount_;
   GuardedBuffer a_, b_, c_;
+  std::unique_ptr<GuardedBuffer> bias_;
   std::unique_ptr<DeviceBuffer> product_, scale_;  // the reference
   bool referenceDone_ = false;
 };
@@ -356,7 +375,7 @@ class Problems {
     std::set<KlDtype> dtypes;
     for (const RungPath& rung : args.rungs) dtypes.insert(rung.dtype);
     size_t needed = extraBytes;
-    for (const KlDtype dtype : dtypes) needed += Problem::bytes(args, dtype, reference);
+    for (const KlDtype dtype : dtypes) needed += Problem::bytes(args, dtype, reference, hasBias(args, dtype));
     if (needed > device.freeBytes)
       throw RunnerError{kBadInput, "out-of-memory",
                         "this problem needs " + std::to_string(needed >> 20) + " MiB of GPU memory and " +
@@ -367,11 +386,16 @@ class Problems {
 
   Problems(const Arguments& args, const Device& device, bool reference, size_t extraBytes) {
     for (const KlDtype dtype : requireMemory(args, device, reference, extraBytes))
-      problems_.try_emplace(dtype, args, dtype, device, reference);
+      problems_.try_emplace(dtype, args, dtype, device, reference, hasBias(args, dtype));
   }
 
   Problem& operator[](KlDtype dtype) { return problems_.at(dtype); }
 
  private:
+  static bool hasBias(const Arguments& args, KlDtype dtype) {
+    return std::any_of(args.rungs.begin(), args.rungs.end(),
+                       [&](const RungPath& rung) { return rung.dtype == dtype && rung.epilogue.bias; });
+  }
+
   std::map<KlDtype, Problem> problems_;
 };

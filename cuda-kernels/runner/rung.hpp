@@ -13,9 +13,11 @@ struct Unsupported {
 
 class Rung {
  public:
-  Rung(const RungPath& path, Problem& problem) : id(path.id), problem(problem), path_(path.path) {}
+  Rung(const RungPath& path, Problem& problem)
+      : id(path.id), epilogue(path.epilogue), problem(problem), path_(path.path) {}
 
   const std::string id;
+  const Epilogue epilogue;
   Problem& problem;
   enum State { kNew, kReady, kOut } state = kNew;
 
@@ -29,7 +31,7 @@ class Rung {
       throw RungError{"load", "built for launch ABI " + std::to_string(version()) + ", the runner speaks " +
                                   std::to_string(KL_ABI_VERSION)};
 
-    gemm_ = problem.gemm();
+    gemm_ = problem.gemm(epilogue);
     const auto unsupported = find<const char* (*)(const KlGemm*, int)>(library, "kl_unsupported");
     if (const char* reason = unsupported ? unsupported(&gemm_, device.sm()) : nullptr) throw Unsupported{reason};
 
