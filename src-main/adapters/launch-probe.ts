@@ -1,8 +1,10 @@
 /** kl-launches: what a rung would launch, on a machine without a GPU. See cuda-kernels/probe. */
 import type { BuildGpu } from '../domain/gpus'
 import type { Problem } from '../domain/problem'
+import type { Epilogue } from '../domain/rung'
 import { smLimits } from '../domain/sm-limits'
 import { parseProbedLaunches, type ProbedLaunch } from '../parsers/launch-probe'
+import { epilogueWord } from './runner'
 import type { Toolbox } from './toolbox'
 
 export interface LaunchProbeCall {
@@ -11,13 +13,15 @@ export interface LaunchProbeCall {
   /** The rung's library, built against no CUDA runtime. */
   library: string
   problem: Problem
+  /** What the rung computes beside the product. */
+  epilogue: Epilogue | undefined
   gpu: BuildGpu
   signal: AbortSignal
 }
 
 export async function probeLaunches(
   toolbox: Toolbox,
-  { probe, rung, library, problem, gpu, signal }: LaunchProbeCall,
+  { probe, rung, library, problem, epilogue, gpu, signal }: LaunchProbeCall,
 ): Promise<{ kernels: ProbedLaunch[] } | { reason: string }> {
   const result = await toolbox.exec({
     tool: 'runner',
@@ -28,6 +32,7 @@ export async function probeLaunches(
         `--${name}`,
         String(problem[name]),
       ]),
+      ...(epilogue ? ['--epilogue', epilogueWord(epilogue)] : []),
       ...['--sm', gpu.computeCapability.replace('.', '')],
       ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
       ...['--shared-optin', String(smLimits(gpu.computeCapability)!.sharedPerBlock)],

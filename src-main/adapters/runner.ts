@@ -1,5 +1,7 @@
 /** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
+import type { LadderRung } from '../domain/ladder'
 import type { Dtype, Problem } from '../domain/problem'
+import type { Epilogue } from '../domain/rung'
 import { parseRunnerLine, type RunnerEvent, type RunnerStage } from '../parsers/runner-events'
 import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
@@ -12,7 +14,19 @@ export interface BuiltRung {
   artefact: string
   /** Type of its inputs, where it is not the problem's. */
   dtype?: Dtype | undefined
+  /** What it computes beside the product. */
+  epilogue?: Epilogue | undefined
 }
+
+export const builtRung = ({ id, dtype, header }: LadderRung, artefact: string): BuiltRung => ({
+  id,
+  artefact,
+  dtype,
+  epilogue: header.epilogue,
+})
+
+/** `bias+relu`, as the runner and the probe take it. */
+export const epilogueWord = (epilogue: Epilogue): string => epilogue.join('+')
 
 const problemArgs = (problem: Problem, seed: number): string[] => [
   ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
@@ -27,10 +41,11 @@ const problemArgs = (problem: Problem, seed: number): string[] => [
 ]
 
 const rungArgs = (rungs: readonly BuiltRung[]): string[] =>
-  rungs.flatMap(({ id, artefact, dtype }) => [
+  rungs.flatMap(({ id, artefact, dtype, epilogue }) => [
     '--rung',
     `${id}=${artefact}`,
     ...(dtype ? ['--rung-dtype', `${id}=${dtype}`] : []),
+    ...(epilogue ? ['--rung-epilogue', `${id}=${epilogueWord(epilogue)}`] : []),
   ])
 
 export interface MeasureCall {

@@ -1,7 +1,7 @@
 /** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
 import { inEnglish, message, type AnyMessage, type Said } from './messages/message'
 import { problemLabel } from './problem'
-import { problemOf, type Session } from './session'
+import { problemOf, rungOf, type RungResult, type Session } from './session'
 
 export interface Comparability {
   /** Why a comparison would mean nothing; empty when there is one to make. */
@@ -42,6 +42,47 @@ function problemWords(session: Session): Said {
   return message('guard.problemWords', { problem: problemLabel(problem), alpha, beta })
 }
 
+/** What a rung computes, as a part of a sentence. */
+function computed({ epilogue = [] }: RungResult): AnyMessage {
+  const [bias, relu] = [epilogue.includes('bias'), epilogue.includes('relu')]
+  if (bias) return message(relu ? 'guard.biasRelu' : 'guard.bias')
+  return message(relu ? 'guard.relu' : 'guard.product')
+}
+
+const computeTheSame = (a: RungResult, b: RungResult): boolean =>
+  computed(a).key === computed(b).key
+
+/** What a reader must know of two rungs side by side; empty where they compute the same. */
+export const rungWarnings = (a: RungResult, b: RungResult): AnyMessage[] =>
+  computeTheSame(a, b)
+    ? []
+    : [message('guard.computes', { a: a.id, whatA: computed(a), b: b.id, whatB: computed(b) })]
+
+/** What the ratio of a rung is to, where the rung does more than the reference; null where it does not. */
+export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage | null {
+  const { reference } = ladder
+  if (!rung.epilogue || reference === null) return null
+  return message('guard.againstProduct', { rung: rung.id, what: computed(rung), reference })
+}
+
+export const ratioWarnings = (session: Session): AnyMessage[] =>
+  session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
+
+/** Rungs that keep their name and compute something else. */
+const otherwiseComputed = (a: Session, b: Session): AnyMessage[] =>
+  a.rungs.flatMap((left) => {
+    const right = rungOf(b, left.id)
+    return !right || computeTheSame(left, right)
+      ? []
+      : [
+          message('guard.computesOther', {
+            rung: left.id,
+            a: computed(left),
+            b: computed(right),
+          }),
+        ]
+  })
+
 type Compared =
   | 'ladder'
   | 'problem'
@@ -74,6 +115,7 @@ export function comparability(a: Session, b: Session): Comparability {
       ...differs('dtype', (session) => word(problemOf(session)?.dtype)),
     ],
     warnings: [
+      ...otherwiseComputed(a, b),
       ...differs('gpu', ({ device }) => word(device?.name)),
       ...differs('smCount', ({ device }) => word(device?.smCount)),
       ...differs('driver', ({ device }) => word(device?.driver)),

@@ -17,6 +17,14 @@ export const RungParameter = z.object({
 })
 export type RungParameter = z.infer<typeof RungParameter>
 
+export const epilogueParts = ['bias', 'relu'] as const
+/**
+ * What a rung computes beside C = alpha·A·B + beta·C, in the order in which it is applied: a bias for each
+ * column of C, and ReLU.
+ */
+export const Epilogue = z.array(z.enum(epilogueParts)).min(1)
+export type Epilogue = z.infer<typeof Epilogue>
+
 export const RungHeader = z.object({
   id: Identifier,
   title: z.string().min(1),
@@ -26,6 +34,8 @@ export const RungHeader = z.object({
   expect: z.array(Expectation),
   params: z.array(RungParameter),
   dtypes: z.array(Dtype).min(1),
+  /** Absent where it computes the product alone. */
+  epilogue: Epilogue.optional(),
   /** Lowest compute capability as nvcc spells it (`sm_75`), or with its feature letter (`sm_90a`). */
   requires: z
     .string()

@@ -9,7 +9,7 @@ import { Ladder } from './ladder'
 import { MetricValue } from './metrics'
 import { ProfileLevel } from './metric-definition'
 import { Problem } from './problem'
-import { Expectation, Identifier, Parameters } from './rung'
+import { Epilogue, Expectation, Identifier, Parameters } from './rung'
 
 export const sessionSchemaVersion = 1
 
@@ -153,6 +153,8 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
+  /** What it computes beside the product; absent where that is all. */
+  epilogue: Epilogue.optional(),
   params: Parameters,
   /** Path below the session's `sources/`. */
   file: z.string(),

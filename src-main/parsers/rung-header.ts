@@ -7,15 +7,27 @@ import { inputError, type KernelLadderError } from '../domain/errors'
 import { metricDefinition } from '../domain/metrics'
 import { dtypes, type Dtype } from '../domain/problem'
 import {
+  epilogueParts,
   expectDirections,
   Identifier,
   RungHeader,
   RungParameter,
+  type Epilogue,
   type Expectation,
   type Parameters,
 } from '../domain/rung'
 
-const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'dtype', 'requires'] as const
+const keys = [
+  'rung',
+  'title',
+  'after',
+  'idea',
+  'expect',
+  'param',
+  'dtype',
+  'epilogue',
+  'requires',
+] as const
 type Key = (typeof keys)[number]
 const required = ['rung', 'title', 'idea', 'dtype'] as const satisfies readonly Key[]
 
@@ -117,6 +129,20 @@ function readDtypes(entry: Entry, fail: Fail): Dtype[] {
   })
 }
 
+function readEpilogue(entry: Entry, fail: Fail): Epilogue {
+  const words = entry.value.split(/[\s,]+/).filter(Boolean)
+  for (const word of words)
+    if (!epilogueParts.some((part) => part === word))
+      throw fail(
+        entry,
+        `@epilogue has ${JSON.stringify(word)}.`,
+        `What can be fused in is ${epilogueParts.join(' and ')}: write one of them, or both.`,
+      )
+  const parts = epilogueParts.filter((part) => words.includes(part))
+  if (parts.length < words.length) throw fail(entry, '@epilogue names a part twice.')
+  return parts
+}
+
 function readIdentifier(entry: Entry, fail: Fail): string {
   const id = Identifier.safeParse(entry.value)
   if (id.success) return id.data
@@ -170,6 +196,7 @@ export function parseRungHeader(text: string, file: string): RungHeader {
   }
   const after = single.get('after')
   const expect = single.get('expect')
+  const epilogue = single.get('epilogue')
   const requires = single.get('requires')
   return {
     id: readIdentifier(entryOf('rung'), fail),
@@ -181,6 +208,7 @@ export function parseRungHeader(text: string, file: string): RungHeader {
       : [],
     params,
     dtypes: readDtypes(entryOf('dtype'), fail),
+    ...(epilogue ? { epilogue: readEpilogue(epilogue, fail) } : {}),
     requires: requires ? readRequires(requires, fail) : null,
   }
 }

@@ -1,4 +1,5 @@
 /** The profiling stage of a run: what it will cost, which rungs are left out, what it did cost. */
+import { builtRung } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
 import { english } from '../domain/messages/message'
@@ -33,7 +34,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
     const state = states.get(rung.id)
     const medianMs = state?.measured?.timing?.medianMs
     return medianMs !== undefined && state?.build?.artefact
-      ? [{ id: rung.id, artefact: state.build.artefact, dtype: rung.dtype, medianMs, state }]
+      ? [{ ...builtRung(rung, state.build.artefact), medianMs, state }]
       : []
   })
   const cost = planProfile({

@@ -28,6 +28,7 @@ export const describedRung = ({ rung, source }: PlannedRung) => ({
   after: rung.header.after,
   idea: rung.header.idea,
   expect: rung.header.expect,
+  ...(rung.header.epilogue === undefined ? {} : { epilogue: rung.header.epilogue }),
   params: rung.params,
   file: rung.file,
   sourceHash: sha256(source),

@@ -5,6 +5,7 @@
 import type { BuildCache } from '../adapters/build-cache'
 import { cacheControl, clockControl } from '../adapters/ncu'
 import { nvccRelease, rungFlags } from '../adapters/nvcc'
+import { builtRung } from '../adapters/runner'
 import type { RawRecorder, Toolbox } from '../adapters/toolbox'
 import type { RunEvent } from '../contract'
 import { english } from '../domain/messages/message'
@@ -271,9 +272,7 @@ async function measureAll(
 ): Promise<Ceilings | null> {
   let ceilings: Ceilings | null = null
   const ready = [...states.values()].flatMap(({ planned, build }) =>
-    build?.artefact
-      ? [{ id: planned.rung.id, artefact: build.artefact, dtype: planned.rung.dtype }]
-      : [],
+    build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
   )
   let done = 0
   const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.length })

@@ -6,7 +6,7 @@
 import type { BuildCache } from '../adapters/build-cache'
 import { runSanitizer, sanitizerVersion, type SanitizerAnswer } from '../adapters/compute-sanitizer'
 import type { KernelLibrary } from '../adapters/kernel-library'
-import { sanitizeArgs, type BuiltRung, type RunnerEvent } from '../adapters/runner'
+import { builtRung, sanitizeArgs, type BuiltRung, type RunnerEvent } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import type { SanitizeProgress, SanitizeRequest } from '../contract/sanitize'
 import { english } from '../domain/messages/message'
@@ -101,7 +101,7 @@ export async function sanitize(
   const ready = rungs.flatMap(({ rung }): BuiltRung[] => {
     const outcome = built.get(rung.id)
     return outcome && 'artefact' in outcome && outcome.artefact
-      ? [{ id: rung.id, artefact: outcome.artefact, dtype: rung.dtype }]
+      ? [builtRung(rung, outcome.artefact)]
       : []
   })
 

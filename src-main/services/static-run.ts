@@ -173,6 +173,7 @@ async function launchesOf(
     rung: rung.id,
     library: built.artefact,
     problem: { ...problem, dtype: rung.dtype ?? problem.dtype },
+    epilogue: rung.header.epilogue,
     gpu,
     signal,
   })

@@ -1,4 +1,5 @@
 /** Verifies rungs at further problems than the one they are timed at: a tile that fits 4096 may not fit 1023. */
+import { builtRung } from '../adapters/runner'
 import type { Toolbox } from '../adapters/toolbox'
 import type { VerifiedAt } from '../domain/session'
 import { measure, type Measured } from './measure'
@@ -30,7 +31,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
     ({ measured }) => measured?.trouble?.status !== 'failed',
   )
   let built = wanted.flatMap(({ planned, build }) =>
-    build?.artefact ? [{ id: planned.rung.id, artefact: build.artefact }] : [],
+    build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
   )
   for (const state of wanted) state.alsoVerified = []
   for (const [index, problem] of (plan.alsoVerify?.problems ?? []).entries()) {

@@ -1,5 +1,6 @@
 /** Where a figure comes from, in words; every tooltip that explains a number is made here. */
 import { useI18n } from 'vue-i18n'
+import { ratioWarning } from '../../src-main/domain/comparability'
 import { message } from '../../src-main/domain/messages/message'
 import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics'
 import type { RungResult, Session } from '../../src-main/domain/session'
@@ -83,6 +84,7 @@ export function useProvenance() {
 
   function ratioTip(session: Session, rung: RungResult): TipContent {
     const reference = session.ladder.reference
+    const more = ratioWarning(session, rung)
     if (rung.timing?.ratioToReference == null) return { lines: [t('provenance.noReference')] }
     return {
       lines: [
@@ -90,6 +92,7 @@ export function useProvenance() {
           reference,
           ms: figureText(rung.timing.referenceMedianMs ?? 0, 'ms'),
         }),
+        ...(more ? [text(more)] : []),
       ],
     }
   }

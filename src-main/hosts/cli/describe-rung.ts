@@ -5,6 +5,7 @@ import type {
   BottleneckEvidence,
   Derivation,
 } from '../../domain/bottleneck'
+import { ratioWarning } from '../../domain/comparability'
 import { compareRungs } from '../../domain/compare'
 import {
   lineHeat,
@@ -16,6 +17,7 @@ import {
   type Rule,
 } from '../../domain/deep'
 import { mixOf } from '../../domain/instruction-mix'
+import { inEnglish } from '../../domain/messages/message'
 import { metricDefinition } from '../../domain/metrics'
 import { worksOnTensor } from '../../domain/roofline'
 import { rungBefore, type RungResult, type Session } from '../../domain/session'
@@ -218,11 +220,13 @@ export function describeRung(
     ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
     : `${rung.status}. ${rung.reason ?? ''}`.trim()
   const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
+  const epilogue = ratioWarning(session, rung)
   return [
     describeOrigin(session),
     `${rung.id} (${rung.title}): ${time}`,
     rung.idea,
     ...(note ? [note] : []),
+    ...(epilogue ? [inEnglish(epilogue)] : []),
     ...describeExpected(session, rung),
     ...describeBottleneck(bottleneck),
     ...describeMix(rung),

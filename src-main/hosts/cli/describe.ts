@@ -1,7 +1,9 @@
 /** A session and a comparison as terminal text. */
+import { ratioWarnings } from '../../domain/comparability'
 import type { MetricDelta, RungComparison, Verdict } from '../../domain/compare'
 import { speedup } from '../../domain/compare'
 import { threadsPerBlock } from '../../domain/derived-metrics'
+import { inEnglish } from '../../domain/messages/message'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
 import { problemLabel } from '../../domain/problem'
 import { problemOf, rungBefore, type RungResult, type Session } from '../../domain/session'
@@ -156,6 +158,7 @@ export function describeSession(session: Session): string {
     evidence,
     ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
     ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...ratioWarnings(session).map(inEnglish),
     ...troubles,
     ...describePublished(session),
   ].join('\n')

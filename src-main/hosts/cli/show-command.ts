@@ -1,8 +1,10 @@
 /** `kernel-ladder show` and `diff`: a session, one rung of it in depth, or two side by side. */
 import { bottleneckOf } from '../../domain/bottleneck'
+import { rungWarnings } from '../../domain/comparability'
 import { compareRungs } from '../../domain/compare'
 import { identicalSass, opcodeDelta, stallDelta } from '../../domain/deep'
 import { inputError } from '../../domain/errors'
+import { inEnglish } from '../../domain/messages/message'
 import { rungOf, sessionSchemaVersion, type RungResult, type Session } from '../../domain/session'
 import { openNamed, type SessionPlaces } from '../../services/sessions'
 import { diffSources } from '../../services/source-diff'
@@ -49,6 +51,7 @@ export async function diffCommand(
     { session, rung: namedRung(session, a) },
     { session, rung: namedRung(session, b) },
   )
+  const warnings = rungWarnings(namedRung(session, a), namedRung(session, b)).map(inEnglish)
   const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
   const [left, right] = [await deep(a), await deep(b)]
   const machineCode =
@@ -63,12 +66,14 @@ export async function diffCommand(
     printJson({
       schema: sessionSchemaVersion,
       ...comparison,
+      warnings,
       source: { hunks },
       /** Null where a side has no deep profile. */
       deep: machineCode,
     })
   else {
     printText(describeComparison(comparison, hunks))
+    for (const warning of warnings) printText(`warning: ${warning}`)
     if (machineCode) printText(describeMachineCode(machineCode))
   }
   return 0

@@ -1,4 +1,6 @@
 /** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
+import { ratioWarnings } from '../../domain/comparability'
+import { inEnglish } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/frozen-report'
 import type { MetricValue } from '../../domain/metrics'
 import { formatMs, formatRatio, formatValue } from '../../domain/units'
@@ -213,6 +215,7 @@ function ladderSection(model: ReportModel): string[] {
     ...(hasLadder ? [ladderTable(model)] : []),
     ...(hasMatrix ? counterTables(model) : []),
     md(numbered ? `${legend} A number behind – names the reason.` : legend),
+    ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
     ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
     ...(hasMatrix && absent.length > 0
       ? [

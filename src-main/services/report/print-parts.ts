@@ -1,4 +1,6 @@
 /** The parts of a printed report, each a heading with what stands below it. */
+import { ratioWarnings } from '../../domain/comparability'
+import { inEnglish } from '../../domain/messages/message'
 import { formatMs, formatRatio, formatValue } from '../../domain/units'
 import { halfSpread } from '../../domain/summary'
 import type { MetricValue } from '../../domain/metrics'
@@ -33,7 +35,7 @@ const figure = ({ text, evidence, note }: Figure): string =>
 const rungName = ({ rung, isReference }: LadderRow): string =>
   `${htmlCode(rung.id)}${isReference ? ' (reference)' : ''}`
 
-export const ladderPart = ({ rows }: ReportModel): PrintPart => ({
+export const ladderPart = ({ rows, session }: ReportModel): PrintPart => ({
   id: 'ladder',
   title: 'Ladder',
   body: [
@@ -47,6 +49,7 @@ export const ladderPart = ({ rows }: ReportModel): PrintPart => ({
       ]),
     ),
     `<p class="sub">${html(legend)}</p>`,
+    ...ratioWarnings(session).map((warning) => `<p class="sub">${html(inEnglish(warning))}</p>`),
   ].join('\n'),
 })
 

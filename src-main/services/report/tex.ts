@@ -1,4 +1,6 @@
 /** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
+import { ratioWarnings } from '../../domain/comparability'
+import { inEnglish } from '../../domain/messages/message'
 import { dash, legend, type LadderRow, type ReportModel } from './model'
 import { tex, texCode, texComment, texSentence } from './tex-text'
 
@@ -62,6 +64,7 @@ export function printTex(model: ReportModel): string {
   const { session, summary, rows, facts, troubles, date } = model
   const notes = [
     tex(legend),
+    ...ratioWarnings(session).map((warning) => tex(inEnglish(warning))),
     ...facts.map(
       ({ label: what, value, code }) => `${tex(what)}: ${code ? texCode(value) : tex(value)}.`,
     ),
