@@ -79,8 +79,10 @@ function build(ladder) {
   )
   /** `id=value` @param {string} word @returns {[string, string]} */
   const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
-  const artefacts = new Map(real.filter((_word, index) => real[index - 1] === '--rung').map(split))
-  return { runner: real[0], artefacts, rungs: session.rungs }
+  const pairs = (/** @type {string} */ option) =>
+    new Map(real.filter((_word, index) => real[index - 1] === option).map(split))
+  const [artefacts, epilogues] = [pairs('--rung'), pairs('--rung-epilogue')]
+  return { runner: real[0], artefacts, epilogues, rungs: session.rungs }
 }
 
 /** @param {number[]} shape @param {number[]} scalar @param {string} dtype */
@@ -90,9 +92,13 @@ const problem = ([m, n, k], [alpha, beta], dtype) =>
     String(value),
   ])
 
-/** @typedef {{ id: string, artefact: string }} Rung */
+/** @typedef {{ id: string, artefact: string, epilogue: string | undefined }} Rung */
 /** @param {Rung[]} rungs */
-const rungArgs = (rungs) => rungs.flatMap(({ id, artefact }) => ['--rung', `${id}=${artefact}`])
+const rungArgs = (rungs) =>
+  rungs.flatMap(({ id, artefact, epilogue }) => [
+    ...['--rung', `${id}=${artefact}`],
+    ...(epilogue === undefined ? [] : ['--rung-epilogue', `${id}=${epilogue}`]),
+  ])
 
 /**
  * The verdicts on rungs at one problem, by id: null when right, else why not. All in one process, and
@@ -171,7 +177,7 @@ try {
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.length > 0 && !wanted.includes(ladder.id)) continue
-    const { runner, artefacts, rungs } = build(ladder)
+    const { runner, artefacts, epilogues, rungs } = build(ladder)
     /** By type of inputs. @type {Map<string, Rung[]>} */
     const ready = new Map()
     for (const { id, status, reason } of rungs) {
@@ -188,7 +194,10 @@ try {
         const key = `${artefact} ${dtype}`
         if (done.has(key)) continue
         done.add(key)
-        ready.set(dtype, [...(ready.get(dtype) ?? []), { id, artefact }])
+        ready.set(dtype, [
+          ...(ready.get(dtype) ?? []),
+          { id, artefact, epilogue: epilogues.get(id) },
+        ])
       }
     }
     for (const [dtype, own] of ready) {

@@ -62,6 +62,15 @@ describe('a header', () => {
     })
   })
 
+  it('names what is fused in, in the order in which it is applied', () => {
+    expect(change('// @requires', '// @epilogue relu, bias\n// @requires').epilogue).toEqual([
+      'bias',
+      'relu',
+    ])
+    expect(change('// @requires', '// @epilogue bias\n// @requires').epilogue).toEqual(['bias'])
+    expect(parse(header)).not.toHaveProperty('epilogue')
+  })
+
   it('may follow a licence, and have comments and the line ends of Windows', () => {
     const text = `\uFEFF// SPDX-License-Identifier: MIT\n//\n${header}`.replaceAll('\n', '\r\n')
     expect(parse(text)).toEqual(parse(header))
@@ -106,6 +115,16 @@ describe('a fault is told with file, line, key and what to write instead', () =>
       'a key twice',
       replaced('// @dtype', '// @title  Again\n// @dtype'),
       /^gemm\/05\.cu:9: @title stands here again, after line 2\./,
+    ],
+    [
+      'an epilogue that is none',
+      replaced('// @requires', '// @epilogue gelu\n// @requires'),
+      /^gemm\/05\.cu:10: @epilogue has "gelu"\. What can be fused in is bias and relu/,
+    ],
+    [
+      'a part of the epilogue twice',
+      replaced('// @requires', '// @epilogue bias bias\n// @requires'),
+      /:10: @epilogue names a part twice/,
     ],
     ['a key without a value', replaced('2D thread tile', ''), /:2: @title has no value/],
     ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung has "\.\.\/05"/],

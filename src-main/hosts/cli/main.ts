@@ -63,6 +63,7 @@ async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
         values: entry.params ?? {},
         dtype: entry.dtype ?? ladder.dtype,
         dtypes: source?.header.dtypes ?? [],
+        epilogue: source?.header.epilogue ?? [],
         requires: source?.header.requires ?? null,
       }
     }),

@@ -49,7 +49,7 @@ const secrets =
 
 /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
 const fixed = new Set(
-  'after reference createdAt unit evidence status kind dtype dtypes completion severity metric direction profile requires url speedupType'.split(
+  'after reference createdAt unit evidence status kind dtype dtypes epilogue completion severity metric direction profile requires url speedupType'.split(
     ' ',
   ),
 )
