@@ -6,8 +6,9 @@
  * names, and runs compute-sanitizer's four checkers over it at two small shapes. A variant that several ladders
  * share is verified once. One line a rung and type, exit 1 when one fails.
  *
- *     node verify.mjs path/to/kernel-ladder.mjs [ladder …]
+ *     node verify.mjs path/to/kernel-ladder.mjs [ladder | ladder:rung,rung …]
  *
+ * Builds anew, or into $KERNEL_LADDER_CACHE where that is set.
  * Needs nvcc, and compute-sanitizer for the second part. verified-<gpu>.txt beside this file is what it
  * printed last.
  */
@@ -35,13 +36,21 @@ const scalars = [
   [1.5, 0.5],
   [1, 0],
 ]
-const [program, ...wanted] = process.argv.slice(2)
+const [program, ...words] = process.argv.slice(2)
+/** The rungs wanted of each ladder wanted, as `--rungs` takes them; all of it where undefined. */
+const wanted = new Map(
+  words.map((word) => {
+    const [ladder = '', rungs] = word.split(':')
+    return [ladder, rungs]
+  }),
+)
 if (!program) {
-  console.error('Usage: node verify.mjs path/to/kernel-ladder.mjs [ladder …]')
+  console.error('Usage: node verify.mjs path/to/kernel-ladder.mjs [ladder | ladder:rung,rung …]')
   process.exit(2)
 }
 const scratch = mkdtempSync(join(tmpdir(), 'kernel-ladder-verify-'))
-const env = { ...process.env, KERNEL_LADDER_CACHE: join(scratch, 'cache'), LC_ALL: 'C' }
+const cache = process.env.KERNEL_LADDER_CACHE || join(scratch, 'cache')
+const env = { ...process.env, KERNEL_LADDER_CACHE: cache, LC_ALL: 'C' }
 
 /** @param {string} file @param {string[]} args @param {number} [seconds] */
 const run = (file, args, seconds = 600) =>
@@ -67,16 +76,16 @@ const events = (text) =>
 function build(ladder) {
   const out = join(scratch, ladder.id)
   const size = ['--m', '64', '--n', '64', '--k', '64']
+  const only = wanted.get(ladder.id)
+  const what = ['--ladder', ladder.id, ...(only ? ['--rungs', only] : [])]
   const ran = run(process.execPath, [
     /** @type {string} */ (program),
-    ...['run', '--ladder', ladder.id, ...size, '--profile', 'none', '--out', out, '--json'],
+    ...['run', ...what, ...size, '--profile', 'none', '--out', out, '--json'],
   ])
   if (!ran.stdout) throw new Error(ran.stderr)
   const session = JSON.parse(ran.stdout)
   const { argv } = JSON.parse(readFileSync(join(out, 'raw/runner/measure-1.json'), 'utf8'))
-  const real = argv.map((/** @type {string} */ word) =>
-    word.replace('<cache>', /** @type {string} */ (env.KERNEL_LADDER_CACHE)),
-  )
+  const real = argv.map((/** @type {string} */ word) => word.replace('<cache>', cache))
   /** `id=value` @param {string} word @returns {[string, string]} */
   const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
   const pairs = (/** @type {string} */ option) =>
@@ -176,7 +185,7 @@ try {
   // Of an artefact and a type of inputs: ladders share rungs, and not always with the same type.
   const done = new Set()
   for (const ladder of listed.ladders) {
-    if (wanted.length > 0 && !wanted.includes(ladder.id)) continue
+    if (wanted.size > 0 && !wanted.has(ladder.id)) continue
     const { runner, artefacts, epilogues, rungs } = build(ladder)
     /** By type of inputs. @type {Map<string, Rung[]>} */
     const ready = new Map()
