@@ -58,7 +58,7 @@ export const Mismatch = z.object({
 
 export const Verify = z.object({
   passed: z.boolean(),
-  /** max |error| / (|alpha||A||B| + |beta||C0|), elementwise; null when a NaN or Inf was found. */
+  /** max |error| / (|alpha||A||B| + |beta||C0| + |bias|), elementwise; null when a NaN or Inf was found. */
   worstRelativeError: z.number().nullable(),
   mismatches: z.number().int(),
   firstMismatch: Mismatch.nullable(),

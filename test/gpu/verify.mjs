@@ -85,6 +85,7 @@ function build(ladder) {
   if (!ran.stdout) throw new Error(ran.stderr)
   const session = JSON.parse(ran.stdout)
   const { argv } = JSON.parse(readFileSync(join(out, 'raw/runner/measure-1.json'), 'utf8'))
+  /** @type {string[]} */
   const real = argv.map((/** @type {string} */ word) => word.replace('<cache>', cache))
   /** `id=value` @param {string} word @returns {[string, string]} */
   const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
