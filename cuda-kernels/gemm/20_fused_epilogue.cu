@@ -11,10 +11,6 @@
 // @dtype   f32
 // @epilogue bias relu
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 15_rasterized (seed-cutlass-h200): time 2.63 ms -> 2.75 ms
-//   (0.957x), 0.985x as fast as 00_cublas; sharedStoreWavefronts not collected; sharedLoads 139 M, +0.09% (up
-//   as expected); fmaUtilization 81.5 -> 78.3% (expected same, went down); registersPerThread 210 -> 201
-//   registers (expected same, went down)
 
 // Written straight from the registers (STAGED 0), a warp's 128-bit store covers 128 bytes in each of four
 // rows: whole sectors already. Through shared memory it covers 512 bytes of one row.

@@ -158,7 +158,7 @@ function timeWords({ recording: { session }, rung, before }: Finding): string {
       ? ' (the reference)'
       : rung.timing.ratioToReference === null
         ? ''
-        : `, ${formatRatio(rung.timing.ratioToReference)} as fast as ${reference}`
+        : `, ${formatRatio(rung.timing.ratioToReference)} as fast as ${reference}${rung.epilogue ? ', which computes the product alone' : ''}`
   if (!before?.timing) return `time ${now}${ratio}`
   const step = formatRatio(before.timing.medianMs / rung.timing.medianMs)
   return before.id === reference
