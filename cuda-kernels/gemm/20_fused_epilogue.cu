@@ -2,7 +2,7 @@
 // @title   Fused epilogue through shared memory
 // @after   21_unfused_epilogue
 // @idea    bias and ReLU are applied to the sums on their way out, so that C is written once, not read again, and there is one launch less; the way leads through shared memory, where the sums become whole rows: a thread keeps its four columns, and needs four values of the bias
-// @expect  dramBytes down, l2Bytes down, sharedStoreWavefronts up, registersPerThread same
+// @expect  dramBytes down, l2Bytes down, sharedStoreWavefronts up, registersPerThread up
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
 // @param   GROUP 8 {1,2,4,8,16,32}
