@@ -29,9 +29,9 @@ struct Finish {
   float alpha, beta, least;  // least: see klLeast
 };
 
-// Four neighbours of a row. What follows beta's part is the epilogue that the second kernel was for.
-__device__ inline void finishFour(float* c, float4 sum, float4 bias, Finish by) {
-  float4 result = make_float4(by.alpha * sum.x, by.alpha * sum.y, by.alpha * sum.z, by.alpha * sum.w);
+// Four neighbours of a row, of alpha already. What follows beta's part is the epilogue that the second
+// kernel was for.
+__device__ inline void finishFour(float* c, float4 result, float4 bias, Finish by) {
   if (by.beta != 0.0f) {  // else C may hold NaN
     const float4 old = *reinterpret_cast<const float4*>(c);
     result.x += by.beta * old.x;
@@ -44,20 +44,20 @@ __device__ inline void finishFour(float* c, float4 sum, float4 bias, Finish by) 
                   klAtLeast(result.z + bias.z, by.least), klAtLeast(result.w + bias.w, by.least));
 }
 
-__device__ inline void finishOne(float* c, float sum, float bias, Finish by) {
-  const float scaled = by.beta == 0.0f ? by.alpha * sum : by.alpha * sum + by.beta * *c;
-  *c = klAtLeast(scaled + bias, by.least);
+__device__ inline void finishOne(float* c, float result, float bias, Finish by) {
+  if (by.beta != 0.0f) result += by.beta * *c;
+  *c = klAtLeast(result + bias, by.least);
 }
 
 template <bool kWhole>
-__device__ inline void finish(float* c, int colsLeft, float4 sum, float4 bias, Finish by) {
+__device__ inline void finish(float* c, int colsLeft, float4 result, float4 bias, Finish by) {
   if (kWhole) {
-    finishFour(c, sum, bias, by);
+    finishFour(c, result, bias, by);
   } else {
-    if (0 < colsLeft) finishOne(&c[0], sum.x, bias.x, by);
-    if (1 < colsLeft) finishOne(&c[1], sum.y, bias.y, by);
-    if (2 < colsLeft) finishOne(&c[2], sum.z, bias.z, by);
-    if (3 < colsLeft) finishOne(&c[3], sum.w, bias.w, by);
+    if (0 < colsLeft) finishOne(&c[0], result.x, bias.x, by);
+    if (1 < colsLeft) finishOne(&c[1], result.y, bias.y, by);
+    if (2 < colsLeft) finishOne(&c[2], result.z, bias.z, by);
+    if (3 < colsLeft) finishOne(&c[3], result.w, bias.w, by);
   }
 }
 
@@ -70,7 +70,9 @@ __device__ inline float4 biasOf(const float* __restrict__ bias, int colsLeft) {
                      3 < colsLeft ? bias[3] : 0);
 }
 
-__device__ inline float4 fourOf(const float* from) { return make_float4(from[0], from[1], from[2], from[3]); }
+__device__ inline float4 scaledFour(float alpha, const float* sum) {
+  return make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
+}
 
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, 1)
@@ -90,14 +92,16 @@ gemmFusedEpilogue(int m, int n, int k, const float* __restrict__ a, const float*
       for (int i = 0; i < TM; ++i) {
         const int r = part.rowOf(i);
         if (!kWhole && r >= m) break;  // a thread's rows ascend
-        finish<kWhole>(c + (long long)r * n + s, n - s, fourOf(&sum[i][j]), add, by);
+        finish<kWhole>(c + (long long)r * n + s, n - s, scaledFour(by.alpha, &sum[i][j]), add, by);
       }
     }
     return;
   }
 
   // Group after group of four rows of each thread: 32 rows of the block's tile, in whole. A thread
-  // writes the same four columns of all of them.
+  // writes the same four columns of all of them. Alpha comes first, because a 128-bit store takes four
+  // neighbouring registers: of the sums themselves, that would bind the main loop's choice of registers,
+  // and one FFMA in twenty would read three from one bank.
   const int s = part.col0 + threadIdx.x * 4 % BN;
   const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
   awaitCopies<0>();
@@ -110,7 +114,7 @@ gemmFusedEpilogue(int m, int n, int k, const float* __restrict__ a, const float*
     for (int l = 0; l < 4; ++l)
 #pragma unroll
       for (int j = 0; j < TN; j += 4)
-        *reinterpret_cast<float4*>(&in[l * kStrideC + j * kLanesN]) = fourOf(&sum[i + l][j]);
+        *reinterpret_cast<float4*>(&in[l * kStrideC + j * kLanesN]) = scaledFour(by.alpha, &sum[i + l][j]);
     __syncthreads();
 
 #pragma unroll
