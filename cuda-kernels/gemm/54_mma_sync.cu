@@ -2,7 +2,7 @@
 // @title   mma.sync and a copy pipeline
 // @after   53_wmma_staged
 // @idea    the instructions under WMMA, by hand: tiles come by asynchronous copies several stages ahead, ldmatrix reads them from a swizzled layout without padding, and the fragments of the next step load while mma.sync works on this one
-// @expect  sharedStoreWavefronts down, sharedStoreBankConflicts down, sharedLoadBankConflicts down
+// @expect  sharedLoads down, sharedLoadBankConflicts down, tensorUtilization up
 // @param   BM 256 {64,128,256}
 // @param   BN 128 {64,128,256}
 // @param   STAGES 4 {2,3,4,5}
