@@ -105,7 +105,7 @@ function valueWords({ unit, delta, verdict }: MetricDelta, a: number, b: number)
   if (from !== to)
     return `${from.endsWith(` ${unit}`) ? from.slice(0, -unit.length - 1) : from} → ${to}`
   // Too small a step for the digits shown, and yet one.
-  return verdict === 'same' || !delta
+  return verdict === 'same' || !delta || a === 0
     ? to
     : `${to}, ${delta > 0 ? '+' : '-'}${Math.abs((delta / a) * 100).toPrecision(1)} %`
 }
@@ -135,8 +135,9 @@ function stepWords(source: RungSource, [first, ...further]: readonly Finding[]):
     return delta ? metricWords(delta) : null
   }
   const wanted = expect.map(({ metric }) => metric)
-  if (first.rung.metrics.tensorUtilization?.value && !wanted.includes('tensorUtilization'))
-    wanted.push('tensorUtilization')
+  // Some instructions beside tensor products count a little on the tensor pipe: below one per cent it is not in use.
+  const tensorBusy = first.rung.metrics.tensorUtilization?.value ?? 0
+  if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
   if (wanted.length === 0) wanted.push('fmaUtilization')
   return wanted.map((id) => {
     const own = step(first, id)

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { readSession } from '../../src-main/adapters/session-store'
 import { LadderFile } from '../../src-main/domain/ladder'
 import { cardMetricIds } from '../../src-main/domain/metrics'
+import { problemLabel } from '../../src-main/domain/problem'
 import type { Session } from '../../src-main/domain/session'
 import { listRecordings } from '../../src-main/services/recordings'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from './support'
@@ -13,25 +14,30 @@ const recordings = await listRecordings(recordingsDir)
 
 describe('the shipped recordings', () => {
   it('are every ladder at the sizes that it is here for', () => {
-    const found = recordings.map(({ session }) => `${session.ladder.id} ${session.problem.m}`)
-    expect(new Set(found)).toEqual(
-      new Set([
-        'gemm-fp32 4096',
-        'gemm-fp32 1024',
-        'gemm-fp32 2048',
-        'gemm-fp32 8192',
-        'gemm-tensor 4096',
-        'gemm-tensor 8192',
-        'gemm-3xtf32 4096',
-        'gemm-3xtf32 8192',
-        'seed-cutlass 4096',
-        'seed-gtx1050 4096',
-        'seed-gtx1050 2048',
-        'seed-gtx1050 1024',
-        'seed-rtx3060 4096',
-        'seed-rtx3090 1024',
-        'seed-t4 16384',
-      ]),
+    const found = recordings.map(
+      ({ session }) => `${session.ladder.id} ${problemLabel(session.problem)} ${session.settings.profile}`,
+    )
+    expect(found.sort()).toEqual(
+      [
+        'gemm-fp32 4096³ standard',
+        'gemm-fp32 4096³ deep',
+        'gemm-fp32 1024³ card',
+        'gemm-fp32 2048³ card',
+        'gemm-fp32 8192³ card',
+        'gemm-tensor 4096³ standard',
+        'gemm-tensor 8192³ card',
+        'gemm-3xtf32 4096³ standard',
+        'gemm-3xtf32 8192³ card',
+        'seed-cutlass 4096³ standard',
+        'seed-cutlass 4096×4096×256 standard',
+        'seed-cutlass 256×256×16384 standard',
+        'seed-gtx1050 4096³ standard',
+        'seed-gtx1050 2048³ card',
+        'seed-gtx1050 1024³ card',
+        'seed-rtx3060 4096³ standard',
+        'seed-rtx3090 1024³ standard',
+        'seed-t4 16384×4096×4096 card',
+      ].sort(),
     )
   })
 
@@ -81,6 +87,7 @@ describe('the shipped recordings', () => {
         '05_thread_tile_2d': 0.52,
         '06_float4': 0.64,
         '11_warp_tile': 0.8,
+        '11_half_block': 0.9,
         '13_cp_async': 0.92,
         '14_block_128x256': 1,
         '17_fastest': 1,
@@ -110,7 +117,20 @@ describe('the shipped recordings', () => {
     },
   )
 
-  it.each(recordings.filter(({ session }) => session.settings.profile === 'card'))(
+  it.each([4096, 256])(
+    'seed-cutlass at K = %d: a fused epilogue takes less time than a second kernel',
+    (k) => {
+      const { session } = recordings.find(
+        ({ session: { ladder, problem } }) =>
+          ladder.id === 'seed-cutlass' && problem.m === 4096 && problem.k === k,
+      )!
+      const time = (id: string): number => rung(session, id).timing!.medianMs
+      expect(time('20_fused_epilogue')).toBeLessThan(time('21_unfused_epilogue'))
+      expect(time('20_fused_direct')).toBeLessThan(time('21_unfused_epilogue'))
+    },
+  )
+
+  it.each(recordings)(
     '$name has every rung that its ladder has today',
     async ({ session }) => {
       const file = join(root, 'cuda-kernels', 'ladders', `${session.ladder.id}.json`)

@@ -7,6 +7,9 @@
 // @param   GROUP 8 {1,4,8,16}
 // @dtype   f32
 // @requires sm_90a
+// Measured on an NVIDIA H200 at 4096^3 f32 after 61_tf32x3_cp_async (gemm-3xtf32-h200-4096): time 1.81 ms ->
+//   1.18 ms (1.53x), 2.46x as fast as 00_cublas; tensorUtilization 72.7 -> 81.6% (up as expected);
+//   registersPerThread 236 -> 168 registers (down as expected)
 
 #include "tensor_common.cuh"
 #include "tf32_common.cuh"

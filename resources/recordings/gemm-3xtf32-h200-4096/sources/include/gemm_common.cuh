@@ -56,6 +56,8 @@ __device__ inline void klStore(float4* c, float4 sum, float alpha, float beta) {
   *c = result;
 }
 
+inline bool klAligned16(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 16 == 0; }
+
 inline const char* klRequireF32(const KlGemm* p) {
   return p->dtype == KL_F32 ? nullptr : "this rung takes f32 inputs only";
 }

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-inline bool klAligned16(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 16 == 0; }
-
 // What 128-bit copies of A and B and 64-bit stores of C need.
 inline bool klRowsOfFour(const KlGemm* p) {
   return p->k % 4 == 0 && p->n % 4 == 0 && klAligned16(p->a) && klAligned16(p->b) && klAligned16(p->c);

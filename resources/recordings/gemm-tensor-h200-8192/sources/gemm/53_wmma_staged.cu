@@ -10,6 +10,9 @@
 // @param   STAGES 4 {2,3,4,5}
 // @dtype   bf16 f16
 // @requires sm_80
+// Measured on an NVIDIA H200 at 4096^3 bf16 after 52_wmma_warp_tile (gemm-tensor-h200-4096): time 1.27 ms ->
+//   435 us (2.91x), 0.456x as fast as 50_cublas_tensor; sharedLoads 0 -> 1.57 M (up as expected);
+//   tensorUtilization 17.1 -> 55.3%
 
 #include "tensor_common.cuh"
 

@@ -6,6 +6,9 @@
 // @param   STAGES 4 {2,3,4}
 // @dtype   bf16 f16
 // @requires sm_90a
+// Measured on an NVIDIA H200 at 4096^3 bf16 after 55_wgmma_tma (gemm-tensor-h200-4096): time 228 us -> 231 us
+//   (0.988x), 0.948x as fast as 50_cublas_tensor; registersPerThread 90 -> 168 registers (up as expected);
+//   tensorUtilization 80.2 -> 86.5%
 
 #include "tensor_common.cuh"
 

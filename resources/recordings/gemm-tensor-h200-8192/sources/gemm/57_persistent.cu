@@ -7,6 +7,8 @@
 // @param   BUFFERS 2 {2,4}
 // @dtype   bf16 f16
 // @requires sm_90a
+// Measured on an NVIDIA H200 at 4096^3 bf16 after 56_warp_specialized (gemm-tensor-h200-4096): time 231 us ->
+//   205 us (1.13x), 1.00x as fast as 50_cublas_tensor; tensorUtilization 86.5 -> 91.1%
 
 #include "tensor_common.cuh"
 
@@ -118,7 +120,11 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
         int row, col;
         order.at(tile, row, col);
         const int row0 = (row * kCluster + rank) * BM, col0 = col * BN;
-        for (int step = 0; step < steps; ++step) {
+        // To and fro along K: the next tile starts with the columns of A or rows of B that this one ends
+        // with, which are in L2.
+        const bool back = (tile - first) / stride % 2;
+        for (int i = 0; i < steps; ++i) {
+          const int step = back ? steps - 1 - i : i;
           // Both blocks must have left the stage: half of what lands in each comes from the other.
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;

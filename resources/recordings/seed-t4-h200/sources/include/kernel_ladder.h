@@ -2,7 +2,10 @@
  *
  * A rung is a shared library that computes C = alpha * A * B + beta * C, all matrices row-major
  * and dense: A is m x k, B is k x n, C is m x n. Every pointer is device memory.
- * When beta is 0, C must not be read: the runner poisons it with NaN. */
+ * When beta is 0, C must not be read: the runner poisons it with NaN.
+ *
+ * A rung whose header says `@epilogue` computes C = activation(alpha * A * B + beta * C + bias) with
+ * what it names there; any other rung is given neither, and need not look at the two. */
 #ifndef KERNEL_LADDER_H
 #define KERNEL_LADDER_H
 
@@ -20,6 +23,9 @@
 /* Element type of A and B. C is always float, and so is the accumulation. */
 enum KlDtype { KL_F32 = 0, KL_F16 = 1, KL_BF16 = 2 };
 
+/* What is applied to each element of C last. */
+enum KlActivation { KL_NONE = 0, KL_RELU = 1 };
+
 struct KlGemm {
   long long m, n, k;
   float alpha, beta;
@@ -29,6 +35,8 @@ struct KlGemm {
   int dtype;             /* a KlDtype */
   void* workspace;       /* kl_workspace_bytes() bytes, or null when it is 0 */
   size_t workspaceBytes;
+  const float* bias;     /* n floats, one for each column of C, or null */
+  int activation;        /* a KlActivation */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,184 @@
+// @rung    11_warp_tile
+// @title   Warp tile
+// @after   10_conflict_free
+// @idea    a warp computes a compact WM x WN tile with its lanes interleaved over it in groups of four, so that all it loads for one step is WM + WN floats, each group of lanes reading one piece
+// @expect  sharedLoadWavefronts down, sharedLoads same, fmaUtilization up
+// @param   BM 128 {64,128}
+// @param   BN 128 {64,128}
+// @param   BK 8 {8,16,32}
+// @param   WM 64 {32,64}
+// @param   WN 32 {32,64}
+// @param   SNAKE 1 {0,1}
+// @dtype   f32
+// Measured on an NVIDIA H200 at 4096^3 f32 after 10_conflict_free (gemm-fp32-h200-4096): time 3.39 ms ->
+//   3.25 ms (1.04x), 0.825x as fast as 00_cublas; sharedLoadWavefronts 403 M -> 268 M (down as expected) in
+//   gemm-fp32-h200-4096-deep; sharedLoads 134 M (same as expected); fmaUtilization 62.7 -> 65.0% (up as
+//   expected)
+
+// In the rung before, a warp's 2 x 16 threads cover 16 x 128 elements: 144 floats of A and B a step.
+// The same 2048 elements as 64 x 32 need 96, and a load reads at most 128 neighbouring bytes.
+// With the lanes in the order below, a load takes two passes through shared memory, where the rung
+// before takes two for A and four for B.
+
+#include "gemm_common.cuh"
+
+#include <stdint.h>
+
+constexpr int TN = 8, kLanesN = WN / TN;              // columns of a thread, lanes side by side
+constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
+constexpr int kWarpsN = BN / WN;
+constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
+
+static_assert(BM % WM == 0 && BN % WN == 0, "BM must be a multiple of WM, and BN of WN");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight neighbours of a row of A");
+static_assert(kRowsA <= BM && BM % kRowsA == 0,
+              "2 * BM must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the A tile: "
+              "a larger WM or WN helps");
+static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kRowsB == 0,
+              "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
+              "tile, which must cover whole rows of it: a larger BK helps");
+
+// At least 16 warps on an SM, or 8 where a thread computes 128 elements, so that one block computes
+// while another waits for its tiles.
+constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
+constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
+
+// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// all inside or all outside.
+template <bool kAligned>
+__device__ float4 loadFour(const float* row, int i, int length) {
+  if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
+  return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
+                     i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
+}
+
+template <bool kAligned>
+__global__ void __launch_bounds__(kThreads, kBlocksWanted)
+gemmWarpTile(int m, int n, int k, float alpha, const float* __restrict__ a,
+             const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8), kCopiesB = BK / kRowsB;
+  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed: a column of A is a row here
+  __shared__ __align__(16) float bTile[BK][BN];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  // Which four elements a thread copies. Two lanes share eight columns of A whatever BK is: the 32
+  // bytes of a sector, and no more rows of the transposed tile than the padding keeps apart.
+  const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
+  const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
+
+  // Beyond M the last row is read in place of nothing: what comes of it is never stored. The same
+  // goes for four columns beyond N when n is a multiple of 4.
+  const float* aRows[kPassesA];
+#pragma unroll
+  for (int i = 0; i < kPassesA; ++i)
+    aRows[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k;
+  const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
+  const float* bNext = b + (long long)bRow * n;
+
+  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
+  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
+  // is served in two passes rather than four.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
+  const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
+  float sum[TM][TN] = {};
+
+  for (int t = 0; t < k; t += BK) {
+    float4 aFour[kCopiesA], bFour[kCopiesB];
+    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
+#pragma unroll
+      for (int i = 0; i < kCopiesA; ++i)
+        aFour[i] = *reinterpret_cast<const float4*>(aRows[i % kPassesA] + aCol + i / kPassesA * 8 + t);
+#pragma unroll
+      for (int i = 0; i < kCopiesB; ++i)
+        bFour[i] = *reinterpret_cast<const float4*>(bNext + (long long)(i * kRowsB) * n + bFrom);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCopiesA; ++i)
+        aFour[i] = loadFour<kAligned>(aRows[i % kPassesA], aCol + i / kPassesA * 8 + t, k);
+#pragma unroll
+      for (int i = 0; i < kCopiesB; ++i)
+        bFour[i] = loadFour<kAligned>(bNext + (long long)(i * kRowsB) * n, bFrom,
+                                      t + bRow + i * kRowsB < k ? n : 0);
+    }
+    bNext += (long long)BK * n;
+
+#pragma unroll
+    for (int i = 0; i < kCopiesA; ++i) {
+      const int r = aRow + i % kPassesA * kRowsA, d = aCol + i / kPassesA * 8;
+      aTile[d + 0][r] = aFour[i].x;
+      aTile[d + 1][r] = aFour[i].y;
+      aTile[d + 2][r] = aFour[i].z;
+      aTile[d + 3][r] = aFour[i].w;
+    }
+#pragma unroll
+    for (int i = 0; i < kCopiesB; ++i)
+      *reinterpret_cast<float4*>(&bTile[bRow + i * kRowsB][bCol]) = bFour[i];
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      float aValues[TM], bValues[TN];
+#pragma unroll
+      for (int i = 0; i < TM; i += 4)
+        *reinterpret_cast<float4*>(&aValues[i]) =
+            *reinterpret_cast<const float4*>(&aTile[d][row + i * kLanesM]);
+#pragma unroll
+      for (int j = 0; j < TN; j += 4)
+        *reinterpret_cast<float4*>(&bValues[j]) =
+            *reinterpret_cast<const float4*>(&bTile[d][col + j * kLanesN]);
+      // With SNAKE back and forth over the columns: each FMA shares an operand with the one before, and
+      // what was just read from the registers is at hand without another read.
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int step = 0; step < TN; ++step) {
+          const int j = SNAKE && i % 2 ? TN - 1 - step : step;
+          sum[i][j] += aValues[i] * bValues[j];
+        }
+    }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
+    if (r >= m) break;  // rows of a thread ascend
+    float* cRow = c + (long long)r * n;
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) {
+      const int s = col0 + col + j * kLanesN;
+      if (kAligned) {
+        if (s < n)
+          klStore(reinterpret_cast<float4*>(&cRow[s]),
+                  make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
+      } else {
+#pragma unroll
+        for (int l = 0; l < 4; ++l)
+          if (s + l < n) klStore(&cRow[s + l], sum[i][j + l], alpha, beta);
+      }
+    }
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
+
+  // A 128-bit access needs a 16-byte aligned address in every row. Elsewhere the same kernel copies
+  // from and to global memory element by element, and still reads shared memory four at a time.
+  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+  const bool aligned = k % 4 == 0 && n % 4 == 0 &&
+                       (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
+  const auto kernel = aligned ? gemmWarpTile<true> : gemmWarpTile<false>;
+  kernel<<<grid, kThreads, 0, stream>>>(m, n, k, p->alpha, static_cast<const float*>(p->a),
+                                        static_cast<const float*>(p->b), p->beta, p->c);
+  return cudaGetLastError();
+}
