@@ -36,34 +36,52 @@ const plainName = (name: string): string =>
 
 /**
  * Sections by launch. They come in the order of the launches, several in a row for a launch whose
- * instructions come from several files, and none for a launch that the page has nothing of.
+ * instructions come from several files, and none for a launch that the page has nothing of. Variants of one
+ * source have kernels of one name: `isCodeOf` tells theirs apart.
  */
 function assignSections(
   launches: readonly Launch[],
   { sections }: SourcePage,
+  isCodeOf: (launch: Launch, section: SourceSection) => boolean = () => true,
 ): Map<number, SourceSection[]> {
   const assigned = new Map<number, SourceSection[]>()
   let at = -1
   for (const section of sections) {
     const name = plainName(section.kernelName)
+    const isOf = (launch: Launch): boolean =>
+      plainName(launch.kernelName) === name && isCodeOf(launch, section)
     const own = at < 0 ? undefined : assigned.get(launches[at]!.id)
     const goesOn =
       own !== undefined &&
-      plainName(launches[at]!.kernelName) === name &&
+      isOf(launches[at]!) &&
       section.file !== null &&
       !own.some(({ file }) => file === section.file)
     if (goesOn) {
       own.push(section)
       continue
     }
-    const next = launches.findIndex(
-      ({ kernelName }, index) => index > at && plainName(kernelName) === name,
-    )
+    const next = launches.findIndex((launch, index) => index > at && isOf(launch))
     if (next < 0) continue
     at = next
     assigned.set(launches[at]!.id, [section])
   }
   return assigned
+}
+
+/** Whether a section has an instruction at an address where the launch has one, by the view of SASS. */
+function sharesAddresses(
+  sass: ReadonlyMap<number, readonly SourceSection[]>,
+): (launch: Launch, section: SourceSection) => boolean {
+  const addresses = new Map<number, Set<number>>()
+  for (const [id, sections] of sass)
+    addresses.set(
+      id,
+      new Set(sections.flatMap(({ instructions }) => instructions.map(({ address }) => address))),
+    )
+  return ({ id }, { instructions }) => {
+    const own = addresses.get(id)
+    return !own || instructions.length === 0 || instructions.some(({ address }) => own.has(address))
+  }
 }
 
 /** `@!P0  BRA 0x7f67037a2ee0` → `@!P0 BRA 0x8e0`: where the kernel was loaded says nothing. */
@@ -154,7 +172,7 @@ export function toDeepProfiles(
   pages: DeepPages,
 ): Map<string, DeepProfile> {
   const sass = assignSections(launches, pages.sass)
-  const withLines = assignSections(launches, pages.lines)
+  const withLines = assignSections(launches, pages.lines, sharesAddresses(sass))
   const profiles = new Map<string, DeepProfile>()
   for (const launch of launches) {
     if (launch.rung === null) continue

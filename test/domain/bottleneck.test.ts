@@ -15,6 +15,8 @@ import { ncuCapture } from '../parsers/captures'
 
 const recordings = join(import.meta.dirname, '../../resources/recordings')
 const at4096 = await readSession(join(recordings, 'gemm-fp32-h200-4096'))
+/** At the level card. */
+const at8192 = await readSession(join(recordings, 'gemm-fp32-h200-8192'))
 const at1024 = await readSession(join(recordings, 'gemm-fp32-h200-1024'))
 const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 
@@ -173,10 +175,10 @@ describe('on an H200', () => {
   })
 
   it('with the card alone: a full FMA pipe and a tail can be told, the rest is unknown', () => {
-    expect(classOf(at4096, '00_cublas')).toBe('fma-issue')
+    expect(classOf(at8192, '00_cublas')).toBe('fma-issue')
     expect(classOf(at1024, '06_float4')).toBe('tail')
-    expect(classOf(at4096, '01_naive')).toBe('unknown')
-    const { missing } = bottleneckOf(at4096, rungOf(at4096, '01_naive')!)!
+    expect(classOf(at8192, '01_naive')).toBe('unknown')
+    const { missing } = bottleneckOf(at8192, rungOf(at8192, '01_naive')!)!
     expect(missing).toContain('issueSlotsBusy')
     expect(missing).toContain('l2Utilization')
   })

@@ -1,6 +1,6 @@
 // Shared by the fake tools: the recording they replay and the log of their calls.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -11,6 +11,24 @@ export function recorded(key, stream = 'stdout', recording = usual) {
   return existsSync(path)
     ? readFileSync(path, 'utf8')
     : gunzipSync(readFileSync(`${path}.gz`)).toString('utf8')
+}
+
+const definitions = (words) =>
+  words
+    .filter((word) => word.startsWith('-D'))
+    .sort()
+    .join(' ')
+
+/** The rung that was recorded of this source with these parameters; the source's own name where none was. */
+export function recordedVariant(source, words) {
+  const folder = join(root, 'resources', 'recordings', usual, 'raw', 'nvcc')
+  const found = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .find((name) => {
+      const { argv } = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+      return argv.includes(source) && definitions(argv) === definitions(words)
+    })
+  return basename(found ?? source, found ? '.json' : '.cu')
 }
 
 export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')

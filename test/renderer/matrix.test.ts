@@ -108,7 +108,7 @@ describe('the rows', () => {
 
   it('are found by label or by name, with their group', () => {
     const items = matrixItems(recorded.rungs, 'common')
-    const found = filterItems(items, ' FMA ', ({ id }) =>
+    const found = filterItems(items, ' FMA pipe', ({ id }) =>
       id === 'fmaUtilization' ? 'FMA pipe' : id,
     )
     expect(found).toMatchObject([{ type: 'group', id: 'arithmetic' }, { id: 'fmaUtilization' }])

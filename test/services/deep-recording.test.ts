@@ -173,7 +173,7 @@ describe('a deep run', () => {
     const out = join(machine.dir, 'kept')
     await machine.run({ target: ref, size: undefined, profile: 'deep' }, { out })
     expect((await readdir(join(out, 'deep'))).sort()).toEqual(
-      session.rungs.map(({ id }) => `${id}.json`),
+      session.rungs.map(({ id }) => `${id}.json`).sort(),
     )
   })
 })

@@ -17,9 +17,9 @@ export const recordingsDir = join(root, 'resources', 'recordings')
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (
   JSON.parse(readFileSync(join(root, 'cuda-kernels', 'ladders', 'gemm-fp32.json'), 'utf8')) as {
-    rungs: { id: string }[]
+    rungs: { id: string; as?: string }[]
   }
-).rungs.map(({ id }) => id)
+).rungs.map(({ id, as }) => as ?? id)
 
 export interface Machine {
   dir: string

@@ -29,7 +29,7 @@ import { rung, session } from '../../renderer/samples'
 import { recording } from './support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
-const card = recording('gemm-fp32-h200-4096')
+const card = recording('gemm-fp32-h200-8192')
 const small = recording('gemm-fp32-h200-1024')
 const seed = recording('seed-rtx3090-h200-1024')
 
@@ -45,7 +45,7 @@ describe('what is missing', () => {
       sessionLevel: 'card',
     })
     expect(commandFor(card, 'standard')).toBe(
-      'kernel-ladder run --ladder gemm-fp32 --size 4096 --profile standard',
+      'kernel-ladder run --ladder gemm-fp32 --size 8192 --profile standard',
     )
   })
 
@@ -164,7 +164,7 @@ describe('a sweep', () => {
 
   it('orders them by size and joins their rungs', () => {
     const { sizes, rungs } = sweep([card, small], 'toReference')
-    expect(sizes).toEqual(['1024³', '4096³'])
+    expect(sizes).toEqual(['1024³', '8192³'])
     const fastest = rungs.find(({ id }) => id === '17_fastest')!
     const of = (own: typeof card) =>
       own.rungs.find(({ id }) => id === '17_fastest')!.timing!.ratioToReference
