@@ -14,6 +14,8 @@ const get = (recording: string): Promise<Session> =>
   harness.core.call('sessions.get', { ref: `recorded:${recording}` })
 
 const climb = 'gemm-fp32-h200-4096'
+/** At the level card. */
+const card = 'gemm-fp32-h200-8192'
 const study = 'seed-rtx3090-h200-1024'
 
 async function open(
@@ -30,6 +32,9 @@ describe('every chart that a recording can draw', () => {
   it.each([
     [climb, 'occupancy', 1280, false],
     [climb, 'waves', 1280, true],
+    [climb, 'roofline', 1280, false],
+    [climb, 'stalls', 1920, true],
+    [climb, 'traffic', 1280, false],
     [climb, 'sweep', 1920, false],
     [study, 'study', 1920, true],
   ])('%s: %s at %i px', async (recording, chart, width, dark) => {
@@ -48,7 +53,7 @@ describe('every chart that a recording can draw', () => {
 })
 
 it('opens with the first chart that has something to draw, and leads to the others by keyboard', async () => {
-  const { page } = await harness.open(route(climb))
+  const { page } = await harness.open(route(card))
   await page.getByRole('heading', { name: 'Occupancy limiters' }).waitFor()
   await page.getByRole('link', { name: 'Waves and tail' }).focus()
   await page.keyboard.press('Enter')
@@ -58,13 +63,13 @@ it('opens with the first chart that has something to draw, and leads to the othe
 })
 
 it('names the level and the command in place of zeros where nothing was collected', async () => {
-  const session = await get(climb)
+  const session = await get(card)
   expect(session.settings.profile).toBe('card')
   for (const chart of ['stalls', 'traffic', 'roofline']) {
-    const { page } = await harness.open(route(climb, chart))
+    const { page } = await harness.open(route(card, chart))
     await page.getByText('Not collected').waitFor()
     expect(await page.locator('.empty code').innerText()).toBe(
-      `kernel-ladder run --ladder ${session.ladder.id} --size 4096 --profile standard`,
+      `kernel-ladder run --ladder ${session.ladder.id} --size 8192 --profile standard`,
     )
     expect(await page.locator('canvas').count()).toBe(0)
     await page.context().close()

@@ -62,7 +62,7 @@ describe('run --target recorded --json', () => {
       })
       expect(rung.verify).toMatchObject({ passed: true })
       expect(rung.timing).toMatchObject({ medianMs: expect.any(Number) as number })
-      expect(rung.profile).toMatchObject({ passes: 1 })
+      expect(rung.profile).toMatchObject({ passes: 7 })
     }
     expect(stderr).toContain('Collecting counters')
   })

@@ -91,7 +91,7 @@ describe('report', () => {
     expect(Math.abs(width - 2009)).toBeLessThan(2)
     const unknown = await draw('waves:99_x', 'x.svg')
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/"99_x".*06_float4/s)])
-    const without = await draw('traffic', 'x.svg', recorded)
+    const without = await draw('traffic', 'x.svg', 'recorded:gemm-fp32-h200-8192')
     expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('standard')])
     expect((await readdir(dir)).sort()).toEqual(['r.svg', 's.png'])
   })

@@ -15,7 +15,8 @@ const recordings = await listRecordings(recordingsDir)
 describe('the shipped recordings', () => {
   it('are every ladder at the sizes that it is here for', () => {
     const found = recordings.map(
-      ({ session }) => `${session.ladder.id} ${problemLabel(session.problem)} ${session.settings.profile}`,
+      ({ session }) =>
+        `${session.ladder.id} ${problemLabel(session.problem)} ${session.settings.profile}`,
     )
     expect(found.sort()).toEqual(
       [
@@ -130,14 +131,11 @@ describe('the shipped recordings', () => {
     },
   )
 
-  it.each(recordings)(
-    '$name has every rung that its ladder has today',
-    async ({ session }) => {
-      const file = join(root, 'cuda-kernels', 'ladders', `${session.ladder.id}.json`)
-      const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
-      expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
-    },
-  )
+  it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
+    const file = join(root, 'cuda-kernels', 'ladders', `${session.ladder.id}.json`)
+    const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
+    expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
+  })
 })
 
 describe('replaying', () => {
