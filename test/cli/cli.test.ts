@@ -79,6 +79,13 @@ it('run --ladder seed-rtx3090 shows our stride study beside its author’s', asy
     )
 })
 
+it('show names the rung that a step is to, where that is not the row above', async () => {
+  const { stdout } = await run(['show', 'recorded:gemm-fp32-h200-4096'])
+  expect(stdout).toMatch(
+    /^to prev\.: the row above, .*: 11_half_block to 10_conflict_free, 12_register_prefetch to 11_warp_tile$/m,
+  )
+})
+
 describe('bad usage and input exit 2 with a sentence, and print nothing on stdout', () => {
   it.each([
     [[], /Usage/],

@@ -136,6 +136,11 @@ export function describeSession(session: Session): string {
             ),
         ],
   )
+  // The rung that a rung comes after need not be the row above it.
+  const steppedOver = session.rungs.flatMap(({ id }, at) => {
+    const before = rungBefore(session, id)?.id
+    return before && before !== session.rungs[at - 1]?.id ? [`${id} to ${before}`] : []
+  })
   // An import may not know them, which is 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
   const imported = session.target.kind === 'imported'
@@ -156,6 +161,9 @@ export function describeSession(session: Session): string {
     describeOrigin(session),
     table(session.rungs, columns),
     evidence,
+    ...(steppedOver.length > 0
+      ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
+      : []),
     ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
     ...session.warnings.map((warning) => `warning: ${warning}`),
     ...ratioWarnings(session).map(inEnglish),
