@@ -8,8 +8,8 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 13_cp_async (seed-cutlass-h200): time 2.69 ms -> 3.10 ms
-//   (0.865x), 0.904x as fast as 00_cublas; achievedOccupancy 23.7 -> 24.6% (up as expected); fmaUtilization
+// Measured on an NVIDIA H200 at 4096^3 f32 after 13_cp_async (seed-cutlass-h200): time 2.69 ms -> 3.07 ms
+//   (0.875x), 0.905x as fast as 00_cublas; achievedOccupancy 23.7 -> 24.6% (up as expected); fmaUtilization
 //   79.3 -> 71.9% (expected up, went down); sharedLoads 198 M -> 199 M (same as expected)
 
 // A block of 64 x 64 has room for two warps of 64 x 32: half of an SM's schedulers would idle. Eight
