@@ -17,7 +17,20 @@ export interface Recording {
   session: Session
 }
 
-export async function listRecordings(root: string): Promise<Recording[]> {
+const listed = new Map<string, Promise<readonly Recording[]>>()
+
+/** The recordings below a folder, read once: they ship with the program and nothing writes them while it runs. */
+export function listRecordings(root: string): Promise<readonly Recording[]> {
+  const known = listed.get(root)
+  if (known) return known
+  const found = readRecordings(root)
+  listed.set(root, found)
+  // A disk that could not be read may be there the next time.
+  found.catch(() => listed.delete(root))
+  return found
+}
+
+async function readRecordings(root: string): Promise<Recording[]> {
   const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
     stored.session !== null
   const recordings = (await listSessions(root))

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -136,6 +136,16 @@ describe('the shipped recordings', () => {
     const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
     expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
   })
+})
+
+it('recordings are read once in the life of a program', async () => {
+  const dir = await tempDir()
+  const name = 'seed-t4-h200'
+  await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
+  const [first] = await listRecordings(dir)
+  await rm(join(dir, name), { recursive: true })
+  expect(await listRecordings(dir)).toEqual([first])
+  expect(first!.name).toBe(name)
 })
 
 describe('replaying', () => {
