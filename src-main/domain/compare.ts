@@ -20,7 +20,7 @@ export interface MetricDelta {
   /** b / a; null when a is 0. */
   ratio: number | null
   verdict: Verdict
-  /** What the header of rung b predicted, and whether it came true; null when it said nothing. */
+  /** What the header of rung b predicted of this step, and whether it came true; null when it said nothing. */
   expected: { direction: 'up' | 'down' | 'same'; met: boolean | null } | null
 }
 
@@ -34,9 +34,17 @@ export interface TimeDelta {
   verdict: Verdict
 }
 
+/** A parameter that two builds of one source differ in; null where a side does not know it. */
+export interface ParameterDelta {
+  name: string
+  a: number | null
+  b: number | null
+}
+
 export interface RungComparison {
   a: { session: string; rung: string; title: string }
   b: { session: string; rung: string; title: string }
+  parameters: ParameterDelta[]
   time: TimeDelta
   metrics: MetricDelta[]
 }
@@ -70,6 +78,22 @@ function expectationMet(
   return direction === 'up' ? b > a : b < a
 }
 
+/** Whether a step from a to b is the one that b's header predicts: from the rung it comes after, where it names one. */
+export const isPredicted = (a: RungResult, b: RungResult): boolean =>
+  b.expect.length > 0 && (b.after === null || b.after === a.id)
+
+/** Empty for two sources: equal names need not mean the same there. */
+export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
+  a.file === b.file
+    ? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])]
+        .map((name) => ({ name, a: a.params[name] ?? null, b: b.params[name] ?? null }))
+        .filter((one) => one.a !== one.b)
+    : []
+
+/** `BM 128 → 64, BK 8 → 16` */
+export const parameterWords = (deltas: readonly ParameterDelta[]): string =>
+  deltas.map(({ name, a, b }) => `${name} ${a ?? '–'} → ${b ?? '–'}`).join(', ')
+
 function compareMetric(
   id: string,
   unit: Unit,
@@ -82,7 +106,7 @@ function compareMetric(
   const known = left?.value != null && right?.value != null
   const delta = known ? right.value! - left.value! : null
   const verdict = known ? metricVerdict(id, left.value!, right.value!) : 'unknown'
-  const expectation = b.expect.find(({ metric }) => metric === id)
+  const expectation = isPredicted(a, b) ? b.expect.find(({ metric }) => metric === id) : undefined
   return {
     id,
     label,
@@ -130,6 +154,7 @@ export function compareRungs(
   return {
     a: side(a),
     b: side(b),
+    parameters: parameterDeltas(a.rung, b.rung),
     time: compareTime(a.rung, b.rung),
     metrics: metricDefinitions
       .filter(({ id }) => a.rung.metrics[id] || b.rung.metrics[id])

@@ -273,3 +273,9 @@ describe('rungs with a deep profile', () => {
     await page.context().close()
   })
 })
+
+it('says of two variants of one source which parameters differ, where the source cannot', async () => {
+  const { page } = await harness.open(compareRoute(ref, '11_warp_tile', '11_half_block'))
+  await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
+  await page.context().close()
+})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../src-main/adapters/session-store'
-import { compareRungs, dynamicMetricNoise } from '../../src-main/domain/compare'
+import { compareRungs, dynamicMetricNoise, parameterWords } from '../../src-main/domain/compare'
 import type { MetricValue } from '../../src-main/domain/metrics'
 import { rungBefore, rungOf, type RungResult } from '../../src-main/domain/session'
 
@@ -75,6 +75,26 @@ describe('comparing two rungs', () => {
     })
   })
 
+  it('holds a header to its predictions against the rung that it comes after, and no other', () => {
+    const predicted = (a: string, b: string): boolean =>
+      compare(rung(a), rung(b)).metrics.some(({ expected }) => expected !== null)
+    expect(predicted('10_conflict_free', '11_warp_tile')).toBe(true)
+    expect(predicted('06_float4', '11_warp_tile')).toBe(false)
+    expect(predicted('11_warp_tile', '11_half_block')).toBe(false)
+  })
+
+  it('names the parameters that two variants of one source differ in, and none of two sources', () => {
+    const { parameters } = compare(rung('11_warp_tile'), rung('11_half_block'))
+    expect(parameters).toEqual([
+      { name: 'BM', a: 128, b: 64 },
+      { name: 'BK', a: 8, b: 16 },
+      { name: 'WM', a: 64, b: 32 },
+      { name: 'WN', a: 32, b: 64 },
+    ])
+    expect(parameterWords(parameters)).toBe('BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64')
+    expect(compare(rung('11_half_block'), rung('12_register_prefetch')).parameters).toEqual([])
+  })
+
   it.each([
     [1000, 1009, true, 'worse'],
     [1000, 1011, false, 'worse'],
@@ -83,6 +103,7 @@ describe('comparing two rungs', () => {
   ])('from %d to %d loads a prediction of the same is met: %s', (a, b, met, told) => {
     const predicting = (value: number) => ({
       ...rung('03_shared_tile'),
+      after: null,
       expect: [{ metric: 'sharedLoads', direction: 'same' as const }],
       metrics: { sharedLoads: measured(value) },
     })

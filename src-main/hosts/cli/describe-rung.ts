@@ -6,7 +6,7 @@ import type {
   Derivation,
 } from '../../domain/bottleneck'
 import { ratioWarning } from '../../domain/comparability'
-import { compareRungs } from '../../domain/compare'
+import { compareRungs, isPredicted } from '../../domain/compare'
 import {
   lineHeat,
   opcodeHistogram,
@@ -189,7 +189,7 @@ function describeRules(profile: DeepProfile): string[] {
 /** What the header of a rung expects against the rung before, and what came of it here. */
 function describeExpected(session: Session, rung: RungResult): string[] {
   const before = rungBefore(session, rung.id)
-  if (!before || rung.expect.length === 0) return []
+  if (!before || !isPredicted(before, rung)) return []
   const { metrics } = compareRungs({ session, rung: before }, { session, rung })
   const rows = metrics.filter(({ expected }) => expected !== null)
   // A metric that this session's level does not collect has no row of its own in the comparison.

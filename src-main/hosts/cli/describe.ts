@@ -1,7 +1,7 @@
 /** A session and a comparison as terminal text. */
 import { ratioWarnings } from '../../domain/comparability'
 import type { MetricDelta, RungComparison, Verdict } from '../../domain/compare'
-import { speedup } from '../../domain/compare'
+import { parameterWords, speedup } from '../../domain/compare'
 import { threadsPerBlock } from '../../domain/derived-metrics'
 import { inEnglish } from '../../domain/messages/message'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
@@ -188,7 +188,7 @@ export function describeExpectation({ expected }: MetricDelta): string {
 }
 
 export function describeComparison(comparison: RungComparison, hunks: readonly Hunk[]): string {
-  const { a, b, time, metrics } = comparison
+  const { a, b, parameters, time, metrics } = comparison
   const rows = [
     {
       label: 'Time',
@@ -223,6 +223,7 @@ export function describeComparison(comparison: RungComparison, hunks: readonly H
   return [
     `${a.rung} (${a.title}) → ${b.rung} (${b.title})`,
     table(rows, columns),
+    ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
     ...(patch.length > 0 ? ['', ...patch] : ['', 'The sources are the same.']),
   ].join('\n')
 }
