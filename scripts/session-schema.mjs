@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * Writes docs/SESSION-SCHEMA.json and docs/LAB-SCHEMA.json; tests fail while they are not current.
+ * Writes docs/SESSION-SCHEMA.json, docs/LAB-SCHEMA.json and docs/CI-SCHEMA.json; tests fail while they are not current.
  * `node scripts/session-schema.mjs`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { root, runScript, say } from './lib/project.mjs'
-import { labSchemaText, sessionSchemaText } from './lib/session-schema.mjs'
+import { ciSchemaText, labSchemaText, sessionSchemaText } from './lib/session-schema.mjs'
 
 await runScript(async () => {
   const { module } = await runnerImport(join(root, 'src-main/domain/session.ts'))
@@ -15,6 +15,9 @@ await runScript(async () => {
   writeFileSync(join(root, 'docs/SESSION-SCHEMA.json'), text)
   const labs = await runnerImport(join(root, 'src-main/domain/labs/lab.ts'))
   writeFileSync(join(root, 'docs/LAB-SCHEMA.json'), await labSchemaText(labs.module.LabFile))
-  say('Wrote docs/SESSION-SCHEMA.json and docs/LAB-SCHEMA.json.')
+  const ci = (await runnerImport(join(root, 'src-main/domain/baseline-document.ts'))).module
+  const ciText = await ciSchemaText(ci.CiDocument, ci.ciSchemaVersion)
+  writeFileSync(join(root, 'docs/CI-SCHEMA.json'), ciText)
+  say('Wrote docs/SESSION-SCHEMA.json, docs/LAB-SCHEMA.json and docs/CI-SCHEMA.json.')
   return 0
 })

@@ -1,5 +1,5 @@
 // @ts-check
-/** The published JSON schemas of session.json and of a lab's front matter, from the zod schemas that read them. */
+/** The published JSON schemas of session.json, of a lab's front matter and of a check against a baseline, from the zod schemas that read them. */
 import { format } from 'prettier'
 import { z } from 'zod'
 
@@ -31,4 +31,15 @@ export const labSchemaText = (lab) =>
         'The YAML at the top of lab.md. docs/LABS.md tells what the keys mean; `kernel-ladder lab validate` also looks at the rungs, metrics and files that they name.',
     },
     lab,
+  )
+
+/** @param {z.ZodType} document @param {number} version @returns {Promise<string>} */
+export const ciSchemaText = (document, version) =>
+  schemaText(
+    {
+      title: `Kernel Ladder check against a baseline, version ${version}`,
+      description:
+        'What `kernel-ladder report --ci --json` writes. docs/CI.md tells what it means.',
+    },
+    document,
   )

@@ -10,8 +10,11 @@ export interface Comparability {
   warnings: AnyMessage[]
 }
 
-/** Clocks wander by a few MHz between samples; from here on they change the times visibly. */
+/** Clocks wander by a few MHz between samples; beyond this share they change the times visibly. */
 const clockTolerance = 0.02
+
+export const clocksDiffer = (a: number, b: number): boolean =>
+  Math.abs(a - b) > clockTolerance * Math.max(a, b)
 
 const unknown = message('guard.unknown')
 
@@ -30,9 +33,7 @@ function medianClock(session: Session): number | null {
 function clockWarning(left: Session, right: Session): AnyMessage[] {
   const [a, b] = [medianClock(left), medianClock(right)]
   if (a === null || b === null) return a === b ? [] : [message('guard.clockUnknown')]
-  return Math.abs(a - b) <= clockTolerance * Math.max(a, b)
-    ? []
-    : [message('guard.clock', { a, b })]
+  return clocksDiffer(a, b) ? [message('guard.clock', { a, b })] : []
 }
 
 function problemWords(session: Session): Said {
@@ -68,26 +69,18 @@ export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage 
 export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
-/** Rungs that keep their name and compute something else. */
-const otherwiseComputed = (a: Session, b: Session): AnyMessage[] =>
-  a.rungs.flatMap((left) => {
-    const right = rungOf(b, left.id)
-    return !right || computeTheSame(left, right)
-      ? []
-      : [
-          message('guard.computesOther', {
-            rung: left.id,
-            a: computed(left),
-            b: computed(right),
-          }),
-        ]
-  })
+/** Said of a rung that kept its name and computes something else; empty where it does not. */
+export const otherwiseComputed = (a: RungResult, b: RungResult): AnyMessage[] =>
+  computeTheSame(a, b)
+    ? []
+    : [message('guard.computesOther', { rung: a.id, a: computed(a), b: computed(b) })]
 
 type Compared =
   | 'ladder'
   | 'problem'
   | 'dtype'
   | 'gpu'
+  | 'computeCapability'
   | 'smCount'
   | 'driver'
   | 'cudaDriver'
@@ -115,8 +108,12 @@ export function comparability(a: Session, b: Session): Comparability {
       ...differs('dtype', (session) => word(problemOf(session)?.dtype)),
     ],
     warnings: [
-      ...otherwiseComputed(a, b),
+      ...a.rungs.flatMap((left) => {
+        const right = rungOf(b, left.id)
+        return right ? otherwiseComputed(left, right) : []
+      }),
       ...differs('gpu', ({ device }) => word(device?.name)),
+      ...differs('computeCapability', ({ device }) => word(device?.computeCapability)),
       ...differs('smCount', ({ device }) => word(device?.smCount)),
       ...differs('driver', ({ device }) => word(device?.driver)),
       ...differs('cudaDriver', ({ device }) => word(device?.cudaDriver)),

@@ -176,9 +176,13 @@ function program(finish: (code: number) => void): Command {
     )
     .option('--wide', 'CSV with a line a rung in place of a line a figure')
     .option('--date <day>', 'a day to print in it; without, the same session gives the same bytes')
-    .option('--ci', 'a summary in Markdown on stdout; exits 1 when a rung got slower or broke')
+    .option(
+      '--ci',
+      'a check in Markdown on stdout; exits 1 when a rung got slower or broke, 2 when that cannot be told',
+    )
     .option('--baseline <session>', 'what --ci compares with')
-    .option('--threshold <percent>', 'how much slower --ci lets a rung get (3)')
+    .option('--threshold <percent>', 'how much slower --ci lets a rung get, 0.1 to 100 (3)')
+    .option(json, 'with --ci: exactly one JSON document on stdout')
     .action(async (name: string, options: ReportCommandOptions) =>
       finish(await reportCommand(name, options)),
     )
@@ -252,9 +256,9 @@ async function main(): Promise<number> {
   }
 }
 
-// A reader that went away (`| head`) is no error.
+// A reader that went away (`| head`) is no error, and changes no verdict.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
+  if (error.code === 'EPIPE') process.exit()
   throw error
 })
 

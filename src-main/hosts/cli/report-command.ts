@@ -4,8 +4,9 @@ import { assets } from '../../adapters/assets'
 import { drawInPage, drawPng, printPdf } from '../../adapters/chromium'
 import { sessionsDir } from '../../adapters/paths'
 import type { ReportStage } from '../../contract/report'
+import { checkExitCodes } from '../../domain/baseline-document'
 import { chartIds, isChartId } from '../../domain/drawing'
-import { exitCodes, inputError } from '../../domain/errors'
+import { inputError } from '../../domain/errors'
 import { reportSections, type ReportSection } from '../../domain/frozen-report'
 import { hasSections, reportFormats, type ReportFormat } from '../../domain/report-format'
 import { parseFormat, reportCi, reportPictures } from '../../services/report'
@@ -27,19 +28,22 @@ export interface ReportCommandOptions {
   ci?: boolean
   baseline?: string
   threshold?: string
+  json?: boolean
 }
 
 const toStdout = '-'
 const defaultThreshold = 3
+/** Below, no measurement decides; above, twice the time would pass. */
+const [leastThreshold, mostThreshold] = [0.1, 100]
 
 const open = async (name: string): Promise<OpenedSession> =>
   openNamed({ assets: await assets(), store: sessionsDir() }, name)
 
 function percent(word: string): number {
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
-  if (!Number.isFinite(value))
+  if (!(value >= leastThreshold && value <= mostThreshold))
     throw inputError(
-      `--threshold ${JSON.stringify(word)} is not a share in percent.`,
+      `--threshold ${JSON.stringify(word)} is not a percentage from ${leastThreshold} to ${mostThreshold}.`,
       'For example --threshold 3.',
     )
   return value
@@ -81,18 +85,26 @@ async function deliver(
 async function check(name: string, options: ReportCommandOptions): Promise<number> {
   refuse(
     options,
-    ['format', 'compare', 'wide', 'date', 'sections', 'rungs'],
+    ['format', 'compare', 'wide', 'date', 'sections', 'chart'],
     'does not go with --ci',
   )
   if (options.baseline === undefined)
     throw inputError('--ci needs a session to compare with.', 'Name it with --baseline.')
-  const threshold = options.threshold === undefined ? defaultThreshold : percent(options.threshold)
+  const { threshold, rungs, json = false } = options
   const out = options.out ?? toStdout
+  const choice = {
+    thresholdPercent: threshold === undefined ? defaultThreshold : percent(threshold),
+    json,
+    ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
+  }
   if (out !== toStdout) await checkPlace(out)
-  const { text, passed } = reportCi(await open(options.baseline), await open(name), threshold)
+  const [baseline, now] = [await open(options.baseline), await open(name)]
+  const { text, verdict, headline } = reportCi(baseline, now, choice)
   await deliver(text, toStdout)
   if (out !== toStdout) await deliver(text, out)
-  return passed ? 0 : exitCodes.failed
+  // Stdout may go to a file that nobody looks at; the log says it too.
+  note(`Kernel Ladder: ${headline}`)
+  return checkExitCodes[verdict]
 }
 
 /** The words of a list with commas; an empty list would make an empty report. */
@@ -156,10 +168,10 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
 export async function reportCommand(name: string, options: ReportCommandOptions): Promise<number> {
   if (options.ci) return check(name, options)
   if (options.chart !== undefined) {
-    refuse(options, ['baseline', 'threshold'], 'goes with --ci only')
+    refuse(options, ['baseline', 'threshold', 'json'], 'goes with --ci only')
     return chart(name, options.chart, options)
   }
-  refuse(options, ['baseline', 'threshold'], 'goes with --ci only')
+  refuse(options, ['baseline', 'threshold', 'json'], 'goes with --ci only')
   const { format: word, out, compare, wide, sections, rungs } = options
   if (word === undefined)
     throw inputError('--format is missing.', `Formats: ${reportFormats.join(', ')}.`)

@@ -1,10 +1,10 @@
-/** Two sessions side by side, in each format, and the summary for continuous integration. */
+/** Two sessions side by side, in each format. */
 import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/units'
-import { sessionSchemaVersion } from '../../domain/session'
+import { sessionSchemaVersion, type Session } from '../../domain/session'
 import type { MetricDelta } from '../../domain/compare'
 import type { ReportSection } from '../../domain/frozen-report'
 import { mdPicture, pairChart } from './charts'
-import { counts, type ComparedRung, type ComparisonModel, type Regressions } from './comparison'
+import { counts, type ComparedFact, type ComparedRung, type ComparisonModel } from './comparison'
 import { csvTable, type Cell } from '../../domain/text/csv'
 import { list, patchText, verdictWords } from './markdown'
 import {
@@ -100,7 +100,7 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
 export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'
 
-const factTable = ({ facts }: ComparisonModel): string =>
+export const factTable = (facts: readonly ComparedFact[]): string =>
   mdTable(
     [
       { header: 'What', align: 'left' },
@@ -110,7 +110,7 @@ const factTable = ({ facts }: ComparisonModel): string =>
     facts.map(({ label, a, b, code }) => [md(label), ...[a, b].map(code ? mdCodeCell : md)]),
   )
 
-const originTable = (model: ComparisonModel): string =>
+export const originTable = (a: Session, b: Session): string =>
   details(
     'Sources and parameters of each rung',
     mdTable(
@@ -121,7 +121,7 @@ const originTable = (model: ComparisonModel): string =>
         { header: 'SHA-256', align: 'left' },
         { header: 'Parameters', align: 'left' },
       ],
-      rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) => [
+      rungOrigins(a, b).map(({ id, which, file, sourceHash, params }) => [
         mdCodeCell(id),
         which,
         mdCodeCell(file),
@@ -152,8 +152,8 @@ export function comparisonMarkdown(model: ComparisonModel, pictures: string | nu
     ...told('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
     ...told('compare', () => headed('## Sources', model.rungs.flatMap(sourceBlock))),
     '## Provenance',
-    factTable(model),
-    originTable(model),
+    factTable(model.facts),
+    originTable(model.a, model.b),
   ].join('\n\n')}\n`
 }
 
@@ -260,27 +260,4 @@ export function comparisonTex(model: ComparisonModel): string {
     '\\end{table}',
     '',
   ].join('\n')
-}
-
-/** For a pull request: the verdict first, then the table. The first session is the baseline. */
-export function ciMarkdown(
-  model: ComparisonModel,
-  { slower, broken }: Regressions,
-  thresholdPercent: number,
-): string {
-  const bad = slower.length + broken.length
-  const faster = model.rungs.filter(({ comparison }) => comparison.time.verdict === 'better').length
-  return `${[
-    `## Kernel Ladder: ${bad === 0 ? `no rung got more than ${thresholdPercent} % slower` : `${bad} of ${model.rungs.length} rungs got worse`}`,
-    `${md(title(model))}. Baseline (first): ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Now (second): ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}. ${faster} of ${model.rungs.length} rungs got faster beyond the spread of both.`,
-    ...warningLines(model),
-    ...(bad > 0 ? [list([...broken, ...slower])] : []),
-    ...(model.changes.length > 0
-      ? [details('Rungs and statuses that changed', list(model.changes))]
-      : []),
-    timeTable(model),
-    `A rung counts as slower when its median time grew by more than ${thresholdPercent} % and by more than both spreads explain. ${md(comparisonLegend)}`,
-    details('Provenance', factTable(model)),
-    originTable(model),
-  ].join('\n\n')}\n`
 }

@@ -9,7 +9,6 @@ import type { ReportSection } from '../../domain/frozen-report'
 import { inEnglish } from '../../domain/messages/message'
 import { paramWords } from '../../domain/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session'
-import { formatMs } from '../../domain/units'
 import { diffSources, type Hunk } from '../source-diff'
 import type { ReportInput } from './model'
 import { printedProvenance } from '../../domain/provenance'
@@ -34,8 +33,36 @@ export interface ComparisonModel {
   rungs: ComparedRung[]
   /** Rungs that one session alone has, and rungs with other parameters or another status. */
   changes: Sentence[]
-  facts: { id: string; label: string; a: string; b: string; code?: true }[]
+  facts: ComparedFact[]
 }
+
+/** A line of both provenances. */
+export interface ComparedFact {
+  id: string
+  label: string
+  a: string
+  b: string
+  code?: true
+}
+
+export function factsOf(a: Session, b: Session): ComparedFact[] {
+  const other = printedProvenance(b)
+  return printedProvenance(a).map((fact, index) => ({
+    id: fact.id,
+    label: fact.label,
+    a: fact.value,
+    b: other[index]!.value,
+    ...(fact.code ? { code: fact.code } : {}),
+  }))
+}
+
+export const parameterChanges = (a: Session, b: Session): Sentence[] =>
+  a.rungs.flatMap((left): Sentence[] => {
+    const right = rungOf(b, left.id)
+    const [before, after] = [paramWords(left), right ? paramWords(right) : '']
+    if (!right || before === after) return []
+    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
+  })
 
 function changesOf(a: Session, b: Session): Sentence[] {
   const only = (one: Session, other: Session, which: string): Sentence[] =>
@@ -48,13 +75,7 @@ function changesOf(a: Session, b: Session): Sentence[] {
     const why = right.status === 'ok' ? '' : ` ${right.reason ?? 'No reason was recorded.'}`
     return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
   })
-  const parameters = a.rungs.flatMap((left): Sentence[] => {
-    const right = rungOf(b, left.id)
-    const [before, after] = [paramWords(left), right ? paramWords(right) : '']
-    if (!right || before === after) return []
-    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
-  })
-  return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameters, ...statuses]
+  return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameterChanges(a, b), ...statuses]
 }
 
 export function buildComparison(before: ReportInput, after: ReportInput): ComparisonModel {
@@ -82,7 +103,6 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       'These sessions cannot be compared: they have no rung in common.',
       'See the rungs of each with `kernel-ladder show`.',
     )
-  const factsOfB = printedProvenance(b)
   return {
     sections: before.sections,
     a,
@@ -95,13 +115,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     ],
     rungs,
     changes: changesOf(a, b),
-    facts: printedProvenance(a).map((fact, index) => ({
-      id: fact.id,
-      label: fact.label,
-      a: fact.value,
-      b: factsOfB[index]!.value,
-      ...(fact.code ? { code: fact.code } : {}),
-    })),
+    facts: factsOf(a, b),
   }
 }
 
@@ -111,30 +125,4 @@ export function counts({ rungs }: ComparisonModel): string {
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
   return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
-}
-
-export interface Regressions {
-  /** Slower than the threshold and slower than the spread of both sessions explains. */
-  slower: Sentence[]
-  /** Was ok in the baseline, and is wrong or failed now, or was not reached. */
-  broken: Sentence[]
-}
-
-/** What must fail a check of continuous integration, with the baseline as the first session. */
-export function regressions({ rungs }: ComparisonModel, thresholdPercent: number): Regressions {
-  const slower = rungs.flatMap(({ b, comparison: { time } }): Sentence[] => {
-    if (time.verdict !== 'worse' || time.aMs === null || time.bMs === null) return []
-    const percent = (time.bMs / time.aMs - 1) * 100
-    if (percent <= thresholdPercent) return []
-    return [
-      say`${code(b.id)} got ${percent.toFixed(1)} % slower: ${formatMs(time.aMs)} → ${formatMs(time.bMs)}; the spread of both explains ${(time.noise! * 100).toFixed(2)} %.`,
-    ]
-  })
-  const broken = rungs
-    .filter(({ a, b }) => a.status === 'ok' && ['wrong', 'failed', 'not-run'].includes(b.status))
-    .map(
-      ({ b }): Sentence =>
-        say`${code(b.id)} was ok and is ${b.status}. ${b.reason ?? 'No reason was recorded.'}`,
-    )
-  return { slower, broken }
 }

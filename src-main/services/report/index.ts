@@ -1,5 +1,7 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { checkAgainst, type CheckVerdict } from '../../domain/baseline-check'
+import { ciDocument } from '../../domain/baseline-document'
 import { DeepProfile } from '../../domain/deep'
 import { inputError } from '../../domain/errors'
 import {
@@ -11,14 +13,15 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/frozen-report'
+import { inEnglish } from '../../domain/messages/message'
 import { reportFormats, type ReportFormat, type TextFormat } from '../../domain/report-format'
 import { rungOf, Session } from '../../domain/session'
 import type { OpenedSession } from '../sessions'
-import { buildComparison, regressions } from './comparison'
+import { buildComparison } from './comparison'
+import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
 import { comparisonDocument } from './comparison-document'
 import {
-  ciMarkdown,
   comparisonCsv,
   comparisonJson,
   comparisonMarkdown,
@@ -30,7 +33,7 @@ import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
 import { printPdfReport, type PdfTools } from './pdf'
 import type { Picture } from './save'
-import { scrubber, type Privates } from './scrub'
+import { scrubber, scrubSession, type Privates } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { sessionDocument } from './session-document'
 import { printTex } from './tex'
@@ -138,18 +141,37 @@ export function reportComparison(
   }
 }
 
-/** A summary for continuous integration, and whether the check passes. */
+export interface CiOptions {
+  thresholdPercent: number
+  /** Rung ids; all of both sessions where absent. */
+  rungs?: readonly string[]
+  /** The document of `domain/baseline-document.ts` in place of Markdown. */
+  json?: boolean
+}
+
+/** A check against a baseline for continuous integration: its document, its verdict and why. */
 export function reportCi(
   baseline: Opened,
   now: Opened,
-  thresholdPercent: number,
+  { thresholdPercent, rungs, json = false }: CiOptions,
   privates = machinePrivates(),
-): { text: string; passed: boolean } {
-  const model = buildComparison(input(baseline, {}, privates), input(now, {}, privates))
-  const found = regressions(model, thresholdPercent)
+): { text: string; verdict: CheckVerdict; headline: string } {
+  const unknown = rungs?.find((id) => !rungOf(baseline.session, id) && !rungOf(now.session, id))
+  if (unknown !== undefined)
+    throw inputError(
+      `Neither session has a rung named ${JSON.stringify(unknown)}.`,
+      'See the rungs of each with `kernel-ladder show`.',
+    )
+  const { sentence } = scrubber(privates)
+  const [a, b] = [baseline, now].map(({ session }) => scrubSession(session, sentence)) as [
+    Session,
+    Session,
+  ]
+  const check = checkAgainst(a, b, thresholdPercent, rungs)
   return {
-    text: ciMarkdown(model, found, thresholdPercent),
-    passed: found.slower.length + found.broken.length === 0,
+    text: json ? visibleJson(ciDocument(check, a, b)) : baselineMarkdown(check, a, b),
+    verdict: check.verdict,
+    headline: inEnglish(check.headline),
   }
 }
 

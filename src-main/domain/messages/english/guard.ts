@@ -6,6 +6,7 @@ export const guard = {
   computes: '{a} computes {whatA}, and {b} {whatB}: that is part of what their times differ by.',
   computesOther: 'In one session {rung} computes {a}, in the other {b}.',
   gpu: 'The GPU differs: {a} and {b}.',
+  computeCapability: 'The compute capability differs: {a} and {b}.',
   smCount: 'The number of SMs differs: {a} and {b}.',
   driver: 'The driver differs: {a} and {b}.',
   cudaDriver: 'The CUDA version of the driver differs: {a} and {b}.',

@@ -2,6 +2,7 @@
  * The English words of what the domain says, a table an area; `{name}` is where a value is set in. Every
  * other language has the same keys and names in its `said.json`, held to these by a test.
  */
+import { baseline, rungVerdict } from './baseline'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
 import { checks, reflect } from './labs'
@@ -15,6 +16,8 @@ export const templates = {
   guard,
   summary,
   status,
+  baseline,
+  rungVerdict,
   fact,
   origin,
   provenance,

@@ -1,0 +1,84 @@
+/** A check against a baseline for a pull request: the headline, a row a rung, and where both come from. */
+import { percentChange, type BaselineCheck, type RungCheck } from '../../domain/baseline-check'
+import { inEnglish } from '../../domain/messages/message'
+import { headline } from '../../domain/provenance'
+import type { Session } from '../../domain/session'
+import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
+import { formatMs } from '../../domain/units'
+import { pieces } from '../../domain/messages/message'
+import { factsOf, parameterChanges } from './comparison'
+import { factTable, originTable } from './comparison-print'
+import { list } from './markdown'
+import { dash } from './model'
+
+const signs: Record<RungCheck['verdict'], string> = {
+  slower: '▼',
+  broken: '✗',
+  unresolved: '?',
+  faster: '▲',
+  same: '=',
+  mended: '✓',
+  new: '+',
+  skipped: '–',
+}
+
+const time = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
+
+const row = ({ id, verdict, reasons, status, medianMs, change }: RungCheck): string[] => [
+  mdCodeCell(id),
+  md(time(medianMs.baseline)),
+  md(time(medianMs.now)),
+  change ? md(percentChange(change.ratio)) : dash,
+  md(
+    status.baseline === status.now
+      ? (status.now ?? dash)
+      : `${status.baseline ?? dash} → ${status.now ?? dash}`,
+  ),
+  `${signs[verdict]} ${md(inEnglish({ key: `rungVerdict.${verdict}`, values: {} }))}`,
+  md(reasons.map(inEnglish).join(' ')),
+]
+
+/** Worse rungs first, then the undecided: a long ladder's table is read from its top. */
+const order: RungCheck['verdict'][] = ['slower', 'broken', 'unresolved']
+const rank = ({ verdict }: RungCheck): number =>
+  order.includes(verdict) ? order.indexOf(verdict) : order.length
+
+const on = (session: Session): string =>
+  `${mdCode(session.id)} on ${md(session.device?.name ?? 'no GPU')}`
+
+const definition = (threshold: number): string =>
+  `A rung is slower when its time grew by more than ${threshold} %, with the whole interval of the change; ` +
+  'same or faster when none of the interval lies beyond that; else unresolved. Times are measured (CUDA ' +
+  'events, the median); the change ○ is of medians. Its interval is the quotient of both medians’ 95 % ' +
+  'confidence intervals, each widened to the quartiles of its samples.'
+
+export function baselineMarkdown(check: BaselineCheck, baseline: Session, now: Session): string {
+  const changes = parameterChanges(baseline, now)
+  return `${[
+    `## Kernel Ladder: ${mdSentence(pieces(check.headline))}`,
+    `${md(inEnglish(headline(baseline)))}. Baseline: ${on(baseline)}. Now: ${on(now)}.`,
+    ...check.obstacles.map((obstacle) => `> **Not compared:** ${md(inEnglish(obstacle))}`),
+    ...check.notes.map((note) => `> **Note:** ${mdSentence(pieces(note))}`),
+    ...[baseline, now].flatMap(({ warnings }, index) =>
+      warnings.map(
+        (warning) => `> **Warning:** ${md(`${index === 0 ? 'Baseline' : 'Now'}: ${warning}`)}`,
+      ),
+    ),
+    mdTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'Baseline' },
+        { header: 'Now' },
+        { header: 'Change ○' },
+        { header: 'Status', align: 'left' },
+        { header: 'Verdict', align: 'left' },
+        { header: 'Why', align: 'left' },
+      ],
+      check.rungs.toSorted((a, b) => rank(a) - rank(b)).map(row),
+    ),
+    md(definition(check.thresholdPercent)),
+    ...(changes.length > 0 ? [details('Parameters that changed', list(changes))] : []),
+    details('Provenance', factTable(factsOf(baseline, now))),
+    originTable(baseline, now),
+  ].join('\n\n')}\n`
+}
