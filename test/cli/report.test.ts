@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Session } from '../../src-main/domain/session'
-import { recordingsDir, tempDir } from '../services/support'
-import { run } from './support'
+import { recordingsDir, root, tempDir } from '../services/support'
+import { stretched } from '../services/report/samples'
+import { bundle, run } from './support'
 
 const recorded = 'recorded:gemm-fp32-h200-4096'
 
@@ -20,8 +23,8 @@ async function session(dir: string, change: (session: Session) => void): Promise
 }
 
 const slower = (value: Session): void => {
-  const timing = value.rungs.find(({ id }) => id === '06_float4')!.timing!
-  timing.medianMs *= 1.5
+  const rung = value.rungs.find(({ id }) => id === '06_float4')!
+  rung.timing = stretched(rung.timing!, 1.5)
 }
 
 describe('report', () => {
@@ -139,9 +142,13 @@ describe('report', () => {
       /problem differs/,
     ],
     [['--ci'], /--ci needs a session to compare with/],
-    [['--ci', '--baseline', 'recorded', '--threshold', '-1'], /--threshold "-1"/],
+    ...['0', '-1', '400', '3 %', '1e1', 'x'].map((word): [string[], RegExp] => [
+      ['--ci', '--baseline', 'recorded', '--threshold', word],
+      new RegExp(`--threshold "${word}" is not a percentage from 0.1 to 100`),
+    ]),
+    [['--ci', '--baseline', 'recorded', '--rungs', '99_x'], /Neither session has a rung .*"99_x"/],
+    [['--format', 'md', '--out', '-', '--json'], /--json goes with --ci only/],
     [['--ci', '--baseline', 'recorded', '--format', 'md'], /--format does not go with --ci/],
-    [['--ci', '--baseline', 'recorded:gemm-fp32-h200-1024'], /problem differs/],
   ])('%j exits 2 with a sentence', async (args, message) => {
     const { code, stdout, stderr } = await run(['report', recorded, ...args])
     expect(stderr).toMatch(message)
@@ -170,18 +177,60 @@ describe('report', () => {
 })
 
 describe('report --ci', () => {
-  it('prints a summary and exits 0 where nothing got slower, and 1 where a rung did', async () => {
+  const against = (now: string, baseline: string, ...more: string[]) =>
+    run(['report', now, '--ci', '--baseline', baseline, ...more])
+
+  it('prints a check and exits 0 where nothing got slower, and 1 where a rung did', async () => {
     const dir = await tempDir()
-    const same = await run(['report', recorded, '--ci', '--baseline', recorded])
+    const same = await against(recorded, recorded)
     expect(same.code).toBe(0)
     expect(same.stdout).toMatch(/^## Kernel Ladder: no rung got more than 3 % slower/)
     const now = await session(dir, slower)
     const out = join(dir, 'ci.md')
-    const args = ['report', now, '--ci', '--baseline', recorded]
-    const worse = await run([...args, '--threshold', '3', '--out', out])
+    const worse = await against(now, recorded, '--threshold', '3', '--out', out)
     expect(worse.code).toBe(1)
-    expect(worse.stdout).toContain('- `06_float4` got 50.0 % slower')
+    expect(worse.stdout).toMatch(/\| `06_float4` \|.*\+50\.00 % \|.*▼ slower/)
+    expect(worse.stderr).toContain('1 of 16 rungs got worse')
     expect(await readFile(out, 'utf8')).toBe(worse.stdout)
-    expect((await run([...args, '--threshold', '60'])).code).toBe(0)
+    expect((await against(now, recorded, '--threshold', '60')).code).toBe(0)
+    expect((await against(now, recorded, '--rungs', '10_conflict_free')).code).toBe(0)
+  })
+
+  it('exits 2 where it cannot tell, and JSON is one document by the published schema', async () => {
+    const dir = await tempDir()
+    const now = await session(dir, (value) => {
+      value.rungs = value.rungs.filter(({ id }) => id !== '06_float4')
+      value.rungs[1]!.timing = null
+    })
+    const { code, stdout, stderr } = await against(now, recorded, '--json')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot tell')])
+    const published = await readFile(join(root, 'docs/CI-SCHEMA.json'), 'utf8')
+    const found = z.fromJSONSchema(JSON.parse(published)).parse(JSON.parse(stdout))
+    expect(found).toMatchObject({ schema: 'kernel-ladder/ci', verdict: 'unresolved', exitCode: 2 })
+    const other = await against(recorded, 'recorded:gemm-fp32-h200-1024')
+    expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problem differs')])
+  })
+
+  it('exits 2 with a sentence for a baseline that is damaged, newer or gone, and prints nothing', async () => {
+    const newer = await session(await tempDir(), (value) => Object.assign(value, { schema: 99 }))
+    const damaged = await session(await tempDir(), () => undefined)
+    await writeFile(join(damaged, 'session.json'), '{"schema": 1, "id":')
+    for (const [baseline, why] of [
+      [newer, /schema 99 .*newer kernel-ladder/],
+      [damaged, /cannot be read as a session: it is not JSON/],
+      ['/nope', /is not a session/],
+    ] as const) {
+      const { code, stdout, stderr } = await against(recorded, baseline, '--json')
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(why)])
+    }
+  })
+
+  it('keeps its verdict for a reader that went away', async () => {
+    const now = await session(await tempDir(), slower)
+    const child = spawn(process.execPath, [bundle, 'report', now, '--ci', '--baseline', recorded], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    child.stdout.destroy()
+    expect(await new Promise((done) => child.on('close', done))).toBe(1)
   })
 })

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { comparability } from '../../../src-main/domain/comparability'
 import { inEnglish } from '../../../src-main/domain/messages/message'
-import { reportCi, reportComparison } from '../../../src-main/services/report'
+import { reportComparison } from '../../../src-main/services/report'
 import { editRung, noPrivates, recording, slowed, type Sample } from './samples'
 
 const compare = (a: Sample, b: Sample, format: 'md' | 'csv' | 'json' | 'tex'): string =>
@@ -46,6 +46,12 @@ describe('whether two sessions may be compared', () => {
 })
 
 describe('two sessions side by side', () => {
+  it('are refused without a rung in common', () => {
+    const now = recording()
+    now.session.rungs = []
+    expect(() => compare(recording(), now, 'md')).toThrow(/no rung in common/)
+  })
+
   const after = (): Sample => {
     const sample = slowed(recording(), '06_float4', 1.1)
     sample.session.device!.driver = '<b>590'
@@ -85,49 +91,5 @@ describe('two sessions side by side', () => {
     expect(compare(recording(), after(), 'tex')).toContain(
       '\\texttt{06\\_float4} & 3.41 ms & 3.75 ms & 0.909$\\times$ & 0.1 \\% \\\\',
     )
-  })
-})
-
-describe('the check against a baseline', () => {
-  const check = (now: Sample, threshold = 3, baseline = recording()) =>
-    reportCi(baseline, now, threshold, noPrivates)
-
-  it('passes where nothing got slower', () => {
-    const { passed, text } = check(recording())
-    expect(passed).toBe(true)
-    expect(text).toMatch(/^## Kernel Ladder: no rung got more than 3 % slower$/m)
-  })
-
-  it('fails where a rung got slower than the threshold and the spread of both', () => {
-    const { passed, text } = check(slowed(recording(), '05_thread_tile_2d', 1.05))
-    expect(passed).toBe(false)
-    expect(text).toContain('1 of 7 rungs got worse')
-    expect(text).toContain('- `05_thread_tile_2d` got 5.0 % slower: 4.42 ms → 4.64 ms')
-  })
-
-  it('passes what is below the threshold, or within the spread of both', () => {
-    expect(check(slowed(recording(), '05_thread_tile_2d', 1.02)).passed).toBe(true)
-    expect(check(slowed(recording(), '05_thread_tile_2d', 1.05), 10).passed).toBe(true)
-    const noisy = slowed(recording(), '05_thread_tile_2d', 1, 0.05)
-    expect(check(slowed(recording(), '05_thread_tile_2d', 1.05, 0.05), 3, noisy).passed).toBe(true)
-  })
-
-  it('fails where a rung broke, and tells rungs that came and went', () => {
-    const now = editRung(recording(), '06_float4', {
-      status: 'wrong',
-      timing: null,
-      reason: 'NaN.',
-    })
-    now.session.rungs = now.session.rungs.filter(({ id }) => id !== '01_naive')
-    const { passed, text } = check(now)
-    expect(passed).toBe(false)
-    expect(text).toContain('- `06_float4` was ok and is wrong. NaN.')
-    expect(text).toContain('- `01_naive` is in the first session only.')
-  })
-
-  it('refuses sessions without a rung in common', () => {
-    const now = recording()
-    now.session.rungs = []
-    expect(() => check(now)).toThrow(/no rung in common/)
   })
 })

@@ -119,7 +119,8 @@ const texts = (sample: Sample): [string, string][] => [
   ],
   ['html compared', reportHtml([sample, sample], {}, template, privates)],
   ['csv wide', report(sample, { format: 'csv', wide: true }, privates)],
-  ['ci', reportCi(sample, sample, 3, privates).text],
+  ['ci', reportCi(sample, sample, { thresholdPercent: 3 }, privates).text],
+  ['ci as JSON', reportCi(sample, sample, { thresholdPercent: 3, json: true }, privates).text],
 ]
 
 describe('what names a machine or a person', () => {

@@ -83,7 +83,7 @@ describe('the origin of two sessions side by side', () => {
       const text = reportComparison(recording(), after, { format }, noPrivates)
       for (const hash of hashes) expect(text).toContain(hash)
     }
-    const { text } = reportCi(recording(), after, 3, noPrivates)
+    const { text } = reportCi(recording(), after, { thresholdPercent: 3 }, noPrivates)
     for (const hash of hashes) expect(text).toContain(hash)
   })
 })

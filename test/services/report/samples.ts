@@ -1,7 +1,7 @@
 /** Sessions for tests of reports: one that was recorded, and what a hostile or unlucky one looks like. */
 import { join } from 'node:path'
 import { readSession, readSources } from '../../../src-main/adapters/session-store'
-import type { RungResult, Session } from '../../../src-main/domain/session'
+import type { RungResult, Session, Timing } from '../../../src-main/domain/session'
 import type { Privates } from '../../../src-main/services/report/scrub'
 import { root } from '../support'
 
@@ -28,17 +28,24 @@ export function editRung(sample: Sample, id: string, change: Partial<RungResult>
   return sample
 }
 
+/** A timing whose every sample is so many times as long; with a spread, they lie so far apart. */
+export function stretched(timing: Timing, factor: number, spread = timing.spread): Timing {
+  const wider = timing.spread > 0 ? spread / timing.spread : 1
+  return {
+    ...timing,
+    medianMs: timing.medianMs * factor,
+    gflops: timing.gflops / factor,
+    spread,
+    samplesMs: timing.samplesMs.map(
+      (ms) => factor * (timing.medianMs + (ms - timing.medianMs) * wider),
+    ),
+  }
+}
+
 /** Multiplies the time of a rung. */
 export function slowed(sample: Sample, id: string, factor: number, spread?: number): Sample {
   const timing = sample.session.rungs.find((rung) => rung.id === id)!.timing!
-  return editRung(sample, id, {
-    timing: {
-      ...timing,
-      medianMs: timing.medianMs * factor,
-      gflops: timing.gflops / factor,
-      spread: spread ?? timing.spread,
-    },
-  })
+  return editRung(sample, id, { timing: stretched(timing, factor, spread) })
 }
 
 /** No counters were collected, and no rung has any metric. */

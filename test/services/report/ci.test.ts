@@ -1,0 +1,115 @@
+/** The check against a baseline as it is printed: Markdown, and JSON by its published schema. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import MarkdownIt from 'markdown-it'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ciSchemaText } from '../../../scripts/lib/session-schema.mjs'
+import { readSession, readSources } from '../../../src-main/adapters/session-store'
+import { CiDocument, ciSchemaVersion } from '../../../src-main/domain/baseline-document'
+import { reportCi } from '../../../src-main/services/report'
+import { recordingsDir, root } from '../support'
+import {
+  editRung,
+  noPrivates,
+  recording,
+  slowed,
+  withHostileStrings,
+  withTroubles,
+  type Sample,
+} from './samples'
+
+const check = (now: Sample, json = false, baseline = recording()) =>
+  reportCi(baseline, now, { thresholdPercent: 3, json }, noPrivates)
+
+const document = (now: Sample, baseline?: Sample): CiDocument =>
+  CiDocument.parse(JSON.parse(check(now, true, baseline).text))
+
+describe('the check in Markdown', () => {
+  it('has the headline first and a row a rung, the worse and the undecided on top', () => {
+    const now = editRung(slowed(recording(), '05_thread_tile_2d', 1.05), '06_float4', {
+      timing: null,
+    })
+    now.session.rungs.at(-1)!.params = { BM: 64 }
+    const { text, verdict, headline } = check(now)
+    expect(verdict).toBe('fail')
+    expect(text.startsWith(`## Kernel Ladder: ${headline}\n`)).toBe(true)
+    const html = new MarkdownIt({ html: true }).render(text)
+    const rows = [...html.matchAll(/<tr>\s*<td[^>]*><code>(\w+)<\/code>[^]*?<\/tr>/g)]
+      .map(([row, id]) => ({ id: id!, row }))
+      .slice(0, now.session.rungs.length)
+    expect(rows.map(({ id }) => id).slice(0, 2)).toEqual(['05_thread_tile_2d', '06_float4'])
+    expect(rows.map(({ id }) => id).sort()).toEqual(now.session.rungs.map(({ id }) => id).sort())
+    expect(rows[0]!.row).toContain('▼ slower')
+    expect(rows[1]!.row).toMatch(/\? unresolved[^]*no time in the new session/)
+    expect(text).toContain('has other parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
+  })
+
+  it('says on top what differs, and why times are not compared', () => {
+    const now = recording()
+    now.session.device!.name = 'NVIDIA <b>B200'
+    now.session.device!.driver = '590.1'
+    const { text, verdict } = check(now)
+    expect(verdict).toBe('unresolved')
+    expect(text).toContain(
+      '> **Not compared:** The GPU differs: NVIDIA H200 and NVIDIA &lt;b&gt;B200.',
+    )
+    expect(text).toContain('> **Note:** The driver differs: 580.159.04 and 590.1.')
+  })
+})
+
+describe('the check in JSON', () => {
+  const samples = (): Sample[] => [recording(), withTroubles(), withHostileStrings()]
+
+  it('is valid by the published schema, which is current', async () => {
+    const published = await readFile(join(root, 'docs/CI-SCHEMA.json'), 'utf8')
+    expect(published, 'run `node scripts/session-schema.mjs`').toBe(
+      await ciSchemaText(CiDocument, ciSchemaVersion),
+    )
+    const schema = z.fromJSONSchema(JSON.parse(published))
+    for (const now of samples())
+      for (const baseline of samples()) {
+        const value: unknown = JSON.parse(check(now, true, baseline).text)
+        expect(schema.safeParse(value).error).toBeUndefined()
+      }
+    expect(schema.safeParse({ ...document(recording()), verdict: 'yes' }).success).toBe(false)
+  })
+
+  it('has the verdict, the exit code, and per rung its figures and reasons', () => {
+    const { verdict, exitCode, headline, rungs } = document(
+      slowed(recording(), '05_thread_tile_2d', 1.05),
+    )
+    expect({ verdict, exitCode, headline }).toEqual({
+      verdict: 'fail',
+      exitCode: 1,
+      headline: '1 of 7 rungs got worse',
+    })
+    const rung = rungs.find(({ id }) => id === '05_thread_tile_2d')!
+    expect(rung).toMatchObject({ verdict: 'slower', reasons: [{ code: 'baseline.time' }] })
+    expect(rung.change!.ratio).toBeCloseTo(1.05)
+    expect(rung.change!.low).toBeLessThan(1.05)
+    expect(rung.change!.high).toBeGreaterThan(1.05)
+    expect(document(recording())).toMatchObject({ verdict: 'pass', exitCode: 0 })
+  })
+})
+
+describe('recordings of the H200', () => {
+  const open = async (name: string): Promise<Sample> => {
+    const folder = join(recordingsDir, name)
+    const session = await readSession(folder)
+    return { session, sources: await readSources(folder, session) }
+  }
+
+  it('two runs of one ladder pass, and throttled ones beside themselves are not decided', async () => {
+    const [one, two, throttled] = await Promise.all(
+      ['gemm-fp32-h200-4096', 'gemm-fp32-h200-4096-deep', 'gemm-tensor-h200-8192'].map(open),
+    )
+    expect(document(two!, one!)).toMatchObject({ verdict: 'pass', normalized: false })
+    const { verdict, rungs } = document(throttled!, throttled!)
+    expect(verdict).toBe('unresolved')
+    expect(rungs.filter((rung) => rung.verdict === 'unresolved').map(({ id }) => id)).toEqual([
+      '54_mma_sync',
+      '56_warp_specialized',
+    ])
+  })
+})
