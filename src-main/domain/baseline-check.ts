@@ -212,6 +212,8 @@ const decided = (verdict: RungVerdict, ...reasons: AnyMessage[]): Decision => ({
 })
 
 interface Terms {
+  thresholdPercent: number
+  /** The same as a ratio of times. */
   threshold: number
   drift: Drift | null
   /** Sessions of different work, and of different conditions. */
@@ -227,22 +229,17 @@ function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): A
   return [message('guard.clock', { a: before, b: now })]
 }
 
-/** By the time itself. */
-function judged(change: Change, threshold: number): Decision {
+function judged(change: Change, { threshold, thresholdPercent }: Terms): Decision {
   const verdict = judge(change, threshold)
   const reason =
     verdict === 'unresolved'
-      ? message('baseline.straddles', {
-          ...figures(change),
-          threshold: percentOf(threshold),
-        })
+      ? message('baseline.straddles', { ...figures(change), threshold: thresholdPercent })
       : message('baseline.time', figures(change))
   return { verdict, reasons: [reason], change, normalized: null }
 }
 
-const percentOf = (threshold: number): string => String(Number(((threshold - 1) * 100).toFixed(6)))
-
-function byTime(a: RungResult, b: RungResult, { threshold, drift, ...terms }: Terms): Decision {
+function byTime(a: RungResult, b: RungResult, terms: Terms): Decision {
+  const { threshold, drift } = terms
   const change = changeOf(a, b)
   if (!isChange(change)) return undecided(change)
   if (terms.otherConditions) return undecided([message('baseline.otherConditions')], change)
@@ -257,14 +254,14 @@ function byTime(a: RungResult, b: RungResult, { threshold, drift, ...terms }: Te
   const relative = drift && b.id !== drift.reference ? relativeTo(drift, before, now, change) : null
   if (drift?.normalize) {
     if (!relative) return undecided([message('baseline.noReferenceTime')], change)
-    const { verdict, reasons } = judged(relative, threshold)
+    const { verdict, reasons } = judged(relative, terms)
     const said =
       verdict === 'unresolved' ? reasons : [message('baseline.normalized', figures(relative))]
     return { verdict, reasons: said, change, normalized: relative }
   }
   const doubts = clockDoubts(before, now, change, threshold)
   if (doubts.length > 0) return undecided(doubts, change)
-  const own = judged(change, threshold)
+  const own = judged(change, terms)
   if (!drift || b.id === drift.reference || own.verdict === 'unresolved') return own
   if (!relative) return undecided([message('baseline.noReferenceTime')], change)
   const verdict = judge(relative, threshold)
@@ -368,6 +365,7 @@ export function checkAgainst(
   )
   const drift = obstacles.length > 0 ? null : driftOf(a, b, ids, threshold)
   const terms: Terms = {
+    thresholdPercent,
     threshold,
     drift,
     otherWork: refusals.length > 0,

@@ -225,12 +225,15 @@ describe('report --ci', () => {
     }
   })
 
-  it('keeps its verdict for a reader that went away', async () => {
-    const now = await session(await tempDir(), slower)
-    const child = spawn(process.execPath, [bundle, 'report', now, '--ci', '--baseline', recorded], {
+  it('keeps its verdict, and the file, for a reader that went away', async () => {
+    const dir = await tempDir()
+    const out = join(dir, 'ci.md')
+    const args = ['report', await session(dir, slower), '--ci', '--baseline', recorded]
+    const child = spawn(process.execPath, [bundle, ...args, '--out', out], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     child.stdout.destroy()
     expect(await new Promise((done) => child.on('close', done))).toBe(1)
+    expect(await readFile(out, 'utf8')).toContain('▼ slower')
   })
 })

@@ -100,8 +100,9 @@ async function check(name: string, options: ReportCommandOptions): Promise<numbe
   if (out !== toStdout) await checkPlace(out)
   const [baseline, now] = [await open(options.baseline), await open(name)]
   const { text, verdict, headline } = reportCi(baseline, now, choice)
-  await deliver(text, toStdout)
+  // First: a reader of stdout that goes away ends the program.
   if (out !== toStdout) await deliver(text, out)
+  await deliver(text, toStdout)
   // Stdout may go to a file that nobody looks at; the log says it too.
   note(`Kernel Ladder: ${headline}`)
   return checkExitCodes[verdict]

@@ -1,11 +1,10 @@
 /** A check against a baseline for a pull request: the headline, a row a rung, and where both come from. */
 import { percentChange, type BaselineCheck, type RungCheck } from '../../domain/baseline-check'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish, message, pieces } from '../../domain/messages/message'
 import { headline } from '../../domain/provenance'
 import type { Session } from '../../domain/session'
 import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
 import { formatMs } from '../../domain/units'
-import { pieces } from '../../domain/messages/message'
 import { factsOf, parameterChanges } from './comparison'
 import { factTable, originTable } from './comparison-print'
 import { list } from './markdown'
@@ -34,7 +33,7 @@ const row = ({ id, verdict, reasons, status, medianMs, change }: RungCheck): str
       ? (status.now ?? dash)
       : `${status.baseline ?? dash} → ${status.now ?? dash}`,
   ),
-  `${signs[verdict]} ${md(inEnglish({ key: `rungVerdict.${verdict}`, values: {} }))}`,
+  `${signs[verdict]} ${md(inEnglish(message(`rungVerdict.${verdict}`)))}`,
   md(reasons.map(inEnglish).join(' ')),
 ]
 
@@ -47,10 +46,9 @@ const on = (session: Session): string =>
   `${mdCode(session.id)} on ${md(session.device?.name ?? 'no GPU')}`
 
 const definition = (threshold: number): string =>
-  `A rung is slower when its time grew by more than ${threshold} %, with the whole interval of the change; ` +
-  'same or faster when none of the interval lies beyond that; else unresolved. Times are measured (CUDA ' +
-  'events, the median); the change ○ is of medians. Its interval is the quotient of both medians’ 95 % ' +
-  'confidence intervals, each widened to the quartiles of its samples.'
+  `A rung is slower where the whole interval of its change lies above +${threshold} %, same or faster where none of it does, and unresolved otherwise. ` +
+  'Times are measured (CUDA events, the median); the change ○ is derived from them. Its interval is the quotient of the ' +
+  'two medians’ 95 % confidence intervals, each widened to the quartiles of its samples.'
 
 export function baselineMarkdown(check: BaselineCheck, baseline: Session, now: Session): string {
   const changes = parameterChanges(baseline, now)
