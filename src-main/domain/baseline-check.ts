@@ -1,5 +1,5 @@
 /**
- * Whether a session got worse than a baseline: a verdict a rung, each with its reason, and one of all,
+ * Whether a session got worse than a baseline: one verdict per rung, each with its reason, and one of all,
  * which is nothing but the fold of those. Where the sessions do not tell, neither does it. Pure.
  */
 import { clocksDiffer, comparability, otherwiseComputed } from './comparability'

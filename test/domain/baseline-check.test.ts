@@ -165,6 +165,19 @@ describe('the check against a baseline', () => {
     expect(new Set(found.rungs.map(({ verdict }) => verdict))).toEqual(new Set(['unresolved']))
   })
 
+  it('fails a rung that is slower than its clock explains', () => {
+    const at = (factor: number): RungVerdict => {
+      const now = slowed(recording(), id, factor)
+      Object.assign(rungOf(now.session, id)!.timing!, {
+        smClockBeforeMHz: 1800,
+        smClockAfterMHz: 1800,
+      })
+      return row(check(now), id).verdict
+    }
+    // 10 % more time at nine tenths of the clock is no more work.
+    expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
+  })
+
   it('cannot tell when no rung has a time, nor of two empty sessions', () => {
     const empty = recording()
     empty.session.rungs = []

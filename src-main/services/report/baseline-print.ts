@@ -1,4 +1,4 @@
-/** A check against a baseline for a pull request: the headline, a row a rung, and where both come from. */
+/** A check against a baseline for a pull request: the headline, one row per rung, and where both come from. */
 import { percentChange, type BaselineCheck, type RungCheck } from '../../domain/baseline-check'
 import { inEnglish, message, pieces } from '../../domain/messages/message'
 import { headline } from '../../domain/provenance'

@@ -26,7 +26,7 @@ const document = (now: Sample, baseline?: Sample): CiDocument =>
   CiDocument.parse(JSON.parse(check(now, true, baseline).text))
 
 describe('the check in Markdown', () => {
-  it('has the headline first and a row a rung, the worse and the undecided on top', () => {
+  it('has the headline first and one row per rung, the worse and the undecided on top', () => {
     const now = editRung(slowed(recording(), '05_thread_tile_2d', 1.05), '06_float4', {
       timing: null,
     })
