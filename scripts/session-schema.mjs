@@ -10,12 +10,13 @@ import { root, runScript, say } from './lib/project.mjs'
 import { ciSchemaText, labSchemaText, sessionSchemaText } from './lib/session-schema.mjs'
 
 await runScript(async () => {
-  const { module } = await runnerImport(join(root, 'src-main/domain/session.ts'))
+  const { module } = await runnerImport(join(root, 'src-main/domain/session/session.ts'))
   const text = await sessionSchemaText(module.Session, module.sessionSchemaVersion)
   writeFileSync(join(root, 'docs/SESSION-SCHEMA.json'), text)
   const labs = await runnerImport(join(root, 'src-main/domain/labs/lab.ts'))
   writeFileSync(join(root, 'docs/LAB-SCHEMA.json'), await labSchemaText(labs.module.LabFile))
-  const ci = (await runnerImport(join(root, 'src-main/domain/baseline-document.ts'))).module
+  const ci = (await runnerImport(join(root, 'src-main/domain/analysis/baseline-document.ts')))
+    .module
   const ciText = await ciSchemaText(ci.CiDocument, ci.ciSchemaVersion)
   writeFileSync(join(root, 'docs/CI-SCHEMA.json'), ciText)
   say('Wrote docs/SESSION-SCHEMA.json, docs/LAB-SCHEMA.json and docs/CI-SCHEMA.json.')

@@ -34,7 +34,7 @@ async function writeTable(path, capture, size) {
 
 export async function benchCsv() {
   await inScratch(async (folder) => {
-    const parser = await bundled('src-main/parsers/ncu-csv-stream.ts', folder)
+    const parser = await bundled('src-main/parsers/ncu/ncu-csv-stream.ts', folder)
     const file = join(folder, 'table.csv')
     for (const capture of ['import-set-full', 'launches-two-rungs']) {
       await writeTable(file, capture, 100)
@@ -77,7 +77,7 @@ export async function benchCsv() {
 
 export async function benchReport() {
   await inScratch(async (folder) => {
-    const parser = await bundled('src-main/parsers/ncu-rep.ts', folder)
+    const parser = await bundled('src-main/parsers/ncu/ncu-rep.ts', folder)
     const file = join(folder, 'five-kernels.ncu-rep')
     const bytes = brotliDecompressSync(readFileSync(join(captures, 'five-kernels.ncu-rep.br')))
     await writeFile(file, bytes)

@@ -8,12 +8,12 @@ import {
   readKernelLibrary,
   type KernelLibrary,
   type RungSource,
-} from '../../src-main/adapters/kernel-library'
-import { compareRungs, type MetricDelta } from '../../src-main/domain/compare'
-import { problemLabel } from '../../src-main/domain/problem'
-import { problemOf, Session, type RungResult } from '../../src-main/domain/session'
-import { formatMs, formatRatio, formatValue } from '../../src-main/domain/units'
-import { withMeasured } from '../../src-main/parsers/rung-header-edit'
+} from '../../src-main/adapters/kernels/kernel-library'
+import { compareRungs, type MetricDelta } from '../../src-main/domain/analysis/compare'
+import { problemLabel } from '../../src-main/domain/task/problem'
+import { problemOf, Session, type RungResult } from '../../src-main/domain/session/session'
+import { formatMs, formatRatio, formatValue } from '../../src-main/domain/metrics/units'
+import { withMeasured } from '../../src-main/parsers/kernels/rung-header-edit'
 
 /** A shipped recording: its folder's name is what `recorded:<name>` takes. */
 interface Recording {

@@ -1,7 +1,7 @@
 /** What the deep level knows of a rung, on request: too large to travel with the session. */
 import { z } from 'zod'
-import { DeepProfile } from '../domain/deep'
-import { Identifier } from '../domain/rung'
+import { DeepProfile } from '../domain/session/deep'
+import { Identifier } from '../domain/ladder/rung'
 import { SessionRef } from './session-ref'
 
 export const DeepRequest = z.object({

@@ -1,8 +1,8 @@
 /** Copies of rungs that are edited: opened, kept as they are typed, built, and discarded. */
 import { z } from 'zod'
-import { Draft, DraftId } from '../domain/draft'
-import { Identifier } from '../domain/rung'
-import { Build, Diagnostic } from '../domain/session'
+import { Draft, DraftId } from '../domain/ladder/draft'
+import { Identifier } from '../domain/ladder/rung'
+import { Build, Diagnostic } from '../domain/session/session'
 import { SessionRef } from './session-ref'
 
 export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })

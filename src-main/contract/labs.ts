@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
 import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
-import { Problem } from '../domain/problem'
-import { Identifier } from '../domain/rung'
+import { Problem } from '../domain/task/problem'
+import { Identifier } from '../domain/ladder/rung'
 
 /** A shipped lab by its id, or `own:<id>`, a lab from elsewhere that was added. */
 export const LabRef = z.string().regex(/^(own:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)

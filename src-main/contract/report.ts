@@ -1,8 +1,8 @@
 /** A report on a session, or on two side by side, to be kept as a file. */
 import { z } from 'zod'
-import { ReportSection } from '../domain/frozen-report'
-import { reportFormats } from '../domain/report-format'
-import { Identifier } from '../domain/rung'
+import { ReportSection } from '../domain/report/frozen-report'
+import { reportFormats } from '../domain/report/report-format'
+import { Identifier } from '../domain/ladder/rung'
 import { SessionRef } from './session-ref'
 
 export const ReportRequest = z.object({

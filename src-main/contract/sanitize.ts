@@ -1,9 +1,9 @@
 /** compute-sanitizer over rungs: one job at a time, asked after by polling. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
-import { Dtype, Problem } from '../domain/problem'
-import { Identifier, Parameters } from '../domain/rung'
-import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/sanitizer'
+import { Dtype, Problem } from '../domain/task/problem'
+import { Identifier, Parameters } from '../domain/ladder/rung'
+import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'
 
 export const SanitizeRequest = z.object({
   ladder: Identifier,

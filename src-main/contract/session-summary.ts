@@ -1,5 +1,5 @@
 /** The line a session has in a list, the same from a folder and from a report. */
-import type { Session } from '../domain/session'
+import type { Session } from '../domain/session/session'
 import type { SessionSummary } from './index'
 
 /** What was built here without a GPU is listed among the runs of this machine. */

@@ -1,5 +1,5 @@
 /** Which sessions of a list show one ladder over several problem sizes, for a screen and for the command line. */
-import { flops, problemLabel } from '../domain/problem'
+import { flops, problemLabel } from '../domain/task/problem'
 import type { SessionSummary } from './index'
 
 type Sized = Pick<SessionSummary, 'problem'>

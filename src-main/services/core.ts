@@ -1,13 +1,13 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
-import { assets as locateAssets } from '../adapters/assets'
-import { printPdf } from '../adapters/chromium'
-import { readKernelLibrary } from '../adapters/kernel-library'
-import { findTool, liveToolbox } from '../adapters/live-toolbox'
-import { diskBuildCache } from '../adapters/build-cache'
-import { cacheDir, draftsDir, sessionsDir } from '../adapters/paths'
-import type { PdfPrinter } from '../adapters/pdf'
-import { sweepTrash } from '../adapters/session-keeping'
+import { assets as locateAssets } from '../adapters/kernels/assets'
+import { printPdf } from '../adapters/print/chromium'
+import { readKernelLibrary } from '../adapters/kernels/kernel-library'
+import { findTool, liveToolbox } from '../adapters/tools/live-toolbox'
+import { diskBuildCache } from '../adapters/disk/build-cache'
+import { cacheDir, draftsDir, sessionsDir } from '../adapters/disk/paths'
+import type { PdfPrinter } from '../adapters/print/pdf'
+import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
   CallInput,
   CallName,
@@ -19,21 +19,21 @@ import type {
 } from '../contract'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
-import { climb } from './climb'
-import { diagnose } from './doctor'
+import { climb } from './start-run'
+import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
-import { resolveLadder } from './plan'
+import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
-import { createLabDesk } from './labs/desk'
-import { createSanitizeJob } from './sanitize-job'
+import { createLabDesk } from './labs/lab-calls'
+import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
   deletedSessions,
   deleteSession,
   importFile,
   renameSession,
   restoreSession,
-} from './session-keeping'
+} from './sessions/manage-sessions'
 import {
   defaultRecordingRef,
   listAll,
@@ -41,7 +41,7 @@ import {
   openSession,
   type OpenedSession,
   type SessionPlaces,
-} from './sessions'
+} from './sessions/sessions'
 import { appVersion } from './version'
 
 export interface CoreOptions {

@@ -1,22 +1,26 @@
 /** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
-import type { Assets } from '../adapters/assets'
-import { diskBuildCache } from '../adapters/build-cache'
-import { copiedSource, draftRung, faultLine, faultText } from '../adapters/draft-source'
-import { draftStore, newDraftId, type DraftStore } from '../adapters/draft-store'
-import { readKernelLibrary, readSharedFiles, type KernelLibrary } from '../adapters/kernel-library'
-import { liveToolbox } from '../adapters/live-toolbox'
-import { cacheDir } from '../adapters/paths'
+import type { Assets } from '../adapters/kernels/assets'
+import { diskBuildCache } from '../adapters/disk/build-cache'
+import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
+import { draftStore, newDraftId, type DraftStore } from '../adapters/sessions/draft-store'
+import {
+  readKernelLibrary,
+  readSharedFiles,
+  type KernelLibrary,
+} from '../adapters/kernels/kernel-library'
+import { liveToolbox } from '../adapters/tools/live-toolbox'
+import { cacheDir } from '../adapters/disk/paths'
 import type { CallInput, CallOutput, RunRequest } from '../contract'
-import { editedFrom, editId, type Draft } from '../domain/draft'
+import { editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
-import type { LadderEntry, LadderFile } from '../domain/ladder'
-import type { Parameters } from '../domain/rung'
-import { rungOf, type Session } from '../domain/session'
-import { buildRung } from './build'
-import { architectureFor, locateNvcc } from './device'
-import { findLadder, planRun } from './plan'
-import { compilerVersion } from './run'
-import type { OpenedSession } from './sessions'
+import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
+import type { Parameters } from '../domain/ladder/rung'
+import { rungOf, type Session } from '../domain/session/session'
+import { buildRung } from './run/build'
+import { architectureFor, locateNvcc } from './run/device'
+import { findLadder, planRun } from './run/plan'
+import { compilerVersion } from './run/run-ladder'
+import type { OpenedSession } from './sessions/sessions'
 
 type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 

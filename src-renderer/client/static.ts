@@ -2,7 +2,11 @@
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { listedKind, summaryOf } from '../../src-main/contract/session-summary'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
-import type { FrozenDeep, FrozenReport, FrozenSession } from '../../src-main/domain/frozen-report'
+import type {
+  FrozenDeep,
+  FrozenReport,
+  FrozenSession,
+} from '../../src-main/domain/report/frozen-report'
 import type { Transport } from './transport'
 
 /** The names its sessions go by in addresses of the report. */

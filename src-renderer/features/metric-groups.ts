@@ -1,5 +1,5 @@
 /** How metrics are laid out wherever they are listed. */
-import { mixMetrics } from '../../src-main/domain/mix-metrics'
+import { mixMetrics } from '../../src-main/domain/metrics/mix-metrics'
 
 export type MetricGroupId =
   'occupancy' | 'shared' | 'memory' | 'arithmetic' | 'mix' | 'stalls' | 'resources' | 'other'

@@ -3,7 +3,7 @@
  * English; the other locales hold the same under `metrics.<id>`.
  */
 import { useI18n } from 'vue-i18n'
-import { metricDefinition } from '../../src-main/domain/metrics'
+import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 
 export function useMetricWords() {
   const { t, te } = useI18n()

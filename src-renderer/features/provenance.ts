@@ -1,11 +1,11 @@
 /** Where a figure comes from, in words; every tooltip that explains a number is made here. */
 import { useI18n } from 'vue-i18n'
-import { ratioWarning } from '../../src-main/domain/comparability'
+import { ratioWarning } from '../../src-main/domain/analysis/comparability'
 import { message } from '../../src-main/domain/messages/message'
-import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics'
-import type { RungResult, Session } from '../../src-main/domain/session'
+import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics/metrics'
+import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { figureText, fixed, spreadText } from '../ui/format'
-import { useSaid } from '../ui/said'
+import { useSaid } from '../ui/statement'
 import { useMetricWords } from './metric-words'
 import type { TipContent } from '../ui/tip'
 

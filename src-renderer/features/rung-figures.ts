@@ -1,6 +1,6 @@
 /** A rung's time as figures with their unit and origin, beside the metrics that come so from the session. */
-import type { MetricValue } from '../../src-main/domain/metrics'
-import type { RungResult } from '../../src-main/domain/session'
+import type { MetricValue } from '../../src-main/domain/metrics/metrics'
+import type { RungResult } from '../../src-main/domain/session/session'
 
 export const timeFigure = (rung: RungResult): MetricValue | null =>
   rung.timing && { value: rung.timing.medianMs, unit: 'ms', evidence: 'measured' }

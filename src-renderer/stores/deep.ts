@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia'
 import { shallowReactive } from 'vue'
-import type { DeepProfile } from '../../src-main/domain/deep'
+import type { DeepProfile } from '../../src-main/domain/session/deep'
 import { useClient } from '../client/current'
 import { track, type Loadable } from './loadable'
 

@@ -1,8 +1,8 @@
 /** A run as its messages tell it: a pure fold, so that a reload replays to the same picture. */
 import type { RunEvent, RunMessage } from '../../src-main/contract'
-import type { ProfileCost, ProfilePlan } from '../../src-main/domain/pass-plan'
-import type { Problem } from '../../src-main/domain/problem'
-import type { RungResult } from '../../src-main/domain/session'
+import type { ProfileCost, ProfilePlan } from '../../src-main/domain/analysis/pass-plan'
+import type { Problem } from '../../src-main/domain/task/problem'
+import type { RungResult } from '../../src-main/domain/session/session'
 
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 

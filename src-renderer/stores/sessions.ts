@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { shallowReactive, shallowRef } from 'vue'
 import type { SessionSummary } from '../../src-main/contract'
-import type { Session } from '../../src-main/domain/session'
+import type { Session } from '../../src-main/domain/session/session'
 import { useClient } from '../client/current'
 import { loading, track, type Loadable } from './loadable'
 

@@ -1,6 +1,6 @@
-/** How figures and bars read on screen, beyond what domain/units.ts says for every surface. */
-import { problemLabel, type Problem } from '../../src-main/domain/problem'
-import { formatCount, formatValue, type Unit } from '../../src-main/domain/units'
+/** How figures and bars read on screen, beyond what domain/metrics/units.ts says for every surface. */
+import { problemLabel, type Problem } from '../../src-main/domain/task/problem'
+import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
 import { language } from './language'
 
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']

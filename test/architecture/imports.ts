@@ -44,14 +44,14 @@ const mayStart: Record<string, readonly string[]> = { cli: ['web'] }
 
 /** The only importers of a library or virtual module: a file, or a folder ending in `/`. */
 const owners: Record<string, readonly string[]> = {
-  execa: ['src-main/adapters/process.ts'],
+  execa: ['src-main/adapters/tools/process.ts'],
   'fast-xml-parser': ['src-main/parsers/'],
   'csv-parse': ['src-main/parsers/'],
   '@bufbuild/protobuf': ['src-main/parsers/'],
   yaml: ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
-  'virtual:kernel-ladder-assets': ['src-main/adapters/assets.ts'],
+  'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],
   echarts: ['src-renderer/charts/'],
   zrender: ['src-renderer/charts/'],
   vue: ['src-renderer/'],

@@ -1,7 +1,7 @@
 /** The charts over the shipped recordings: what is drawn, what is said in words, what is saved. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Session } from '../../src-main/domain/session'
+import type { Session } from '../../src-main/domain/session/session'
 import { startHarness, type Harness, type OpenPage } from './support'
 
 let harness: Harness

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compareRungs } from '../../src-main/domain/compare'
-import { lineHeat, sassOfLine } from '../../src-main/domain/deep'
-import { rungBefore, type RungResult, type Session } from '../../src-main/domain/session'
-import { formatRatio } from '../../src-main/domain/units'
+import { compareRungs } from '../../src-main/domain/analysis/compare'
+import { lineHeat, sassOfLine } from '../../src-main/domain/session/deep'
+import { rungBefore, type RungResult, type Session } from '../../src-main/domain/session/session'
+import { formatRatio } from '../../src-main/domain/metrics/units'
 import { baseName } from '../../src-renderer/ui/format'
 import { compareRoute, shippedSession, startHarness, type Harness } from './support'
 

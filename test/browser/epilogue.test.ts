@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session'
+import { Session } from '../../src-main/domain/session/session'
 import { compareRoute, ladderRoute, ownStore, startHarness, type Harness } from './support'
 
 const recording = join(

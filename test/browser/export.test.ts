@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { strFromU8, unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseReportHtml } from '../../src-main/parsers/report-html'
+import { parseReportHtml } from '../../src-main/parsers/report/report-html'
 import { shippedSession, startHarness, type Harness } from './support'
 
 let harness: Harness

@@ -1,9 +1,9 @@
 /** The standard level on screen: its chart, its place in a rung's details, and what an older session says. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { draftSession } from '../../src-main/adapters/session-store'
-import { mixMetrics } from '../../src-main/domain/mix-metrics'
-import type { Session } from '../../src-main/domain/session'
+import { draftSession } from '../../src-main/adapters/sessions/session-store'
+import { mixMetrics } from '../../src-main/domain/metrics/mix-metrics'
+import type { Session } from '../../src-main/domain/session/session'
 import { standardSession } from '../domain/standard-session'
 import { ladderRoute, ownStore, startHarness, type Harness } from './support'
 

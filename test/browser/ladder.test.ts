@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compareRungs } from '../../src-main/domain/compare'
-import { cardMetricIds } from '../../src-main/domain/metrics'
-import { rungBefore, type Session } from '../../src-main/domain/session'
-import { formatRatio } from '../../src-main/domain/units'
+import { compareRungs } from '../../src-main/domain/analysis/compare'
+import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
+import { rungBefore, type Session } from '../../src-main/domain/session/session'
+import { formatRatio } from '../../src-main/domain/metrics/units'
 import { bareFigure, fixed } from '../../src-renderer/ui/format'
 import { ladderRoute, shippedSession, startHarness, type Harness } from './support'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { occupancy } from '../../src-main/domain/occupancy'
-import { smLimits } from '../../src-main/domain/sm-limits'
-import { formatPercent } from '../../src-main/domain/units'
+import { occupancy } from '../../src-main/domain/gpu/occupancy'
+import { smLimits } from '../../src-main/domain/gpu/sm-limits'
+import { formatPercent } from '../../src-main/domain/metrics/units'
 import { ladderRoute, shippedSession, startHarness, type Harness } from './support'
 
 let harness: Harness

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Session } from '../../src-main/domain/session'
+import type { Session } from '../../src-main/domain/session/session'
 import { figureText } from '../../src-renderer/ui/format'
 import { shippedSession, startHarness, type Harness } from './support'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Core } from '../../src-main/contract'
-import type { Session } from '../../src-main/domain/session'
+import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
 import { createCore } from '../../src-main/services/core'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSession } from '../../src-main/adapters/session-store'
-import { compareRungs } from '../../src-main/domain/compare'
-import { rungOf } from '../../src-main/domain/session'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { compareRungs } from '../../src-main/domain/analysis/compare'
+import { rungOf } from '../../src-main/domain/session/session'
 import { recordingsDir } from '../services/support'
 import { run } from './support'
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SanitizeReport } from '../../src-main/domain/sanitizer'
+import { SanitizeReport } from '../../src-main/domain/session/sanitizer'
 import { tempDir } from '../services/support'
 import { fakeTools, run } from './support'
 

@@ -14,7 +14,7 @@ import {
   type Wording,
 } from '../../src-main/domain/messages/message'
 import { recognize, recognizeAll, storedKeys } from '../../src-main/domain/messages/recognize'
-import { code } from '../../src-main/domain/sentence'
+import { code } from '../../src-main/domain/messages/sentence'
 
 const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unknown') })
 const upsideDown: Wording = {

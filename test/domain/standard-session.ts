@@ -1,10 +1,10 @@
 /** gemm-fp32 at 1024 at the standard level: recorded times, and the counters of another run of the same rungs. */
 import { join } from 'node:path'
-import { readSession } from '../../src-main/adapters/session-store'
-import { metricsAtLevel } from '../../src-main/domain/metrics'
-import type { Session } from '../../src-main/domain/session'
-import { parseNcuRawCsv } from '../../src-main/parsers/ncu-csv'
-import { toMetrics } from '../../src-main/parsers/ncu-metrics'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { metricsAtLevel } from '../../src-main/domain/metrics/metrics'
+import type { Session } from '../../src-main/domain/session/session'
+import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
+import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { ncuCapture } from '../parsers/captures'
 
 const recordings = join(import.meta.dirname, '../../resources/recordings')

@@ -7,22 +7,22 @@ import katex from 'katex'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { labSchemaText } from '../../scripts/lib/session-schema.mjs'
-import { readKernelLibrary } from '../../src-main/adapters/kernel-library'
+import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import {
   labReferences,
   labsDir,
   readLabs,
   type LabFolder,
 } from '../../src-main/adapters/labs/library'
-import { findTool } from '../../src-main/adapters/live-toolbox'
-import { readBuildOutput, rungFlags } from '../../src-main/adapters/nvcc'
-import { runProcess } from '../../src-main/adapters/process'
-import { namesIn, parseExpression } from '../../src-main/domain/expression'
+import { findTool } from '../../src-main/adapters/tools/live-toolbox'
+import { readBuildOutput, rungFlags } from '../../src-main/adapters/tools/nvcc'
+import { runProcess } from '../../src-main/adapters/tools/process'
+import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
 import { LabFile } from '../../src-main/domain/labs/lab'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
-import { Session } from '../../src-main/domain/session'
-import { parseRungHeader } from '../../src-main/parsers/rung-header'
-import { inParallel } from '../../src-main/services/build'
+import { Session } from '../../src-main/domain/session/session'
+import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
+import { inParallel } from '../../src-main/services/run/build'
 import { recordingsDir, tempDir } from '../services/support'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')

@@ -11,7 +11,7 @@ import {
   togglePick,
 } from '../../src-renderer/features/ladder/ladder-rows'
 import { groupMetrics } from '../../src-renderer/features/metric-groups'
-import { cardMetricIds } from '../../src-main/domain/metrics'
+import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import { rung, session } from './samples'
 
 const climb = session([

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session'
+import { Session } from '../../src-main/domain/session/session'
 import { ladderRows } from '../../src-renderer/features/ladder/ladder-rows'
 import { arrangeRows, type LadderView } from '../../src-renderer/features/ladder/ladder-view'
 import { rung, session } from './samples'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session'
+import { Session } from '../../src-main/domain/session/session'
 import {
   chosenRungs,
   filterItems,

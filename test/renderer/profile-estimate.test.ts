@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSession } from '../../src-main/adapters/session-store'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { SessionSummary } from '../../src-main/contract'
 import { estimate, parseSeconds, timesFrom } from '../../src-renderer/features/run/profile-estimate'
 import { freshForm, runRequest } from '../../src-renderer/features/run/run-form'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunRequest } from '../../src-main/contract'
-import { maxExtent } from '../../src-main/domain/problem'
+import { maxExtent } from '../../src-main/domain/task/problem'
 import {
   customSize,
   formFault,

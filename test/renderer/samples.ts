@@ -1,7 +1,7 @@
 /** Small sessions for tests of the UI's logic: what is not looked at is left plain. */
 import type { RunEvent, RunMessage } from '../../src-main/contract'
-import type { Ladder } from '../../src-main/domain/ladder'
-import type { RungResult, Session } from '../../src-main/domain/session'
+import type { Ladder } from '../../src-main/domain/ladder/ladder'
+import type { RungResult, Session } from '../../src-main/domain/session/session'
 
 const header = (id: string, params: Ladder['rungs'][number]['header']['params'] = []) => ({
   id,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../src-renderer/client/client'
 import { frozenRefs, staticTransport } from '../../src-renderer/client/static'
-import type { FrozenReport } from '../../src-main/domain/frozen-report'
+import type { FrozenReport } from '../../src-main/domain/report/frozen-report'
 import { recording } from '../services/report/samples'
 
 const frozen = (count: 1 | 2): FrozenReport => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { smLimits } from '../../src-main/domain/sm-limits'
+import { smLimits } from '../../src-main/domain/gpu/sm-limits'
 import {
   defaultFields,
   fieldsFrom,

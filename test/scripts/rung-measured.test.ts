@@ -3,8 +3,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { measuredHeaders } from '../../scripts/lib/rung-measured'
-import { parseRungHeader } from '../../src-main/parsers/rung-header'
-import { copyHeader, withMeasured } from '../../src-main/parsers/rung-header-edit'
+import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
+import { copyHeader, withMeasured } from '../../src-main/parsers/kernels/rung-header-edit'
 import { recordingsDir, tempDir } from '../services/support'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')

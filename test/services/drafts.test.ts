@@ -2,9 +2,9 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { copiedSource, draftRung } from '../../src-main/adapters/draft-source'
+import { copiedSource, draftRung } from '../../src-main/adapters/kernels/draft-source'
 import { dispatch, type Core, type RunMessage } from '../../src-main/contract'
-import type { Draft } from '../../src-main/domain/draft'
+import type { Draft } from '../../src-main/domain/ladder/draft'
 import { createCore } from '../../src-main/services/core'
 import { fakeMachine, setEnv, type Machine } from './support'
 

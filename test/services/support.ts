@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
-import type { RungResult, Session } from '../../src-main/domain/session'
-import { parseNcuRawCsv } from '../../src-main/parsers/ncu-csv'
-import { toMetrics } from '../../src-main/parsers/ncu-metrics'
-import { climb, type ClimbOptions, type ClimbResult } from '../../src-main/services/climb'
+import type { RungResult, Session } from '../../src-main/domain/session/session'
+import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
+import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
+import { climb, type ClimbOptions, type ClimbResult } from '../../src-main/services/start-run'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')

@@ -9,7 +9,7 @@ import {
   withoutVerdicts,
 } from '../../src-renderer/features/compare/guard'
 import { inEnglish } from '../../src-main/domain/messages/message'
-import { compareRungs } from '../../src-main/domain/compare'
+import { compareRungs } from '../../src-main/domain/analysis/compare'
 import {
   headerLines,
   whole,

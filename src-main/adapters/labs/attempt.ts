@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { LabAnswers, LabOutcome } from '../../domain/labs/outcome'
-import type { Session } from '../../domain/session'
-import { diskError, errorCode } from '../disk'
-import { readSession } from '../session-store'
+import type { Session } from '../../domain/session/session'
+import { diskError, errorCode } from '../disk/disk'
+import { readSession } from '../sessions/session-store'
 
 export const SanitizerVerdicts = z.record(
   z.string(),

@@ -7,10 +7,10 @@ import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { faultSentence, findCycle, type Lab, type LabFault } from '../../domain/labs/lab'
-import { Identifier } from '../../domain/rung'
-import { parseLab, type LabReferences, type ParsedLab } from '../../parsers/lab'
-import { errorCode } from '../disk'
-import type { KernelLibrary } from '../kernel-library'
+import { Identifier } from '../../domain/ladder/rung'
+import { parseLab, type LabReferences, type ParsedLab } from '../../parsers/labs/lab'
+import { errorCode } from '../disk/disk'
+import type { KernelLibrary } from '../kernels/kernel-library'
 
 export interface LabFolder {
   id: string

@@ -2,7 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
-import { errorCode } from '../disk'
+import { errorCode } from '../disk/disk'
 import { submissionFile } from './work'
 
 export interface FoundSubmission {

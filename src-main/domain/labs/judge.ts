@@ -10,10 +10,10 @@ import type {
 } from './lab'
 import type { CheckResult, LabFigure } from './outcome'
 import { english, inEnglish, message, type AnyMessage } from '../messages/message'
-import { metricDefinition, unavailable, type MetricValue } from '../metrics'
-import { problemLabel, type Problem } from '../problem'
-import { rungOf, type Build, type RungResult, type Session } from '../session'
-import { formatMs, formatValue, type Unit } from '../units'
+import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
+import { problemLabel, type Problem } from '../task/problem'
+import { rungOf, type Build, type RungResult, type Session } from '../session/session'
+import { formatMs, formatValue, type Unit } from '../metrics/units'
 
 /** The submission's id among the rungs of its session. */
 export const submissionId = 'submission'

@@ -3,12 +3,12 @@
  * is in docs/LABS.md. What one attempt came to is in lab-outcome.ts.
  */
 import { z } from 'zod'
-import { Size } from '../ladder'
-import { metricDefinition } from '../metrics'
-import { profileLevels, type ProfileLevel } from '../metric-definition'
-import { Dtype } from '../problem'
-import { Identifier } from '../rung'
-import { SanitizerTool } from '../sanitizer'
+import { Size } from '../ladder/ladder'
+import { metricDefinition } from '../metrics/metrics'
+import { profileLevels, type ProfileLevel } from '../metrics/metric-definition'
+import { Dtype } from '../task/problem'
+import { Identifier } from '../ladder/rung'
+import { SanitizerTool } from '../session/sanitizer'
 
 /** Prose of an author: Markdown in the line, formulas between `$`. */
 const Prose = z.string().trim().min(1).max(4000)

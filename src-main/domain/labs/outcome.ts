@@ -1,8 +1,8 @@
 /** What one attempt at a lab came to: every check, prediction and question with its figures and a sentence. */
 import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'
-import { MetricValue } from '../metrics'
-import { Build, Diagnostic, Target } from '../session'
+import { MetricValue } from '../metrics/metrics'
+import { Build, Diagnostic, Target } from '../session/session'
 
 export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>

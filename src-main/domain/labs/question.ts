@@ -1,9 +1,9 @@
 /** The numbers that a question's answer may be computed from, and where each comes from. */
-import { evaluate, parseExpression } from '../expression'
-import { metricDefinition } from '../metrics'
-import type { Problem } from '../problem'
-import type { RungResult } from '../session'
-import type { Device } from '../device'
+import { evaluate, parseExpression } from '../task/expression'
+import { metricDefinition } from '../metrics/metrics'
+import type { Problem } from '../task/problem'
+import type { RungResult } from '../session/session'
+import type { Device } from '../gpu/device'
 
 /** Of the GPU that the student has; units as in the session format. */
 export const deviceNames = [

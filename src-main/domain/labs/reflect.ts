@@ -7,10 +7,10 @@ import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { answerOf } from './question'
 import { english, inEnglish, message, paragraph, plain, type AnyMessage } from '../messages/message'
-import { threadsOf } from '../derived-metrics'
-import { metricDefinition } from '../metrics'
-import { rungOf, type RungResult, type Session } from '../session'
-import { formatValue } from '../units'
+import { threadsOf } from '../analysis/derived-metrics'
+import { metricDefinition } from '../metrics/metrics'
+import { rungOf, type RungResult, type Session } from '../session/session'
+import { formatValue } from '../metrics/units'
 
 export function directionOf(before: number, after: number, tolerance: number): Direction {
   const scale = Math.max(Math.abs(before), Math.abs(after))

@@ -3,8 +3,8 @@
  * are in ./english; command line, reports and files hold those. A screen sets the same values into its
  * own language's words. Pure.
  */
-import { metricDefinition } from '../metrics'
-import type { Piece, Sentence } from '../sentence'
+import { metricDefinition } from '../metrics/metrics'
+import type { Piece, Sentence } from './sentence'
 import { templates } from './english'
 
 type Templates = typeof templates

@@ -3,7 +3,7 @@
  * was made from, by its template, so that a screen can say it in the reader's language; whatever else a
  * file says stays as it is. Pure.
  */
-import { metricDefinitions } from '../metrics'
+import { metricDefinitions } from '../metrics/metrics'
 import { templates } from './english'
 import {
   englishTemplate,

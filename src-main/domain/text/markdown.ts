@@ -2,7 +2,7 @@
  * Markdown as GitHub reads it, from texts that may hold anything. Escaped are markup, HTML, links that
  * GitHub makes by itself, mentions and mathematics; nothing of a session can become more than text.
  */
-import { type Sentence } from '../sentence'
+import { type Sentence } from '../messages/sentence'
 import { oneLine, visible } from './visible'
 
 /** Escapes HTML, and what GitHub makes links of by itself: both also where Markdown is not read. */

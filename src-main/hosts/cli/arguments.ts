@@ -1,8 +1,8 @@
 /** From the words of the command line to a request, each wrong word named. */
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
-import { profileLevels, type ProfileLevel } from '../../domain/metric-definition'
-import { dtypes, maxExtent, type Dtype } from '../../domain/problem'
+import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
+import { dtypes, maxExtent, type Dtype } from '../../domain/task/problem'
 
 export interface SizeOptions {
   size?: string

@@ -1,7 +1,7 @@
 /** A run's events as lines on stderr: what, which rung, how far. */
 import type { RunEvent } from '../../contract'
-import type { ProfileCost, ProfilePlan } from '../../domain/pass-plan'
-import { formatGflops, formatMs } from '../../domain/units'
+import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
+import { formatGflops, formatMs } from '../../domain/metrics/units'
 import { note } from './output'
 
 const stageNames = {

@@ -1,6 +1,6 @@
 /** Entry of the desktop program: what belongs together is put together here, and nothing more. */
 import { fileURLToPath } from 'node:url'
-import { assets } from '../../adapters/assets'
+import { assets } from '../../adapters/kernels/assets'
 import { createCore } from '../../services/core'
 import { startElectronHost } from './host'
 import { printPdf } from './print-pdf'

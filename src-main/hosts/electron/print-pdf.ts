@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BrowserWindow } from 'electron'
-import { diskError } from '../../adapters/disk'
-import type { PrintOptions } from '../../adapters/pdf'
+import { diskError } from '../../adapters/disk/disk'
+import type { PrintOptions } from '../../adapters/print/pdf'
 import { securePreferences } from './security'
 
 export async function printPdf(

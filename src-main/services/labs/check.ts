@@ -3,10 +3,10 @@
  * the services that every run goes through, then judged. What this machine cannot do is said, and
  * never counts as passed.
  */
-import type { Assets } from '../../adapters/assets'
-import { sha256 } from '../../adapters/build-cache'
-import { stageFolder } from '../../adapters/disk'
-import { readKernelLibrary } from '../../adapters/kernel-library'
+import type { Assets } from '../../adapters/kernels/assets'
+import { sha256 } from '../../adapters/disk/build-cache'
+import { stageFolder } from '../../adapters/disk/disk'
+import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readAttemptEvidence,
   sessionFolder,
@@ -21,15 +21,15 @@ import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/e
 import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
 import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
-import { rungOf, type Session, type Target } from '../../domain/session'
-import { climbPlan } from '../climb'
-import { remedies, smOf } from '../device'
+import { rungOf, type Session, type Target } from '../../domain/session/session'
+import { climbPlan } from '../start-run'
+import { remedies, smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
-import { replay } from '../recordings'
-import type { RunSettings } from '../run'
+import { replay } from '../sessions/recordings'
+import type { RunSettings } from '../run/run-ladder'
 
 export interface LabCheckRequest {
   lab: LabFolder

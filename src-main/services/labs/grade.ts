@@ -6,13 +6,13 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { makeFolder, pathExists } from '../../adapters/disk'
+import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
 import { answersFile, readSubmission, submissionFile } from '../../adapters/labs/work'
-import { liveToolbox } from '../../adapters/live-toolbox'
-import { askDriver } from '../../adapters/nvidia-smi'
-import { cacheDir } from '../../adapters/paths'
+import { liveToolbox } from '../../adapters/tools/live-toolbox'
+import { askDriver } from '../../adapters/tools/nvidia-smi'
+import { cacheDir } from '../../adapters/disk/paths'
 import {
   findSandbox,
   runSandboxed,
@@ -20,12 +20,12 @@ import {
   type Limits,
   type Sandbox,
   type SandboxResult,
-} from '../../adapters/sandbox'
+} from '../../adapters/labs/sandbox'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
 import { LabOutcome } from '../../domain/labs/outcome'
 import { findLikenesses } from '../../domain/labs/similarity'
-import { trustPath } from './trust'
+import { trustPath } from '../lab-library/trust'
 
 export interface GradeRequest {
   folder: string

@@ -1,12 +1,12 @@
 /** A submission as a rung of a ladder of its own, beside the rungs that its lab compares it with. */
-import type { KernelLibrary, RungSource } from '../../adapters/kernel-library'
+import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
 import type { LabFolder } from '../../adapters/labs/library'
 import { inputError } from '../../domain/errors'
-import type { LadderEntry, LadderFile } from '../../domain/ladder'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
-import type { Problem } from '../../domain/problem'
-import { planRun, type RunPlan } from '../plan'
+import type { Problem } from '../../domain/task/problem'
+import { planRun, type RunPlan } from '../run/plan'
 
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 

@@ -1,8 +1,8 @@
 /** The outcomes of labs that ship: which there are, and of which code. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Assets } from '../../adapters/assets'
-import { sha256 } from '../../adapters/build-cache'
+import type { Assets } from '../../adapters/kernels/assets'
+import { sha256 } from '../../adapters/disk/build-cache'
 import { readAttempt } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'

@@ -1,16 +1,16 @@
 /** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
-import { diskBuildCache } from '../../adapters/build-cache'
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernel-library'
+import { diskBuildCache } from '../../adapters/disk/build-cache'
+import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
-import { liveToolbox } from '../../adapters/live-toolbox'
-import { cacheDir } from '../../adapters/paths'
+import { liveToolbox } from '../../adapters/tools/live-toolbox'
+import { cacheDir } from '../../adapters/disk/paths'
 import { english } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
-import { sanitize } from '../sanitize'
+import { sanitize } from '../sanitize/sanitize'
 import { labLadderId } from './plan'
-import type { RunSettings } from '../run'
+import type { RunSettings } from '../run/run-ladder'
 
 export interface SanitizeOptions {
   signal: AbortSignal

@@ -2,7 +2,7 @@
  * A figure of every rung as bars, for print and for Markdown: an SVG that stands alone, black on white,
  * readable without colour. The charts of the screen are drawn by the screen's own library.
  */
-import { formatCount } from '../../domain/units'
+import { formatCount } from '../../domain/metrics/units'
 import { html } from './html-text'
 
 export interface Bar {

@@ -1,10 +1,14 @@
 /** A check against a baseline for a pull request: the headline, one row per rung, and where both come from. */
-import { percentChange, type BaselineCheck, type RungCheck } from '../../domain/baseline-check'
+import {
+  percentChange,
+  type BaselineCheck,
+  type RungCheck,
+} from '../../domain/analysis/baseline-check'
 import { inEnglish, message, pieces } from '../../domain/messages/message'
-import { headline } from '../../domain/provenance'
-import type { Session } from '../../domain/session'
+import { headline } from '../../domain/report/provenance'
+import type { Session } from '../../domain/session/session'
 import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
-import { formatMs } from '../../domain/units'
+import { formatMs } from '../../domain/metrics/units'
 import { factsOf, parameterChanges } from './comparison'
 import { factTable, originTable } from './comparison-print'
 import { list } from './markdown'

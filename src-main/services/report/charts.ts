@@ -1,8 +1,8 @@
 /** The charts of a report outside of the screen: what every rung reaches, and each counter that was collected. */
-import { metricDefinition } from '../../domain/metrics'
-import type { RungResult } from '../../domain/session'
+import { metricDefinition } from '../../domain/metrics/metrics'
+import type { RungResult } from '../../domain/session/session'
 import { md } from '../../domain/text/markdown'
-import { formatGflops, formatValue } from '../../domain/units'
+import { formatGflops, formatValue } from '../../domain/metrics/units'
 import { barsHeight, barsSvg, referenceOf, type Bar, type BarChart, type Layout } from './bars-svg'
 import type { Picture } from './save'
 import type { ComparisonModel } from './comparison'

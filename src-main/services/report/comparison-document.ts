@@ -1,9 +1,9 @@
 /** Two sessions side by side as a document for print. */
 import { inEnglish } from '../../domain/messages/message'
-import { rungOrigins } from '../../domain/rung-origins'
-import { headline } from '../../domain/provenance'
-import { formatRatio, formatValue } from '../../domain/units'
-import type { ReportSection } from '../../domain/frozen-report'
+import { rungOrigins } from '../../domain/session/rung-origins'
+import { headline } from '../../domain/report/provenance'
+import { formatRatio, formatValue } from '../../domain/metrics/units'
+import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
 import { counts, type ComparedRung, type ComparisonModel } from './comparison'
 import { comparisonLegend, movedCounters, timeCells, timeColumns } from './comparison-print'

@@ -2,18 +2,18 @@
  * Two sessions of one ladder and problem side by side: before and after, or two GPUs. What may not be
  * compared is refused; what differs beside the code is said.
  */
-import { comparability } from '../../domain/comparability'
-import { compareRungs, type RungComparison } from '../../domain/compare'
+import { comparability } from '../../domain/analysis/comparability'
+import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
-import type { ReportSection } from '../../domain/frozen-report'
+import type { ReportSection } from '../../domain/report/frozen-report'
 import { inEnglish } from '../../domain/messages/message'
-import { paramWords } from '../../domain/rung-origins'
-import { rungOf, type RungResult, type Session } from '../../domain/session'
+import { paramWords } from '../../domain/session/rung-origins'
+import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
 import type { ReportInput } from './model'
-import { printedProvenance } from '../../domain/provenance'
+import { printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-import { code, say, type Sentence } from '../../domain/sentence'
+import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
   a: RungResult

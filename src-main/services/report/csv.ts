@@ -3,8 +3,8 @@
  * tell where all of it comes from. Wide: a line a rung, units in the names of the columns. Figures have
  * their full precision; `timing.…`, `verify.…` and `build.…` are the session schema's own names.
  */
-import type { RungResult } from '../../domain/session'
-import { metricDefinition } from '../../domain/metrics'
+import type { RungResult } from '../../domain/session/session'
+import { metricDefinition } from '../../domain/metrics/metrics'
 import { csvTable, type Cell } from '../../domain/text/csv'
 import type { ReportModel } from './model'
 

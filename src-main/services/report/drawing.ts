@@ -2,23 +2,23 @@
  * A chart of the Charts screen as a picture: drawn by the screen's own code, in the page of an HTML report that a
  * browser of this machine opens, so that it is the picture that the screen saves.
  */
-import type { Assets } from '../../adapters/assets'
-import type { PageDrawer } from '../../adapters/chromium'
+import type { Assets } from '../../adapters/kernels/assets'
+import type { PageDrawer } from '../../adapters/print/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
 import { summaryOf } from '../../contract/session-summary'
-import { memoryLevels } from '../../domain/ceilings'
+import { memoryLevels } from '../../domain/gpu/ceilings'
 import {
   drawingAddress,
   mixScales,
   stallScales,
   sweepMeasures,
   type ChartId,
-} from '../../domain/drawing'
+} from '../../domain/report/drawing'
 import { inputError } from '../../domain/errors'
-import { problemLabel } from '../../domain/problem'
-import { roofline } from '../../domain/roofline'
-import type { Session } from '../../domain/session'
-import { listAll, openSession, type OpenedSession, type SessionPlaces } from '../sessions'
+import { problemLabel } from '../../domain/task/problem'
+import { roofline } from '../../domain/analysis/roofline'
+import type { Session } from '../../domain/session/session'
+import { listAll, openSession, type OpenedSession, type SessionPlaces } from '../sessions/sessions'
 import { readTemplate } from './html'
 import { drawingPage, type Choice } from './index'
 

@@ -1,5 +1,5 @@
 /** HTML from texts that may hold anything; nothing of a session can become more than text. */
-import type { Sentence } from '../../domain/sentence'
+import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, visible } from '../../domain/text/visible'
 
 const escapes: Record<string, string> = {

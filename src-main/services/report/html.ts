@@ -1,7 +1,7 @@
 /** A report as one HTML file: the UI over frozen sessions, filled into the template of the build. */
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import type { Assets } from '../../adapters/assets'
+import type { Assets } from '../../adapters/kernels/assets'
 import { missingError } from '../../domain/errors'
 import {
   deepElementId,
@@ -10,7 +10,7 @@ import {
   packDeep,
   type FrozenDeep,
   type FrozenReport,
-} from '../../domain/frozen-report'
+} from '../../domain/report/frozen-report'
 import { html, htmlSentence } from './html-text'
 import type { ReportModel } from './model'
 import { escapeHidden } from '../../domain/text/visible'

@@ -1,8 +1,8 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
-import { checkAgainst, type CheckVerdict } from '../../domain/baseline-check'
-import { ciDocument } from '../../domain/baseline-document'
-import { DeepProfile } from '../../domain/deep'
+import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
+import { ciDocument } from '../../domain/analysis/baseline-document'
+import { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import {
   frozenReportVersion,
@@ -12,11 +12,15 @@ import {
   type FrozenReport,
   type FrozenSession,
   type ReportSection,
-} from '../../domain/frozen-report'
+} from '../../domain/report/frozen-report'
 import { inEnglish } from '../../domain/messages/message'
-import { reportFormats, type ReportFormat, type TextFormat } from '../../domain/report-format'
-import { rungOf, Session } from '../../domain/session'
-import type { OpenedSession } from '../sessions'
+import {
+  reportFormats,
+  type ReportFormat,
+  type TextFormat,
+} from '../../domain/report/report-format'
+import { rungOf, Session } from '../../domain/session/session'
+import type { OpenedSession } from '../sessions/sessions'
 import { buildComparison } from './comparison'
 import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
@@ -145,7 +149,7 @@ export interface CiOptions {
   thresholdPercent: number
   /** Rung ids; all of both sessions where absent. */
   rungs?: readonly string[]
-  /** The document of `domain/baseline-document.ts` in place of Markdown. */
+  /** The document of `domain/analysis/baseline-document.ts` in place of Markdown. */
   json?: boolean
 }
 

@@ -1,9 +1,9 @@
 /** From a request to the content of a report, whatever its format; what a format needs beside the session is found here. */
-import type { Assets } from '../../adapters/assets'
-import { zipFiles } from '../../adapters/zip'
+import type { Assets } from '../../adapters/kernels/assets'
+import { zipFiles } from '../../adapters/disk/zip'
 import type { ReportAnswer, ReportRequest } from '../../contract/report'
-import type { ReportFormat } from '../../domain/report-format'
-import type { OpenedSession } from '../sessions'
+import type { ReportFormat } from '../../domain/report/report-format'
+import type { OpenedSession } from '../sessions/sessions'
 import { readTemplate } from './html'
 import {
   report,

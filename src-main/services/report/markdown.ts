@@ -1,10 +1,10 @@
 /** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
-import { ratioWarnings } from '../../domain/comparability'
+import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/messages/message'
-import type { ReportSection } from '../../domain/frozen-report'
-import type { MetricValue } from '../../domain/metrics'
-import { formatMs, formatRatio, formatValue } from '../../domain/units'
-import type { Verdict } from '../../domain/compare'
+import type { ReportSection } from '../../domain/report/frozen-report'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
+import type { Verdict } from '../../domain/analysis/compare'
 import type { Hunk } from '../source-diff'
 import {
   details,
@@ -28,9 +28,9 @@ import {
   type ReportModel,
   type ReportStep,
 } from './model'
-import type { PrintedFact } from '../../domain/provenance'
-import { halfSpread } from '../../domain/summary'
-import type { Sentence } from '../../domain/sentence'
+import type { PrintedFact } from '../../domain/report/provenance'
+import { halfSpread } from '../../domain/report/summary'
+import type { Sentence } from '../../domain/messages/sentence'
 
 export const verdictWords: Record<Verdict, string> = {
   better: '▲ better',

@@ -2,14 +2,20 @@
  * A report before a printer gives it a format: every text scrubbed, every figure in its unit with its
  * evidence, nothing that depends on when or where it is made. The same session gives the same model.
  */
-import type { ReportSection } from '../../domain/frozen-report'
-import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics'
-import { rungBefore, type RungResult, type Session } from '../../domain/session'
-import { speedup } from '../../domain/compare'
-import { formatGflops, formatMs, formatRatio, formatValue, type Unit } from '../../domain/units'
+import type { ReportSection } from '../../domain/report/frozen-report'
+import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics/metrics'
+import { rungBefore, type RungResult, type Session } from '../../domain/session/session'
+import { speedup } from '../../domain/analysis/compare'
+import {
+  formatGflops,
+  formatMs,
+  formatRatio,
+  formatValue,
+  type Unit,
+} from '../../domain/metrics/units'
 import { diffSources, type Hunk } from '../source-diff'
 import { inEnglish } from '../../domain/messages/message'
-import { headline, printedProvenance, type PrintedFact } from '../../domain/provenance'
+import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
 import { scrubSession, type Scrubber } from './scrub'
 import {
@@ -18,7 +24,7 @@ import {
   stepsOf,
   type PrintedSummary,
   type Step,
-} from '../../domain/summary'
+} from '../../domain/report/summary'
 
 /** A figure as it reads. `note` counts from 1 into the model's notes: why there is no value. */
 export interface Figure {

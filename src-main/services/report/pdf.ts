@@ -3,7 +3,7 @@
  * print has the numbers in its contents. The date of making is the session's, so that the same session
  * gives the same bytes wherever the same browser with the same fonts prints it.
  */
-import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/pdf'
+import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/pdf'
 import type { ReportStage } from '../../contract/report'
 import { printPage, type PrintDocument } from './print'
 

@@ -1,9 +1,9 @@
 /** The parts of a printed report, each a heading with what stands below it. */
-import { ratioWarnings } from '../../domain/comparability'
+import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/messages/message'
-import { formatMs, formatRatio, formatValue } from '../../domain/units'
-import { halfSpread } from '../../domain/summary'
-import type { MetricValue } from '../../domain/metrics'
+import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
+import { halfSpread } from '../../domain/report/summary'
+import type { MetricValue } from '../../domain/metrics/metrics'
 import type { Hunk } from '../source-diff'
 import { ladderColumns, ladderFigures } from './ladder-columns'
 import { html, htmlCode, htmlLines, htmlTable } from './html-text'

@@ -1,9 +1,9 @@
 /** What the ladder's author published, each figure beside ours. */
-import { threadsPerBlock } from '../../domain/derived-metrics'
-import { metricDefinitions } from '../../domain/metrics'
-import { problemLabel } from '../../domain/problem'
-import type { Session } from '../../domain/session'
-import { formatGflops, formatValue } from '../../domain/units'
+import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
+import { metricDefinitions } from '../../domain/metrics/metrics'
+import { problemLabel } from '../../domain/task/problem'
+import type { Session } from '../../domain/session/session'
+import { formatGflops, formatValue } from '../../domain/metrics/units'
 
 export interface PublishedFigures {
   /** Whose figures, on what and where to read them. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { diskError, pathExists } from '../../adapters/disk'
+import { diskError, pathExists } from '../../adapters/disk/disk'
 import { inputError } from '../../domain/errors'
 
 /** A picture that lies beside a report. */

@@ -1,5 +1,5 @@
 /** A deep profile as it may leave: sources, names and advice scrubbed; counters and machine code as they are. */
-import type { DeepProfile } from '../../domain/deep'
+import type { DeepProfile } from '../../domain/session/deep'
 import type { Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {

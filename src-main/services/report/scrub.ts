@@ -4,8 +4,8 @@
  * It errs towards taking out too much.
  */
 
-import type { Session } from '../../domain/session'
-import { units } from '../../domain/units'
+import type { Session } from '../../domain/session/session'
+import { units } from '../../domain/metrics/units'
 
 /** Names of the machine that exports: its users' folders, host and user. */
 export interface Privates {

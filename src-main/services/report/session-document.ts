@@ -1,5 +1,5 @@
 /** A report on one session as a document for print. */
-import type { ReportSection } from '../../domain/frozen-report'
+import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, metricCharts, throughputChart } from './charts'
 import { html, htmlCode, htmlList, htmlSentence } from './html-text'
 import type { ReportModel } from './model'

@@ -1,5 +1,5 @@
 /** LaTeX from texts that may hold anything; what comes out needs only booktabs, and compiles. */
-import { type Sentence } from '../../domain/sentence'
+import { type Sentence } from '../../domain/messages/sentence'
 import { codePoint, oneLine } from '../../domain/text/visible'
 
 const replacements: Record<string, string> = {

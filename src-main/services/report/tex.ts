@@ -1,5 +1,5 @@
 /** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
-import { ratioWarnings } from '../../domain/comparability'
+import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/messages/message'
 import { dash, legend, type LadderRow, type ReportModel } from './model'
 import { tex, texCode, texComment, texSentence } from './tex-text'

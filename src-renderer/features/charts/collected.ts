@@ -1,12 +1,12 @@
 /** Whether a session has what a chart draws, and if not, why: an empty chart would read as zeros. */
-import { metricDefinition } from '../../../src-main/domain/metrics'
+import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import {
   profileLevels,
   type MetricDefinition,
   type ProfileLevel,
-} from '../../../src-main/domain/metric-definition'
-import { notAsked } from '../../../src-main/domain/registry-figures'
-import type { Session } from '../../../src-main/domain/session'
+} from '../../../src-main/domain/metrics/metric-definition'
+import { notAsked } from '../../../src-main/domain/session/registry-figures'
+import type { Session } from '../../../src-main/domain/session/session'
 
 export type Absence =
   /** The session was profiled below the level that collects these counters. */

@@ -1,6 +1,6 @@
 /** What every chart of this screen hands to its frame, beside the drawing. */
-import type { MetricValue } from '../../../src-main/domain/metrics'
-import type { RungResult, Session } from '../../../src-main/domain/session'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { rungNumbers } from '../../ui/format'
 
 /** The same figures as a table: the text alternative, and where exact values are read. */

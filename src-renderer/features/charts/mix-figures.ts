@@ -1,7 +1,7 @@
 /** The instruction mix as it is drawn: the kinds that have a colour, and the rest. */
-import { mixOf, type Mix } from '../../../src-main/domain/instruction-mix'
-import { instructionKinds } from '../../../src-main/domain/mix-metrics'
-import type { RungResult, Session } from '../../../src-main/domain/session'
+import { mixOf, type Mix } from '../../../src-main/domain/analysis/instruction-mix'
+import { instructionKinds } from '../../../src-main/domain/metrics/mix-metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 
 /** As many as the theme has colours that are told apart; the others are small, and are added up. */
 export const drawnKinds = instructionKinds.slice(0, 6)

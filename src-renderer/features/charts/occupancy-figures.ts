@@ -3,12 +3,12 @@ import {
   blocksOf,
   launchOccupancy,
   type LaunchLike,
-} from '../../../src-main/domain/derived-metrics'
-import { buildGpu } from '../../../src-main/domain/gpus'
-import type { Occupancy } from '../../../src-main/domain/occupancy'
-import type { RungResult, Session } from '../../../src-main/domain/session'
-import { smLimits } from '../../../src-main/domain/sm-limits'
-import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/waves'
+} from '../../../src-main/domain/analysis/derived-metrics'
+import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import type { Occupancy } from '../../../src-main/domain/gpu/occupancy'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/gpu/waves'
 
 export interface RungOccupancy {
   rung: RungResult

@@ -1,7 +1,7 @@
 /** Why warps wait: the reasons of each rung, largest first over the whole ladder. */
-import { metricDefinitions } from '../../../src-main/domain/metrics'
-import { type MetricDefinition } from '../../../src-main/domain/metric-definition'
-import type { RungResult, Session } from '../../../src-main/domain/session'
+import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
+import { type MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 
 export const stallReasons: readonly MetricDefinition[] = metricDefinitions.filter(({ id }) =>
   /^stall[A-Z]/.test(id),

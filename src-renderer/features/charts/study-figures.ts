@@ -1,6 +1,6 @@
 /** Variants of one source that differ in one parameter, beside what the ladder's author measured of them. */
-import type { MetricValue } from '../../../src-main/domain/metrics'
-import type { RungResult, Session } from '../../../src-main/domain/session'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { throughputFigure } from '../rung-figures'
 
 export interface StudyVariant {

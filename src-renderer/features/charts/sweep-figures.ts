@@ -1,11 +1,11 @@
 /** One ladder over several problem sizes: a session a size, joined by their rungs. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { bySize } from '../../../src-main/contract/sweep-sessions'
-import { comparability } from '../../../src-main/domain/comparability'
+import { comparability } from '../../../src-main/domain/analysis/comparability'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
-import { problemLabel } from '../../../src-main/domain/problem'
-import type { SweepMeasure } from '../../../src-main/domain/drawing'
-import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
+import { problemLabel } from '../../../src-main/domain/task/problem'
+import type { SweepMeasure } from '../../../src-main/domain/report/drawing'
+import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
 
 /** Chooses a session, and lets go of the one of the same size; or lets go of it. */
 export function toggleChoice(

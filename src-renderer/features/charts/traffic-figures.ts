@@ -1,7 +1,7 @@
 /** Bytes that a rung moved through each level of the memory hierarchy, beside the least that any could. */
-import { memoryLevels } from '../../../src-main/domain/ceilings'
-import { trafficMetric } from '../../../src-main/domain/roofline'
-import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session'
+import { memoryLevels } from '../../../src-main/domain/gpu/ceilings'
+import { trafficMetric } from '../../../src-main/domain/analysis/roofline'
+import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 
 export const trafficMetrics: readonly string[] = memoryLevels.map((level) => trafficMetric[level])
 

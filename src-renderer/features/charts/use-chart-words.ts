@@ -1,8 +1,8 @@
 /** Words that several charts need: what the figures rest on, and file names. */
 import { useI18n } from 'vue-i18n'
-import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session'
+import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'
-import type { ChartId } from '../../../src-main/domain/drawing'
+import type { ChartId } from '../../../src-main/domain/report/drawing'
 import { rungLabel } from './figure'
 
 export function useChartWords() {

@@ -1,5 +1,5 @@
 /** Stepping along the ladder: each step is a rung against the one it builds on. */
-import { rungBefore, type Session } from '../../../src-main/domain/session'
+import { rungBefore, type Session } from '../../../src-main/domain/session/session'
 
 export interface Step {
   a: string

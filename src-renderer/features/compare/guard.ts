@@ -1,8 +1,8 @@
 /** Rungs of two sessions side by side: what may be said of them, and what may not. */
-import { comparability, type Comparability } from '../../../src-main/domain/comparability'
-import type { RungComparison } from '../../../src-main/domain/compare'
+import { comparability, type Comparability } from '../../../src-main/domain/analysis/comparability'
+import type { RungComparison } from '../../../src-main/domain/analysis/compare'
 import { message } from '../../../src-main/domain/messages/message'
-import type { Session } from '../../../src-main/domain/session'
+import type { Session } from '../../../src-main/domain/session/session'
 import type { Step } from './compare-steps'
 
 /**

@@ -1,4 +1,4 @@
-import type { DeepProfile } from '../../../src-main/domain/deep'
+import type { DeepProfile } from '../../../src-main/domain/session/deep'
 
 /** Lines of a file that some instruction of the rung comes from, ascending. */
 export const linesWithCode = (profile: DeepProfile, of: string): number[] =>

@@ -1,7 +1,7 @@
 /** The changes between two sources, as the merge view finds them, so that numbers agree everywhere. */
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
-import type { Hunk, LineRange } from '../../../src-main/domain/chain'
+import type { Hunk, LineRange } from '../../../src-main/domain/analysis/chain'
 import type { SourceText } from './source-header'
 
 /** A diff that would take longer gets coarser in place of slower. */

@@ -1,8 +1,8 @@
 /** The two rungs of a comparison with all that is fetched for them, from one session or from two. */
 import { computed, watch } from 'vue'
-import { compareRungs } from '../../../src-main/domain/compare'
-import type { DeepProfile } from '../../../src-main/domain/deep'
-import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session'
+import { compareRungs } from '../../../src-main/domain/analysis/compare'
+import type { DeepProfile } from '../../../src-main/domain/session/deep'
+import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { useDeepStore } from '../../stores/deep'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'

@@ -1,7 +1,7 @@
 /** A copy of a rung while it is edited: opened, saved as it is typed, built, discarded. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
-import type { Draft } from '../../../src-main/domain/draft'
+import type { Draft } from '../../../src-main/domain/ladder/draft'
 import { useClient } from '../../client/current'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 

@@ -1,8 +1,8 @@
 /** What of a report is chosen, and the request that it makes. */
 import type { ReportRequest } from '../../../src-main/contract/report'
-import { reportSections, type ReportSection } from '../../../src-main/domain/frozen-report'
-import { hasSections, type ReportFormat } from '../../../src-main/domain/report-format'
-import type { Session } from '../../../src-main/domain/session'
+import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
+import { hasSections, type ReportFormat } from '../../../src-main/domain/report/report-format'
+import type { Session } from '../../../src-main/domain/session/session'
 
 export interface ExportForm {
   format: ReportFormat

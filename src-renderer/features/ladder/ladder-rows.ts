@@ -1,9 +1,13 @@
 /** What the ladder's rows show, worked out once for a session. */
-import { compareRungs, speedup, type RungComparison } from '../../../src-main/domain/compare'
-import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics'
-import { gflops } from '../../../src-main/domain/problem'
-import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session'
-import { setbackOf, type Setback } from '../../../src-main/domain/setback'
+import {
+  compareRungs,
+  speedup,
+  type RungComparison,
+} from '../../../src-main/domain/analysis/compare'
+import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
+import { gflops } from '../../../src-main/domain/task/problem'
+import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
+import { setbackOf, type Setback } from '../../../src-main/domain/analysis/slowdown'
 import { columnDecimals, rungNumbers } from '../../ui/format'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
 import { groupMetrics, type MetricGroupId } from '../metric-groups'

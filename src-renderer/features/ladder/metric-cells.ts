@@ -1,5 +1,5 @@
 /** A rung's cells of metrics, worked out before they are drawn: there are thousands, and most are never looked at. */
-import type { MetricValue } from '../../../src-main/domain/metrics'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { bareFigure } from '../../ui/format'
 import { share, type Scale } from '../../ui/scale'
 import { columnMetrics, type LadderRow } from './ladder-rows'

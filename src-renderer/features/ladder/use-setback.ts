@@ -1,8 +1,8 @@
 /** Why a rung is slower than the one before, in sentences: what its ladder says, and the counter that shows it. */
 import { useI18n } from 'vue-i18n'
 import { figureText, factorText } from '../../ui/format'
-import type { Setback } from '../../../src-main/domain/setback'
-import { formatRatio } from '../../../src-main/domain/units'
+import type { Setback } from '../../../src-main/domain/analysis/slowdown'
+import { formatRatio } from '../../../src-main/domain/metrics/units'
 import { useMetricWords } from '../metric-words'
 import type { LadderRow } from './ladder-rows'
 

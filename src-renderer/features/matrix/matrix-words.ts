@@ -1,6 +1,6 @@
 /** What the matrix says: names of its rows, and for one cell the exact figure and where it comes from. */
 import { useI18n } from 'vue-i18n'
-import type { RungResult, Session } from '../../../src-main/domain/session'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { useMetricWords } from '../metric-words'
 import { useProvenance } from '../provenance'
 import type { MatrixCell, MatrixGroup, MatrixRow } from './matrix'

@@ -3,9 +3,9 @@ import {
   metricDefinition,
   metricDefinitions,
   type MetricValue,
-} from '../../../src-main/domain/metrics'
-import type { NcuMetrics, RungResult, Session } from '../../../src-main/domain/session'
-import { formatCount, formatRatio, type Unit } from '../../../src-main/domain/units'
+} from '../../../src-main/domain/metrics/metrics'
+import type { NcuMetrics, RungResult, Session } from '../../../src-main/domain/session/session'
+import { formatCount, formatRatio, type Unit } from '../../../src-main/domain/metrics/units'
 import { bareFigure, columnDecimals, fixed } from '../../ui/format'
 import { groupMetrics, type MetricGroupId } from '../metric-groups'
 import { ratioFigure, throughputFigure, timeFigure } from '../rung-figures'

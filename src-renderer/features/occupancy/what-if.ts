@@ -1,5 +1,5 @@
 /** What the fields of the what-if screen hold, as they stand in its address and as a kernel. Pure. */
-import type { KernelResources } from '../../../src-main/domain/occupancy'
+import type { KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   isComputeCapability,
   registersPerThreadMax,
@@ -7,7 +7,7 @@ import {
   threadsPerBlockMax,
   type ComputeCapability,
   type SmLimits,
-} from '../../../src-main/domain/sm-limits'
+} from '../../../src-main/domain/gpu/sm-limits'
 
 export const resources = ['threads', 'registers', 'shared'] as const
 export type Resource = (typeof resources)[number]

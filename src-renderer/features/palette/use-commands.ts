@@ -1,7 +1,7 @@
 /** The commands that are there on every screen: screens, sessions, steps of the session, language, theme. */
 import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
-import { rungBefore } from '../../../src-main/domain/session'
+import { rungBefore } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'

@@ -7,7 +7,7 @@ import {
   FrozenReport,
   PackedDeep,
   type FrozenDeep,
-} from '../../../src-main/domain/frozen-report'
+} from '../../../src-main/domain/report/frozen-report'
 
 export const frozenKey: InjectionKey<FrozenReport> = Symbol('frozen report')
 

@@ -1,6 +1,6 @@
 /** The screens that a report has: those of its sections, over its own first page. */
 import { createRouter, createWebHashHistory, type RouteRecordRaw, type Router } from 'vue-router'
-import type { FrozenReport, ReportSection } from '../../../src-main/domain/frozen-report'
+import type { FrozenReport, ReportSection } from '../../../src-main/domain/report/frozen-report'
 
 /** The screen that shows a section. */
 const screens: readonly { section: ReportSection; route: RouteRecordRaw }[] = [

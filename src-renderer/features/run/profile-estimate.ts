@@ -1,9 +1,9 @@
 /** What profiling will cost, before a run: from the times of a session of the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract'
-import type { Size } from '../../../src-main/domain/ladder'
-import type { ProfileLevel } from '../../../src-main/domain/metric-definition'
-import { planProfile, type ProfilePlan } from '../../../src-main/domain/pass-plan'
-import type { Session } from '../../../src-main/domain/session'
+import type { Size } from '../../../src-main/domain/ladder/ladder'
+import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
+import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
+import type { Session } from '../../../src-main/domain/session/session'
 
 const sameSize = (a: Size, b: Size): boolean => a.m === b.m && a.n === b.n && a.k === b.k
 

@@ -1,8 +1,8 @@
 /** The run form's logic: what may be chosen, and whether it makes a request. */
 import type { CallInput, SessionSummary } from '../../../src-main/contract'
-import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder'
-import type { ProfileLevel } from '../../../src-main/domain/metric-definition'
-import { maxExtent, problemLabel } from '../../../src-main/domain/problem'
+import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder/ladder'
+import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
+import { maxExtent, problemLabel } from '../../../src-main/domain/task/problem'
 import { parseSeconds } from './profile-estimate'
 
 export const customSize = 'custom'

@@ -1,6 +1,6 @@
 /** The list of sessions: what each is called, which a search finds, and the pair that two of them open with. */
 import type { SessionSummary } from '../../../src-main/contract'
-import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session'
+import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { problemText } from '../../ui/format'
 
 /** The reader's own name, else the ladder and the problem; a folder that cannot be read has its name only. */

@@ -1,7 +1,7 @@
 /** A lab over the fakes: its size is the recording's, and its submissions play recorded rungs. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readKernelLibrary } from '../../../src-main/adapters/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import type { LabAttempt } from '../../../src-main/adapters/labs/attempt'
 import { labReferences, readLab, type LabFolder } from '../../../src-main/adapters/labs/library'
 import { noAnswers, type LabAnswers } from '../../../src-main/domain/labs/outcome'

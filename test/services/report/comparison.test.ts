@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
-import { comparability } from '../../../src-main/domain/comparability'
+import { comparability } from '../../../src-main/domain/analysis/comparability'
 import { inEnglish } from '../../../src-main/domain/messages/message'
 import { reportComparison } from '../../../src-main/services/report'
 import { editRung, noPrivates, recording, slowed, type Sample } from './samples'

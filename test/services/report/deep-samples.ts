@@ -1,9 +1,9 @@
 /** Deep profiles for tests of reports: what ncu printed of one kernel on an H200, under other rungs' names. */
-import type { DeepProfile, Instruction, Work } from '../../../src-main/domain/deep'
-import { parseNcuRawCsv } from '../../../src-main/parsers/ncu-csv'
-import { toDeepProfiles } from '../../../src-main/parsers/ncu-deep'
-import { parseRules } from '../../../src-main/parsers/ncu-rules'
-import { parseSourcePage } from '../../../src-main/parsers/ncu-source'
+import type { DeepProfile, Instruction, Work } from '../../../src-main/domain/session/deep'
+import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
+import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { ncuCapture } from '../../parsers/captures'
 
 const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).launches, {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FrozenReport, frozenElementId } from '../../../src-main/domain/frozen-report'
-import { parseReportHtml } from '../../../src-main/parsers/report-html'
+import { FrozenReport, frozenElementId } from '../../../src-main/domain/report/frozen-report'
+import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import { reportHtml } from '../../../src-main/services/report'
 import { deepProfile, largeProfile } from './deep-samples'
 import {

@@ -3,7 +3,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { ReportAnswer } from '../../../src-main/contract/report'
 import { answerReport } from '../../../src-main/services/report/make'
-import type { OpenedSession } from '../../../src-main/services/sessions'
+import type { OpenedSession } from '../../../src-main/services/sessions/sessions'
 import { recording } from './samples'
 
 const opened = (): OpenedSession => ({

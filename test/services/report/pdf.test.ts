@@ -1,13 +1,13 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { printPdf } from '../../../src-main/adapters/chromium'
-import { placesInPdf, stablePdf } from '../../../src-main/parsers/pdf'
+import { printPdf } from '../../../src-main/adapters/print/chromium'
+import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/pdf'
 import { reportPdf } from '../../../src-main/services/report'
 import { barsSvg } from '../../../src-main/services/report/bars-svg'
 import { chartFigures } from '../../../src-main/services/report/charts'
 import { htmlDiff } from '../../../src-main/services/report/print-parts'
-import { setEnv, tempDir } from '../../services/support'
+import { setEnv, tempDir } from '../support'
 import {
   noPrivates,
   recording,

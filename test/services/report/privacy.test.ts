@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { DeepProfile } from '../../../src-main/domain/deep'
-import { reportSections } from '../../../src-main/domain/frozen-report'
-import { textFormats } from '../../../src-main/domain/report-format'
-import { Session } from '../../../src-main/domain/session'
-import { parseReportHtml } from '../../../src-main/parsers/report-html'
+import type { DeepProfile } from '../../../src-main/domain/session/deep'
+import { reportSections } from '../../../src-main/domain/report/frozen-report'
+import { textFormats } from '../../../src-main/domain/report/report-format'
+import { Session } from '../../../src-main/domain/session/session'
+import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import {
   report,
   reportCi,

@@ -1,8 +1,8 @@
 /** The study whose author varied the threads of a block, as it stands beside ours in a report. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSession } from '../../../src-main/adapters/session-store'
-import { withRungs } from '../../../src-main/domain/frozen-report'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { withRungs } from '../../../src-main/domain/report/frozen-report'
 import { publishedFigures } from '../../../src-main/services/report/published'
 import { scrubSession } from '../../../src-main/services/report/scrub'
 import { recordingsDir } from '../support'

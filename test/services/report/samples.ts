@@ -1,7 +1,7 @@
 /** Sessions for tests of reports: one that was recorded, and what a hostile or unlucky one looks like. */
 import { join } from 'node:path'
-import { readSession, readSources } from '../../../src-main/adapters/session-store'
-import type { RungResult, Session, Timing } from '../../../src-main/domain/session'
+import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
+import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
 import type { Privates } from '../../../src-main/services/report/scrub'
 import { root } from '../support'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Session } from '../../../src-main/domain/session'
+import { Session } from '../../../src-main/domain/session/session'
 import type { Palette } from '../../../src-renderer/charts/palette'
 
 export const recording = (name: string): Session =>

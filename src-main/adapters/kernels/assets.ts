@@ -1,0 +1,102 @@
+/**
+ * The files the program needs beside its code: kernels, recordings, the built UI, the page of a report. They lie in the
+ * checkout, in the packaged application's resources, or packed into the one-file program, which unpacks
+ * them once into the cache.
+ */
+import { randomBytes } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import pack from 'virtual:kernel-ladder-assets'
+import { KernelLadderError } from '../../domain/errors'
+import { diskError, makeFolder, pathExists } from '../disk/disk'
+import { cacheDir, sharedCacheDir } from '../disk/paths'
+
+export interface Assets {
+  kernelsDir: string
+  recordingsDir: string
+  rendererDir: string
+  /** The page that an HTML report is made of. */
+  reportTemplate: string
+}
+
+const below = (root: string): Assets => ({
+  kernelsDir: join(root, 'cuda-kernels'),
+  recordingsDir: join(root, 'resources', 'recordings'),
+  rendererDir: join(root, 'out', 'renderer'),
+  reportTemplate: join(root, 'out', 'report', 'template.html'),
+})
+
+const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'ladders'))
+
+/** The nearest folder above this file that holds the kernels: the checkout, or the packaged resources. */
+function checkoutRoot(): string | null {
+  const packaged = (process as { resourcesPath?: string }).resourcesPath
+  if (packaged && holdsAssets(packaged)) return packaged
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    if (holdsAssets(folder)) return folder
+    if (folder === dirname(folder)) return null
+  }
+}
+
+/** The archive of scripts/vite-asset-pack.ts, file by file. */
+function* unpack(base64: string): Generator<{ path: string; bytes: Buffer }> {
+  const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
+  const indexLength = archive.readUInt32LE(0)
+  const index = JSON.parse(archive.subarray(4, 4 + indexLength).toString('utf8')) as {
+    path: string
+    size: number
+  }[]
+  let offset = 4 + indexLength
+  for (const { path, size } of index) {
+    yield { path, bytes: archive.subarray(offset, offset + size) }
+    offset += size
+  }
+}
+
+async function unpackInto(folder: string, base64: string): Promise<void> {
+  const staging = `${folder}.${randomBytes(4).toString('hex')}`
+  try {
+    for (const { path, bytes } of unpack(base64)) {
+      const target = resolve(staging, path)
+      if (!target.startsWith(staging + sep)) continue
+      await makeFolder(dirname(target))
+      await writeFile(target, bytes)
+    }
+    await rename(staging, folder).catch(async (error: unknown) => {
+      // Another process was faster, and its content is the same.
+      if (!(await pathExists(folder))) throw error
+    })
+  } catch (error) {
+    throw diskError(error, folder, 'unpack the program’s files into')
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+}
+
+let found: Promise<Assets> | undefined
+
+async function locate(): Promise<Assets> {
+  if (pack) {
+    // In the checkout it was built in, the files as they are now: a rung is added by adding a file.
+    const root = checkoutRoot()
+    if (root) return below(root)
+    const name = join('assets', pack.hash.slice(0, 16))
+    const shared = sharedCacheDir()
+    if (shared !== null && (await pathExists(join(shared, name)))) return below(join(shared, name))
+    const folder = join(cacheDir(), name)
+    if (!(await pathExists(folder))) await unpackInto(folder, pack.base64)
+    return below(folder)
+  }
+  const root = checkoutRoot()
+  if (root) return below(root)
+  throw new KernelLadderError(
+    'missing',
+    'The kernels were not found beside the program.',
+    'Run it from a checkout, or use the one-file program that `npm run build` makes.',
+  )
+}
+
+/** Where the files are; found once. */
+export const assets = (): Promise<Assets> => (found ??= locate())

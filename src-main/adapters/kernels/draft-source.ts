@@ -1,0 +1,39 @@
+/** A draft's source as a rung of the library, and a rung's source as that of its copy. */
+import type { Draft } from '../../domain/ladder/draft'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { copyHeader, faultLine } from '../../parsers/kernels/rung-header-edit'
+import type { RungSource } from './kernel-library'
+
+export { faultLine }
+
+/** The text that a copy of a rung begins with. */
+export const copiedSource = (
+  source: string,
+  { rung, base, title }: { rung: string; base: string; title: string },
+): string =>
+  copyHeader(source, {
+    rung,
+    title: `${title} (${rung.slice(rung.lastIndexOf('-') + 1)})`,
+    after: base,
+    idea: `a copy of ${base}; say here what changes and why it should pay`,
+  })
+
+/** Throws a sentence that begins with file and line for a header that cannot be used. */
+export function draftRung({ rung, source }: Pick<Draft, 'rung' | 'source'>): RungSource {
+  const file = `gemm/${rung}.cu`
+  const header = parseRungHeader(source, file)
+  if (header.id === rung) return { header, file, text: source }
+  const line = source.split('\n').findIndex((text) => /^\/\/\s*@rung\b/.test(text)) + 1
+  throw inputError(
+    `${file}:${line}: @rung is ${header.id}; this copy is ${rung}.`,
+    `Write "// @rung ${rung}".`,
+  )
+}
+
+/** The message of such a sentence without its place. */
+export const faultText = (error: unknown): string => {
+  const { message, remedy } = toErrorShape(error)
+  const bare = message.replace(/^\S+\.cu:(?:\d+:)? /, '')
+  return remedy === undefined ? bare : `${bare} ${remedy}`
+}

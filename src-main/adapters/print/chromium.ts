@@ -1,0 +1,187 @@
+/** A Chromium or Chrome of this machine, without a window: pages from a document, a picture from a drawing. */
+import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { KernelLadderError, missingError } from '../../domain/errors'
+import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
+import { diskError } from '../disk/disk'
+import type { PdfPrinter } from './pdf'
+import { runProcess, type ProcessResult } from '../tools/process'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+
+/** Where they are when nobody put them on PATH. `KERNEL_LADDER_PATH_ONLY=1` leaves these out. */
+function usualPlaces(): string[] {
+  const { env, platform } = process
+  if (env.KERNEL_LADDER_PATH_ONLY === '1') return []
+  if (platform === 'darwin')
+    return ['/Applications', join(homedir(), 'Applications')].flatMap((folder) =>
+      ['Google Chrome', 'Chromium'].map((name) =>
+        join(folder, `${name}.app/Contents/MacOS/${name}`),
+      ),
+    )
+  if (platform === 'win32')
+    return [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA]
+      .filter((folder) => folder !== undefined)
+      .flatMap((folder) =>
+        ['Google/Chrome', 'Chromium'].map((name) => join(folder, name, 'Application/chrome.exe')),
+      )
+  return ['/opt/google/chrome/chrome', '/snap/bin/chromium']
+}
+
+/** The user's own choice, then PATH, then the usual places; null where there is none. */
+export async function findChromium(): Promise<string | null> {
+  const { KERNEL_LADDER_CHROMIUM: own, CHROME_PATH: other, PATH = '' } = process.env
+  const suffix = process.platform === 'win32' ? '.exe' : ''
+  const onPath = PATH.split(delimiter)
+    .filter(Boolean)
+    .flatMap((folder) => names.map((name) => join(folder, name + suffix)))
+  for (const file of [own, other, ...onPath, ...usualPlaces()]) {
+    if (!file) continue
+    const isExecutable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isExecutable) return file
+    // One that the user named is not passed over in silence.
+    if (file === own)
+      throw missingError(
+        `KERNEL_LADDER_CHROMIUM is ${file}, which is not an executable file.`,
+        'Set it to the executable of Chromium or Chrome, or leave it unset.',
+      )
+  }
+  return null
+}
+
+/** For a whole print; a report of hundreds of pages takes a few seconds. */
+const timeoutMs = 120_000
+
+interface Work {
+  /** The name of the document's file. */
+  input: string
+  /** Of the file that is made; null where what is made comes on stdout. */
+  output: string | null
+  text: string
+  /** What a whole one ends in: where the disk is full, the browser leaves half of it and says nothing. */
+  ending?: string
+  /** What the address of the document ends in. */
+  hash?: string
+}
+
+async function run(
+  what: string,
+  files: Work,
+  argv: (out: string) => string[],
+): Promise<Uint8Array> {
+  const program = await findChromium()
+  if (program === null)
+    throw missingError(
+      `No Chromium or Chrome was found on this machine, and a ${what} needs one.`,
+      'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop program prints without one, and an HTML report can be printed from any browser.',
+    )
+  const dir = await mkdtemp(join(tmpdir(), 'kernel-ladder-print-')).catch((error: unknown) => {
+    throw diskError(error, tmpdir(), 'write to')
+  })
+  try {
+    const [file, out] = [join(dir, files.input), join(dir, files.output ?? 'none')]
+    await writeFile(file, files.text).catch((error: unknown) => {
+      throw diskError(error, file, 'write')
+    })
+    const result = await runProcess({
+      file: program,
+      args: [
+        '--headless',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-extensions',
+        '--no-first-run',
+        // A profile of its own: the user's may be in use, and is nobody's business.
+        `--user-data-dir=${join(dir, 'profile')}`,
+        // The sandbox of Chromium refuses to work for root, who needs none from the document: it has no script.
+        ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+        ...argv(out),
+        pathToFileURL(file).href + (files.hash ?? ''),
+      ],
+      timeoutMs,
+    })
+    if (files.output === null) {
+      if (result.outcome !== 'exited' || result.exitCode !== 0) throw failed(program, what, result)
+      return Buffer.from(result.stdout)
+    }
+    const made = await readFile(out).catch(() => {
+      throw failed(program, what, result)
+    })
+    if (files.ending !== undefined && !made.subarray(-16).toString('latin1').includes(files.ending))
+      throw new KernelLadderError(
+        'failed',
+        `${program} left half a ${what} in ${tmpdir()}: the disk is full, or the browser was stopped.`,
+        'Free some space there, or set TMPDIR to another folder, and try again.',
+      )
+    return made
+  } finally {
+    await rm(dir, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
+  }
+}
+
+function failed(program: string, what: string, result: ProcessResult): KernelLadderError {
+  const how =
+    result.outcome === 'timeout'
+      ? `did not finish within ${timeoutMs / 1000} s`
+      : `ended ${result.signal ? `by ${result.signal}` : `with code ${result.exitCode}`}`
+  const last = result.stderr.trim().split('\n').at(-1) ?? ''
+  return new KernelLadderError(
+    'failed',
+    `${program} made no ${what}: it ${how}.${last ? ` Its last words: ${last}` : ''}`,
+    'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',
+  )
+}
+
+/** A document without scripts as a PDF, tagged and with an outline unless it is a draft. */
+export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
+  run('PDF', { input: 'report.html', output: 'report.pdf', ending: '%%EOF', text: html }, (out) => [
+    `--print-to-pdf=${out}`,
+    '--no-pdf-header-footer',
+    draft ? '--disable-pdf-tagging' : '--generate-pdf-document-outline',
+  ])
+
+/** Dots an inch of a picture for print. */
+const dotsPerInch = 300
+
+/** A drawing in SVG, of this size in CSS pixels, as a PNG for print. */
+export const drawPng = (
+  svg: string,
+  { width, height }: { width: number; height: number },
+): Promise<Uint8Array> =>
+  run(
+    'picture',
+    {
+      input: 'chart.html',
+      output: 'chart.png',
+      ending: 'IEND',
+      text: `<!doctype html><body style="margin:0">${svg}`,
+    },
+    (out) => [
+      `--screenshot=${out}`,
+      '--hide-scrollbars',
+      `--window-size=${width},${height}`,
+      `--force-device-scale-factor=${dotsPerInch / 96}`,
+    ],
+  )
+
+/** Far more than a page takes; the browser's clock runs ahead while it waits for nothing. */
+const patienceMs = 20_000
+
+/** Opens a page of ours, whose scripts its own policy knows, at an address of it that draws a chart. */
+export type PageDrawer = (html: string, hash: string) => Promise<DrawnPage>
+
+export const drawInPage: PageDrawer = async (html, hash) => {
+  const work = { input: 'report.html', output: null, text: html, hash }
+  const dom = await run('picture', work, () => [
+    // The words of a picture do not follow the language of the one who asks for it.
+    '--lang=en-US',
+    `--virtual-time-budget=${patienceMs}`,
+    '--dump-dom',
+  ])
+  return parseDrawnPage(Buffer.from(dom).toString('utf8'))
+}

@@ -1,0 +1,52 @@
+/** Deep profiles on disk: `deep/<rung>.json` of a session folder, each checked when it is read. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { DeepProfile, deepSchemaVersion } from '../../domain/session/deep'
+import { inputError } from '../../domain/errors'
+import { Identifier } from '../../domain/ladder/rung'
+import { diskError, errorCode } from '../disk/disk'
+
+export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
+
+/** The kept deep profile of a rung, or null where there is none; throws an input error for a damaged one. */
+export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
+  const path = join(folder, deepFile(rung))
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
+    throw diskError(error, path, 'read')
+  }
+  return parseDeep(text, path)
+}
+
+function parseDeep(text: string, path: string): DeepProfile {
+  const refuse = (why: string) =>
+    inputError(
+      `${path} cannot be read as a deep profile: ${why}`,
+      'The file was left as it was. The rest of the session can be used; profile again for this part.',
+    )
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+  }
+  const version = z.object({ schema: z.number() }).safeParse(value)
+  if (version.success && version.data.schema > deepSchemaVersion)
+    throw refuse(
+      `it has schema ${version.data.schema} and this version reads up to ${deepSchemaVersion}; a newer kernel-ladder wrote it.`,
+    )
+  const profile = DeepProfile.safeParse(value)
+  if (!profile.success) throw refuse(firstFaults(profile.error))
+  return profile.data
+}
+
+/** A file of thousands of instructions may be wrong in as many places. */
+const firstFaults = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
+    .join('; ')

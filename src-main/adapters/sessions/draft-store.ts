@@ -1,0 +1,72 @@
+/** Edited copies on disk: a file each, for its owner's eyes alone, replaced whole at every save. */
+import { randomBytes } from 'node:crypto'
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Draft, DraftId } from '../../domain/ladder/draft'
+import { inputError } from '../../domain/errors'
+import { diskError, errorCode, makeFolder } from '../disk/disk'
+
+/** More would be a program that saves without end, not a person. */
+const maxDrafts = 500
+
+export interface DraftStore {
+  /** Newest first; a file that cannot be read is left out. */
+  list(): Promise<Draft[]>
+  /** null where there is none of this id. */
+  read(id: string): Promise<Draft | null>
+  save(draft: Draft): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+export const newDraftId = (): string => `draft-${randomBytes(8).toString('hex')}`
+
+export function draftStore(folder: string): DraftStore {
+  const pathOf = (id: string): string => {
+    if (!DraftId.safeParse(id).success)
+      throw inputError(`${JSON.stringify(id.slice(0, 60))} is not the id of a draft.`)
+    return join(folder, `${id}.json`)
+  }
+  const read = async (id: string): Promise<Draft | null> => {
+    const path = pathOf(id)
+    try {
+      const draft = Draft.parse(JSON.parse(await readFile(path, 'utf8')))
+      return draft.id === id ? draft : null
+    } catch (error) {
+      if (errorCode(error) === 'EACCES') throw diskError(error, path, 'read')
+      return null
+    }
+  }
+  return {
+    read,
+    async list() {
+      const names = await readdir(folder).catch(() => [])
+      const ids = names.flatMap((name) => /^(draft-[0-9a-f]{16})\.json$/.exec(name)?.[1] ?? [])
+      const drafts = await Promise.all(ids.map((id) => read(id).catch(() => null)))
+      return drafts
+        .filter((draft) => draft !== null)
+        .sort((a, b) => (b.savedAt ?? '').localeCompare(a.savedAt ?? ''))
+    },
+    async save(draft) {
+      const path = pathOf(draft.id)
+      const staged = `${path}.${randomBytes(4).toString('hex')}`
+      try {
+        await makeFolder(folder)
+        const others = (await readdir(folder)).filter((name) => name !== `${draft.id}.json`)
+        if (others.length >= maxDrafts)
+          throw inputError(
+            `There are ${maxDrafts} drafts already.`,
+            `Discard some, or remove files from ${folder}.`,
+          )
+        // Under another name first: a full disk or a kill leaves the draft that was there.
+        await writeFile(staged, JSON.stringify(draft), { mode: 0o600, flush: true })
+        await rename(staged, path)
+      } catch (error) {
+        await rm(staged, { force: true }).catch(() => undefined)
+        throw diskError(error, path, 'write')
+      }
+    },
+    async remove(id) {
+      await rm(pathOf(id), { force: true })
+    },
+  }
+}

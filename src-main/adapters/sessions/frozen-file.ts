@@ -1,0 +1,34 @@
+/** An HTML report on the disk. */
+import { open, readFile, stat } from 'node:fs/promises'
+import { inputError } from '../../domain/errors'
+import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
+
+/** Far above what a report of hundreds of rungs takes. */
+const maxBytes = 512 * 1024 * 1024
+
+/** Whether a file begins as a page does; false also for one that cannot be read, which its reader will say. */
+export async function isHtmlFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  // A pipe or a device may never end.
+  if (!found?.isFile()) return false
+  const handle = await open(path, 'r').catch(() => null)
+  if (!handle) return false
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0)
+    return /^\uFEFF?\s*<!doctype html/i.test(buffer.toString('utf8', 0, bytesRead))
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Throws an input error that names the file where it holds no report that can be read. */
+export async function readFrozenReport(path: string): Promise<ReadReport> {
+  const { size } = await stat(path)
+  if (size > maxBytes)
+    throw inputError(
+      `${path} is larger than ${maxBytes / 1024 / 1024} MB, more than a report takes.`,
+    )
+  return parseReportHtml(await readFile(path, 'utf8'), path)
+}
+
+export type { ReadReport }

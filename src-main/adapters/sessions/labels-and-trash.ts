@@ -1,0 +1,123 @@
+/**
+ * What happens to a saved session after it was written, none of which edits it: a name beside it
+ * (`label.json` in its folder), and a trash folder in the store from which it can be taken back.
+ */
+import { randomBytes } from 'node:crypto'
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { inputError } from '../../domain/errors'
+import { diskError, errorCode, makeFolder, pathExists } from '../disk/disk'
+import { readSession } from './session-store'
+
+const labelFile = 'label.json'
+const Label = z.object({ schema: z.literal(1), title: z.string() })
+
+/** The name a reader gave; null where they gave none, or it cannot be read. */
+export async function readTitle(folder: string): Promise<string | null> {
+  try {
+    return Label.parse(JSON.parse(await readFile(join(folder, labelFile), 'utf8'))).title
+  } catch {
+    return null
+  }
+}
+
+export async function writeTitle(folder: string, title: string | null): Promise<void> {
+  const path = join(folder, labelFile)
+  try {
+    if (title === null) return await rm(path, { force: true })
+    // Under another name first, so that a full disk leaves the old name and not half of the new one.
+    const staged = `${path}.${randomBytes(4).toString('hex')}`
+    await writeFile(staged, `${JSON.stringify({ schema: 1, title })}\n`)
+    await rename(staged, path)
+  } catch (error) {
+    throw diskError(error, path, 'write')
+  }
+}
+
+/** Hidden, so that it is listed neither as a session nor by `ls`. */
+const trashOf = (store: string): string => join(store, '.trash')
+const keptDays = 30
+const keptMs = keptDays * 24 * 3600 * 1000
+
+interface Trashed {
+  /** `<milliseconds since 1970>~<name>`: a session of the same name may be deleted twice. */
+  entry: string
+  name: string
+  deletedAtMs: number
+}
+
+/** Newest first. */
+async function listTrash(store: string): Promise<Trashed[]> {
+  const entries = await readdir(trashOf(store)).catch(() => [])
+  return entries
+    .flatMap((entry) => {
+      const [, time, name] = /^(\d{1,15})~(.+)$/.exec(entry) ?? []
+      return time && name ? [{ entry, name, deletedAtMs: Number(time) }] : []
+    })
+    .sort((a, b) => b.deletedAtMs - a.deletedAtMs)
+}
+
+/** Throws an input error where there is no such session. */
+export async function moveToTrash(store: string, name: string): Promise<void> {
+  const folder = join(store, name)
+  try {
+    await makeFolder(trashOf(store))
+    await rename(folder, join(trashOf(store), `${Date.now()}~${name}`))
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') throw inputError(`There is no session named ${name}.`)
+    throw diskError(error, folder, 'delete')
+  }
+}
+
+/** Takes the one back that was deleted last under this name. */
+export async function restoreFromTrash(store: string, name: string): Promise<void> {
+  const found = (await listTrash(store)).find((trashed) => trashed.name === name)
+  if (!found)
+    throw inputError(
+      `${name} is not among the deleted sessions.`,
+      `Deleted sessions are kept for ${keptDays} days.`,
+    )
+  const folder = join(store, name)
+  if (await pathExists(folder))
+    throw inputError(
+      `${name} cannot be restored: there is another session of that name.`,
+      'Delete that one first.',
+    )
+  await rename(join(trashOf(store), found.entry), folder).catch((error: unknown) => {
+    throw diskError(error, folder, 'restore')
+  })
+}
+
+export interface TrashedSession {
+  name: string
+  title: string | null
+  deletedAt: string
+}
+
+/** What can be restored, the last deleted first; of two with the same name, the one that would come back. */
+export async function listDeleted(store: string): Promise<TrashedSession[]> {
+  const found = await listTrash(store)
+  const last = found.filter(
+    ({ name }, index) => found.findIndex((other) => other.name === name) === index,
+  )
+  return Promise.all(
+    last.map(async ({ entry, name, deletedAtMs }) => {
+      const folder = join(trashOf(store), entry)
+      const title =
+        (await readTitle(folder)) ??
+        (await readSession(folder).then(
+          ({ ladder }) => ladder.title,
+          () => null,
+        ))
+      return { name, title, deletedAt: new Date(deletedAtMs).toISOString() }
+    }),
+  )
+}
+
+/** Removes for good what was deleted more than thirty days ago. */
+export async function sweepTrash(store: string, nowMs = Date.now()): Promise<void> {
+  for (const { entry, deletedAtMs } of await listTrash(store))
+    if (nowMs - deletedAtMs > keptMs)
+      await rm(join(trashOf(store), entry), { recursive: true, force: true })
+}

@@ -1,0 +1,189 @@
+/** A file that ncu wrote, read by whichever parser its first bytes call for. */
+import { createReadStream } from 'node:fs'
+import { open, readFile, stat } from 'node:fs/promises'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import type { NcuMetrics, Profile } from '../../domain/session/session'
+import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
+import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
+import { launchResources } from '../../parsers/ncu/ncu-launch'
+import { toMetrics } from '../../parsers/ncu/ncu-metrics'
+import { isNcuRep, parseNcuRep } from '../../parsers/ncu/ncu-rep'
+import { errorCode } from '../disk/disk'
+
+export type ReportLaunch = NcuLaunch
+
+export interface ReportFile {
+  format: 'ncu-rep' | 'raw-csv' | 'details-csv'
+  launches: ReportLaunch[]
+  /** Launches in the file, of which `launches` are the first. */
+  total: number
+  ncuVersion: string | null
+  createdAt: Date
+  /** How ncu was called; null where the file does not say. Holds paths of the machine. */
+  commandLine: string | null
+  /** What could not be read, and what ncu warned of, each as a sentence. */
+  notes: string[]
+}
+
+/** What a session can hold and a UI can show; a report of a training run has more launches than that. */
+const budget = { launches: 500, values: 250_000 }
+const maxReportBytes = 2 ** 30
+
+function readError(error: unknown, path: string): unknown {
+  if (error instanceof KernelLadderError) return error
+  switch (errorCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return inputError(`There is no file ${path}.`, 'Name a .ncu-rep file or a CSV of ncu.')
+    case 'EACCES':
+    case 'EPERM':
+      return inputError(`${path} cannot be read: this user may not.`, 'Change its permissions.')
+    default:
+      return inputError(
+        `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+      )
+  }
+}
+
+/** Throws an input error that names the file where nothing can be imported from it. */
+export async function readReportFile(path: string): Promise<ReportFile> {
+  try {
+    const { size, mtime } = await statFile(path)
+    const start = await readStart(path)
+    const report = isNcuRep(start)
+      ? await readReport(path, size, mtime)
+      : await readCsv(path, start, mtime)
+    if (report.launches.length === 0)
+      throw inputError(
+        [`${path} holds no launch of a kernel.`, ...report.notes.slice(0, 3)].join(' '),
+        'Import a .ncu-rep file, or what `ncu --csv --page raw` (or details) printed.',
+      )
+    return report
+  } catch (error) {
+    throw readError(error, path)
+  }
+}
+
+async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
+  const found = await stat(path)
+  // A pipe or a device may never end.
+  if (!found.isFile())
+    throw inputError(
+      `${path} is ${found.isDirectory() ? 'a folder' : 'no regular file'}.`,
+      'Name a .ncu-rep file or a CSV of ncu.',
+    )
+  if (found.size === 0) throw inputError(`${path} is empty.`, 'Profile again, or export it again.')
+  return found
+}
+
+async function readStart(path: string): Promise<Uint8Array> {
+  const handle = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readReport(path: string, size: number, mtime: Date): Promise<ReportFile> {
+  if (size > maxReportBytes)
+    throw inputError(
+      `${path} is larger than ${maxReportBytes / 2 ** 30} GB, which is the most that is read of a report at once.`,
+      `Print it as text and import that: ncu --import ${JSON.stringify(path)} --csv --page raw > launches.csv`,
+    )
+  const { launches, ...report } = parseNcuRep(await readFile(path))
+  return {
+    ...report,
+    format: 'ncu-rep',
+    launches: withinBudget(launches),
+    total: launches.length,
+    createdAt: report.createdAt ?? mtime,
+  }
+}
+
+/** The first launches of a report, as many as the budget allows. */
+function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) => boolean } {
+  const launches: ReportLaunch[] = []
+  let values = 0
+  return {
+    launches,
+    take(launch) {
+      launches.push(launch)
+      values += Object.keys(launch.metrics).length
+      return launches.length < budget.launches && values < budget.values
+    },
+  }
+}
+
+function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
+  const { launches, take } = collector()
+  for (const launch of all) if (!take(launch)) break
+  return launches
+}
+
+async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<ReportFile> {
+  // PowerShell redirects in UTF-16.
+  const utf16 = start[0] === 0xff && start[1] === 0xfe
+  if (!utf16 && start.includes(0))
+    throw inputError(
+      `${path} is neither a report of ncu nor text.`,
+      'Name a .ncu-rep file or a CSV of ncu.',
+    )
+  const chunks = createReadStream(path, {
+    encoding: utf16 ? 'utf16le' : 'utf8',
+    highWaterMark: 2 ** 18,
+  })
+  const { launches, take } = collector()
+  const { page, total, messages, notes } = await readNcuCsv(chunks, take)
+  return {
+    format: page === 'raw' ? 'raw-csv' : 'details-csv',
+    launches,
+    total,
+    ncuVersion: null,
+    createdAt: mtime,
+    commandLine: null,
+    notes: [
+      ...notes,
+      ...messages
+        .filter(({ level }) => level !== 'info')
+        .map(({ level, text }) => `ncu's ${level}: ${text}`)
+        .slice(0, 20),
+    ],
+  }
+}
+
+export interface LaunchesProfile {
+  profile: Profile
+  metrics: Record<string, MetricValue>
+  /** Every metric under ncu's name, where there is one launch; of several, each kernel has its own. */
+  ncuMetrics?: NcuMetrics
+}
+
+export function profileLaunches(
+  launches: readonly ReportLaunch[],
+  level: ProfileLevel,
+): LaunchesProfile {
+  const only = launches.length === 1 ? launches[0] : undefined
+  return {
+    profile: {
+      passes: Math.max(0, ...launches.map(({ passes }) => passes ?? 0)),
+      kernels: launches.map((launch) => {
+        const { kernelName, grid, block, passes, metrics } = launch
+        const resources = launchResources(launch)
+        return {
+          name: kernelName,
+          grid,
+          block,
+          passes,
+          ...(resources ? { resources } : {}),
+          ...(only ? {} : { ncuMetrics: metrics }),
+        }
+      }),
+    },
+    metrics: toMetrics(launches, level),
+    ...(only ? { ncuMetrics: only.metrics } : {}),
+  }
+}

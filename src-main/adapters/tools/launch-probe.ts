@@ -1,0 +1,53 @@
+/** kl-launches: what a rung would launch, on a machine without a GPU. See cuda-kernels/probe. */
+import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { Problem } from '../../domain/task/problem'
+import type { Epilogue } from '../../domain/ladder/rung'
+import { smLimits } from '../../domain/gpu/sm-limits'
+import { parseProbedLaunches, type ProbedLaunch } from '../../parsers/cuda/launch-probe'
+import { epilogueWord } from './runner'
+import type { Toolbox } from './toolbox'
+
+export interface LaunchProbeCall {
+  probe: string
+  rung: string
+  /** The rung's library, built against no CUDA runtime. */
+  library: string
+  problem: Problem
+  /** What the rung computes beside the product. */
+  epilogue: Epilogue | undefined
+  gpu: BuildGpu
+  signal: AbortSignal
+}
+
+export async function probeLaunches(
+  toolbox: Toolbox,
+  { probe, rung, library, problem, epilogue, gpu, signal }: LaunchProbeCall,
+): Promise<{ kernels: ProbedLaunch[] } | { reason: string }> {
+  const result = await toolbox.exec({
+    tool: 'runner',
+    key: `runner/launches-${rung}`,
+    file: probe,
+    args: [
+      ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
+        `--${name}`,
+        String(problem[name]),
+      ]),
+      ...(epilogue ? ['--epilogue', epilogueWord(epilogue)] : []),
+      ...['--sm', gpu.computeCapability.replace('.', '')],
+      ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
+      ...['--shared-optin', String(smLimits(gpu.computeCapability)!.sharedPerBlock)],
+      ...['--library', library],
+    ],
+    timeoutMs: 30_000,
+    signal,
+  })
+  const answer = parseProbedLaunches(result.stdout)
+  if (answer)
+    return answer.reason === null ? { kernels: answer.kernels } : { reason: answer.reason }
+  return {
+    reason:
+      result.outcome === 'exited'
+        ? `the probe ended with exit code ${result.exitCode}: ${result.stderr.trim().split('\n').pop() ?? ''}`
+        : `the probe did not finish (${result.signal ?? result.outcome})`,
+  }
+}

@@ -1,0 +1,71 @@
+/** The toolbox of this machine: finds the programs, runs them, and has what they said recorded. */
+import { access, constants, readdir } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
+import { runProcess, type ProcessResult } from './process'
+import type { RawRecorder, ToolCall, Toolbox, ToolName } from './toolbox'
+
+const exists = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+
+/** Where CUDA's tools are when nobody put them on PATH. `KERNEL_LADDER_PATH_ONLY=1` leaves these out. */
+async function usualPlaces(tool: ToolName): Promise<string[]> {
+  if (process.env.KERNEL_LADDER_PATH_ONLY === '1') return []
+  if (tool === 'nvidia-smi') return ['/usr/bin', '/usr/local/nvidia/bin', '/usr/lib/wsl/lib']
+  const places = ['/usr/local/cuda/bin', '/opt/cuda/bin']
+  if (tool !== 'ncu') return places
+  const root = '/opt/nvidia/nsight-compute'
+  const versions = await readdir(root).catch(() => [])
+  return [
+    ...places,
+    ...versions
+      .sort()
+      .reverse()
+      .map((version) => join(root, version)),
+  ]
+}
+
+export async function findTool(
+  tool: Exclude<ToolName, 'runner'>,
+  path = process.env.PATH ?? '',
+): Promise<string | null> {
+  const folders = [...path.split(delimiter).filter(Boolean), ...(await usualPlaces(tool))]
+  for (const folder of folders) {
+    const candidate = join(folder, process.platform === 'win32' ? `${tool}.exe` : tool)
+    if (await exists(candidate)) return candidate
+  }
+  return null
+}
+
+/** Serial numbers and the like are taken out before anything is kept. */
+const redact = (tool: ToolName, text: string): string =>
+  tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
+
+export function liveToolbox(recorder: RawRecorder | null): Toolbox {
+  return {
+    kind: 'live',
+    locate: (tool) => findTool(tool),
+    async exec(call: ToolCall): Promise<ProcessResult> {
+      const startedAt = new Date().toISOString()
+      const result = await runProcess(call)
+      await recorder?.record(
+        {
+          key: call.key,
+          tool: call.tool,
+          argv: [call.file, ...call.args],
+          outcome: result.outcome,
+          exitCode: result.exitCode,
+          signal: result.signal,
+          seconds: result.seconds,
+          startedAt,
+        },
+        redact(call.tool, result.stdout),
+        result.stderr,
+      )
+      return result
+    },
+  }
+}

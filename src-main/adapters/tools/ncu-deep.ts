@@ -1,0 +1,63 @@
+/** ncu's own report, printed again by the page: source counters and advice of the launches in it. */
+import type { DeepProfile } from '../../domain/session/deep'
+import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
+import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
+import { parseRules } from '../../parsers/ncu/ncu-rules'
+import { parseSourcePage } from '../../parsers/ncu/ncu-source'
+import { sourceName } from '../disk/build-cache'
+import type { ProcessResult } from './process'
+import type { Toolbox } from './toolbox'
+
+/** What the deep level collects beside the metrics asked for by name; its sections hold the source counters. */
+export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
+
+const pages = {
+  'ncu/source-sass': ['--page', 'source', '--print-source', 'sass'],
+  'ncu/source-lines': ['--page', 'source', '--print-source', 'cuda,sass'],
+  'ncu/details': ['--page', 'details', '--print-units', 'base'],
+} as const
+type PageKey = keyof typeof pages
+
+export interface DeepAnswer {
+  byRung: Map<string, DeepProfile>
+  /** Pages that could not be printed, each as a sentence. */
+  troubles: string[]
+}
+
+/** A report of a few rungs is printed in seconds; one of hundreds of launches takes longer. */
+const printTimeoutMs = 10 * 60_000
+
+export async function readDeepPages(
+  toolbox: Toolbox,
+  call: { ncu: string; reportPath: string; env: Record<string, string>; signal: AbortSignal },
+  launches: readonly NcuLaunch[],
+): Promise<DeepAnswer> {
+  const troubles: string[] = []
+  const print = async (key: PageKey): Promise<string> => {
+    const result = await toolbox.exec({
+      tool: 'ncu',
+      key,
+      file: call.ncu,
+      args: ['--import', call.reportPath, '--csv', ...pages[key]],
+      env: call.env,
+      timeoutMs: printTimeoutMs,
+      signal: call.signal,
+    })
+    if (result.outcome !== 'exited' || result.exitCode !== 0)
+      troubles.push(`ncu did not print its ${pages[key][1]} page (${failureOf(result)}).`)
+    return result.stdout
+  }
+  // One after the other: each holds the whole report in memory.
+  const sass = parseSourcePage(await print('ncu/source-sass'))
+  const lines = parseSourcePage(await print('ncu/source-lines'))
+  const rules = parseRules(await print('ncu/details'))
+  return {
+    byRung: toDeepProfiles(launches, { sass, lines, rules, nameOf: sourceName }),
+    troubles: [...new Set(troubles)],
+  }
+}
+
+function failureOf({ outcome, exitCode, stdout, stderr }: ProcessResult): string {
+  const said = /==ERROR== ?(.*)/.exec(`${stdout}\n${stderr}`)?.[1] ?? stderr.trim().split('\n')[0]
+  return said || (outcome === 'exited' ? `exit code ${exitCode}` : outcome)
+}

@@ -1,0 +1,229 @@
+/** ncu: one process that profiles the launches a program marks, and its table by rung. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
+import { type ProfileLevel } from '../../domain/metrics/metric-definition'
+import type { DeepProfile } from '../../domain/session/deep'
+import type { Profile } from '../../domain/session/session'
+import {
+  parseNcuRawCsv,
+  recognizeNcuFailure,
+  unknownMetrics,
+  type NcuFailure,
+  type NcuLaunch,
+} from '../../parsers/ncu/ncu-csv'
+import { launchResources } from '../../parsers/ncu/ncu-launch'
+import { toMetrics } from '../../parsers/ncu/ncu-metrics'
+import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
+import type { ProcessResult } from './process'
+import { eventLines, type RunnerEvent } from './runner'
+import type { Toolbox } from './toolbox'
+
+export const clockControl = 'none'
+export const cacheControl = 'all'
+
+export type CollectingLevel = Exclude<ProfileLevel, 'none'>
+
+export interface NcuCall {
+  ncu: string
+  level: CollectingLevel
+  /** Metrics not to ask for, by base or whole name: this ncu does not know them. */
+  without?: ReadonlySet<string>
+  /** The program and its arguments. */
+  command: readonly string[]
+  /** Where ncu leaves its own report; null keeps none. */
+  reportPath: string | null
+  idleMs: number
+  signal: AbortSignal
+  /** The runner speaks through ncu's stdout. */
+  onEvent: (event: RunnerEvent) => void
+}
+
+export interface RungProfile {
+  profile: Profile
+  metrics: Record<string, MetricValue>
+}
+
+export interface NcuAnswer {
+  result: ProcessResult
+  /** By the NVTX range that the launches were made in, which is the rung's id. */
+  byRung: Map<string, RungProfile>
+  /** At the deep level: what is known of each instruction and line, by rung. */
+  deep: Map<string, DeepProfile>
+  /** What is missing of it, as sentences. */
+  deepTroubles: string[]
+  failure: NcuFailure | null
+  /** Metrics for whose sake it profiled nothing, as ncu names them. */
+  unknownMetrics: string[]
+}
+
+/** What ncu is asked for. The first name of each metric that it knows: an alternative would cost a pass. */
+export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
+  const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
+  return [...metricsAtLevel(level).map(({ ncu }) => ncu), ['gpu__time_duration.sum']].flatMap(
+    (names) => names.find(known) ?? [],
+  )
+}
+
+/** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
+const baseName = (name: string): string => name.split('.')[0] ?? name
+
+/** The metrics that a recorded call of ncu named. */
+const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
+  new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
+
+/** The runner launches every rung itself. Of a process that a rung leaves behind, ncu would wait for the end. */
+const ownProcess = ['--target-processes', 'application-only']
+
+const ncuArgs = (call: NcuCall): string[] => [
+  ...(call.level === 'deep' ? deepOptions : []),
+  ...ownProcess,
+  '--metrics',
+  askedMetrics(call).join(','),
+  '--profile-from-start',
+  'off',
+  '--nvtx',
+  '--clock-control',
+  clockControl,
+  '--cache-control',
+  cacheControl,
+  '--csv',
+  '--page',
+  'raw',
+  '--print-units',
+  'base',
+  '--print-metric-instances',
+  'none',
+  ...(call.reportPath ? ['--export', call.reportPath] : []),
+  ...call.command,
+]
+
+/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
+export async function ncuVersion(
+  toolbox: Toolbox,
+  ncu: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { stdout } = await toolbox.exec({
+    tool: 'ncu',
+    key: 'ncu/version',
+    file: ncu,
+    args: ['--version'],
+    timeoutMs: 60_000,
+    signal,
+  })
+  return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
+}
+
+// A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
+const privateFolder = async ({ kind }: Toolbox): Promise<string | null> =>
+  kind === 'live' ? mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+
+/** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
+export async function probeNcu(
+  toolbox: Toolbox,
+  ncu: string,
+  runner: string,
+): Promise<{ message: string; remedy?: string } | null> {
+  const scratch = await privateFolder(toolbox)
+  try {
+    const result = await toolbox.exec({
+      tool: 'ncu',
+      key: 'ncu/probe',
+      file: ncu,
+      args: [
+        '--metrics',
+        'sm__warps_active.avg.pct_of_peak_sustained_active',
+        ...ownProcess,
+        ...['--profile-from-start', 'off', '--clock-control', clockControl],
+        ...['--csv', '--page', 'raw', '--print-units', 'base', '--print-metric-instances', 'none'],
+        ...[runner, 'probe'],
+      ],
+      env: scratch ? { TMPDIR: scratch } : {},
+      timeoutMs: 120_000,
+    })
+    if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
+    const failure = recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode)
+    if (failure) return failure
+    return parseNcuRawCsv(result.stdout).launches.length > 0
+      ? null
+      : { message: 'ncu ran without an error, and reported no kernel.' }
+  } finally {
+    if (scratch) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
+  const scratch = await privateFolder(toolbox)
+  const env: Record<string, string> = scratch ? { TMPDIR: scratch } : {}
+  // The deep pages are printed from the report, so there must be one.
+  const reportPath =
+    call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
+  try {
+    // One of an attempt that failed would stop ncu, which does not write over it.
+    if (toolbox.kind === 'live' && reportPath) await rm(reportPath, { force: true })
+    const seconds = new Map<string, number>()
+    const result = await toolbox.exec({
+      tool: 'ncu',
+      key: 'ncu/profile',
+      file: call.ncu,
+      args: ncuArgs({ ...call, reportPath }),
+      env,
+      idleMs: call.idleMs,
+      signal: call.signal,
+      onStdoutLine: eventLines((event) => {
+        if (event.event === 'profiled' && event.seconds != null)
+          seconds.set(event.rung, event.seconds)
+        call.onEvent(event)
+      }),
+    })
+    const said = `${result.stdout}\n${result.stderr}`
+    const { launches } = parseNcuRawCsv(result.stdout)
+    const { byRung: deep, troubles }: DeepAnswer =
+      call.level === 'deep' &&
+      launches.length > 0 &&
+      reportPath !== null &&
+      result.outcome === 'exited'
+        ? await readDeepPages(toolbox, { ...call, env, reportPath }, launches)
+        : { byRung: new Map(), troubles: [] }
+    return {
+      result,
+      byRung: groupByRung(launches, call.level, seconds, result.argv && metricsIn(result.argv)),
+      deep,
+      deepTroubles: troubles,
+      failure: recognizeNcuFailure(said, result.exitCode),
+      unknownMetrics: unknownMetrics(said),
+    }
+  } finally {
+    if (scratch) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+function groupByRung(
+  launches: readonly NcuLaunch[],
+  level: CollectingLevel,
+  seconds: ReadonlyMap<string, number>,
+  asked: ReadonlySet<string> | undefined,
+): Map<string, RungProfile> {
+  const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
+  return new Map(
+    [...rungs].map((rung): [string, RungProfile] => {
+      const own = launches.filter((launch) => launch.rung === rung)
+      const kernels = own.map((launch) => {
+        const { kernelName, grid, block, passes } = launch
+        const resources = launchResources(launch)
+        return { name: kernelName, grid, block, passes, ...(resources ? { resources } : {}) }
+      })
+      const passes = Math.max(...own.map((launch) => launch.passes ?? 0))
+      const took = seconds.get(rung)
+      return [
+        rung,
+        {
+          profile: { passes, ...(took === undefined ? {} : { seconds: took }), kernels },
+          metrics: toMetrics(own, level, asked),
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,62 @@
+/** nvcc: its flags, and what its output says of a build. */
+import type { Parameters } from '../../domain/ladder/rung'
+import type { Build, Diagnostic } from '../../domain/session/session'
+import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers/cuda/ptxas'
+import { parameterFlags } from '../../parsers/kernels/rung-header'
+
+export type { PtxasKernel }
+
+/** Flags of every rung; `sm` as in `sm_90a`, without the prefix. */
+export const rungFlags = (sm: string): string[] => [
+  '-std=c++17',
+  '-O3',
+  '-lineinfo',
+  '-shared',
+  '-Xcompiler',
+  '-fPIC',
+  '-Xptxas',
+  '-v',
+  '-gencode',
+  `arch=compute_${sm},code=sm_${sm}`,
+  '-I',
+  'include',
+]
+
+/** For a rung that is only looked at: the probe stands in for the CUDA runtime, so none is linked. */
+export const staticRungFlags = (sm: string): string[] => [...rungFlags(sm), '-cudart', 'none']
+
+/** The probe's own functions must be seen by the rung that it loads. */
+export const launchProbeFlags: readonly string[] = [
+  '-std=c++17',
+  '-O2',
+  '-cudart',
+  'none',
+  '-Xcompiler',
+  '-rdynamic',
+  '-I',
+  'include',
+]
+
+export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
+
+/** Generic PTX, so that one runner serves whichever GPU CUDA offers and can say which that is. */
+export const runnerFlags: readonly string[] = [
+  '-std=c++17',
+  '-O2',
+  '-gencode',
+  'arch=compute_75,code=compute_75',
+  '-I',
+  'include',
+]
+
+/** `release 13.0, V13.0.88` → `13.0.88`. */
+export const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec(text)?.[1] ?? null
+
+export function readBuildOutput(output: { stdout: string; stderr: string }): {
+  resources: Omit<Build, 'seconds' | 'cached'>
+  diagnostics: Diagnostic[]
+  kernels: PtxasKernel[]
+} {
+  const { kernels, diagnostics } = parseNvccOutput(`${output.stderr}\n${output.stdout}`)
+  return { resources: summarizeBuild(kernels), diagnostics, kernels }
+}

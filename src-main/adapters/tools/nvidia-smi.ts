@@ -1,0 +1,25 @@
+/** nvidia-smi: what the driver says of its GPUs. */
+import { parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
+import type { ProcessResult } from './process'
+import type { Toolbox } from './toolbox'
+
+export type { NvidiaSmi }
+
+/** The answer, or the call that did not give one; null where there is no nvidia-smi. */
+export async function askDriver(
+  toolbox: Toolbox,
+  signal?: AbortSignal,
+): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
+  const path = await toolbox.locate('nvidia-smi')
+  if (!path) return null
+  const result = await toolbox.exec({
+    tool: 'nvidia-smi',
+    key: 'nvidia-smi/query',
+    file: path,
+    args: ['-q', '-x'],
+    timeoutMs: 60_000,
+    ...(signal ? { signal } : {}),
+  })
+  const answered = result.outcome === 'exited' && result.exitCode === 0
+  return { answer: answered ? parseNvidiaSmi(result.stdout) : null, result }
+}

@@ -1,0 +1,410 @@
+/**
+ * Whether a session got worse than a baseline: one verdict per rung, each with its reason, and one of all,
+ * which is nothing but the fold of those. Where the sessions do not tell, neither does it. Pure.
+ */
+import { clocksDiffer, comparability, otherwiseComputed } from './comparability'
+import { message, type AnyMessage } from '../messages/message'
+import {
+  ascending,
+  fewestSamples,
+  medianInterval,
+  quantile,
+  ratioInterval,
+  type Interval,
+} from './sample-interval'
+import { code } from '../messages/sentence'
+import {
+  rungOf,
+  type RungResult,
+  type RungStatus,
+  type Session,
+  type Timing,
+} from '../session/session'
+
+/**
+ * slower, faster: by more than the threshold, with the whole interval. same: not slower by more than it.
+ * broken: passed before and does not now. mended: the other way round. new: not in the baseline.
+ * skipped: unsupported on this GPU in both.
+ */
+export const rungVerdicts = [
+  'slower',
+  'broken',
+  'unresolved',
+  'faster',
+  'same',
+  'mended',
+  'new',
+  'skipped',
+] as const
+export type RungVerdict = (typeof rungVerdicts)[number]
+
+export const checkVerdicts = ['pass', 'fail', 'unresolved'] as const
+export type CheckVerdict = (typeof checkVerdicts)[number]
+
+/** The new time over the baseline's, of medians, and where it can lie. */
+export interface Change extends Interval {
+  ratio: number
+}
+
+export interface RungCheck {
+  id: string
+  title: string
+  verdict: RungVerdict
+  reasons: AnyMessage[]
+  status: { baseline: RungStatus | null; now: RungStatus | null }
+  medianMs: { baseline: number | null; now: number | null }
+  /** Of the times as they are; null where they have no interval. */
+  change: Change | null
+  /** Of the times over the reference's, where that is what the verdict is of. */
+  normalized: Change | null
+}
+
+export interface BaselineCheck {
+  verdict: CheckVerdict
+  headline: AnyMessage
+  thresholdPercent: number
+  /** Why times are not compared, in all rungs. */
+  obstacles: AnyMessage[]
+  /** What a reader must know beside the verdicts. */
+  notes: AnyMessage[]
+  /** Whether the verdicts are of times over the reference's. */
+  normalized: boolean
+  rungs: RungCheck[]
+}
+
+/** What of `comparability` makes times of two sessions incomparable; the rest may be what is checked. */
+const conditions: ReadonlySet<string> = new Set([
+  'guard.gpu',
+  'guard.computeCapability',
+  'guard.smCount',
+  'guard.seed',
+  'guard.flushL2',
+])
+
+/** Beyond it a rung that memory limits and a reference that arithmetic limits need not move alike. */
+const farthestDrift = 1.25
+
+/** The runner rounds what it prints to nine digits. */
+const rounding = 1e-6
+
+const sides = { baseline: 'baseline.inBaseline', now: 'baseline.inNew' } as const
+const where = (a: boolean, b: boolean): AnyMessage =>
+  message(a && b ? 'baseline.inBoth' : a ? sides.baseline : sides.now)
+
+export function percentChange(ratio: number): string {
+  const percent = ((ratio - 1) * 100).toFixed(2)
+  const digits = percent.replace('-', '')
+  if (Number(digits) === 0) return '0.00 %'
+  return `${percent.startsWith('-') ? '−' : '+'}${digits} %`
+}
+
+const figures = ({ ratio, low, high }: Change) => ({
+  change: percentChange(ratio),
+  low: percentChange(low),
+  high: percentChange(high),
+})
+
+const isTime = (ms: number): boolean => Number.isFinite(ms) && ms > 0
+
+const isTimed = (rung: RungResult): boolean => rung.timing !== null && isTime(rung.timing.medianMs)
+
+function followsFromSamples({ medianMs, spread, samplesMs }: Timing): boolean {
+  const sorted = ascending(samplesMs)
+  const near = (a: number, b: number): boolean => Math.abs(a - b) <= rounding
+  const median = quantile(sorted, 0.5)
+  return (
+    sorted.every(isTime) &&
+    near(median / medianMs, 1) &&
+    near((quantile(sorted, 0.75) - quantile(sorted, 0.25)) / median, spread)
+  )
+}
+
+/** The change of a rung's time; or why its samples tell none. */
+function changeOf(a: RungResult, b: RungResult): Change | AnyMessage[] {
+  if (!isTimed(a) || !isTimed(b))
+    return [message('baseline.noTime', { where: where(!isTimed(a), !isTimed(b)) })]
+  const timings = { baseline: a.timing!, now: b.timing! }
+  const faults = (['baseline', 'now'] as const).flatMap((side): AnyMessage[] => {
+    const { samplesMs } = timings[side]
+    const values = { where: message(sides[side]) }
+    if (samplesMs.length < fewestSamples)
+      return [
+        message('baseline.fewSamples', {
+          ...values,
+          samples: samplesMs.length,
+          fewest: fewestSamples,
+        }),
+      ]
+    return followsFromSamples(timings[side]) ? [] : [message('baseline.samplesDisagree', values)]
+  })
+  if (faults.length > 0) return faults
+  const [before, now] = [medianInterval(a.timing!.samplesMs)!, medianInterval(b.timing!.samplesMs)!]
+  return { ratio: b.timing!.medianMs / a.timing!.medianMs, ...ratioInterval(before, now) }
+}
+
+const isChange = (change: Change | AnyMessage[]): change is Change => !Array.isArray(change)
+
+const clockOf = ({ smClockBeforeMHz: before, smClockAfterMHz: after }: Timing): number | null => {
+  const known = [before, after].filter((clock) => clock !== null)
+  return known.length === 0 ? null : known.reduce((sum, clock) => sum + clock, 0) / known.length
+}
+
+/** Which way an interval decides; unresolved where the threshold lies inside it. */
+function judge({ low, high }: Interval, threshold: number): RungVerdict {
+  if (low > threshold) return 'slower'
+  if (high > threshold) return 'unresolved'
+  return high < 1 / threshold ? 'faster' : 'same'
+}
+
+/** How the reference's own move is dealt with. */
+interface Drift {
+  reference: string
+  change: Change
+  /** Judge by the times over the reference's; else a verdict needs both to agree. */
+  normalize: boolean
+  note: AnyMessage
+}
+
+function driftOf(a: Session, b: Session, ids: readonly string[], threshold: number): Drift | null {
+  const { reference } = a.ladder
+  if (reference === null || reference !== b.ladder.reference) return null
+  const changeOfRung = (id: string): Change | null => {
+    const [left, right] = [rungOf(a, id), rungOf(b, id)]
+    const change = left && right ? changeOf(left, right) : null
+    return change && isChange(change) ? change : null
+  }
+  const change = changeOfRung(reference)
+  // Another source would be another reference.
+  if (!change || rungOf(a, reference)!.sourceHash !== rungOf(b, reference)!.sourceHash) return null
+  const up = change.low > 1
+  const size = Math.max(change.ratio, 1 / change.ratio)
+  if ((!up && change.high >= 1) || size - 1 <= (threshold - 1) / 2) return null
+  const others = ids.flatMap((id) => (id === reference ? [] : (changeOfRung(id) ?? [])))
+  const together = others.length > 0 && others.every(({ low, high }) => (up ? low > 1 : high < 1))
+  const values = { reference: code(reference), change: percentChange(change.ratio) }
+  const normalize = together && size <= farthestDrift
+  const key = normalize ? 'baseline.drift' : together ? 'baseline.driftFar' : 'baseline.driftPart'
+  return { reference, change, normalize, note: message(key, values) }
+}
+
+/**
+ * The change over that of the reference while it was timed in turn with the rung. A session keeps no
+ * samples of those turns: the reference's own stand for their noise.
+ */
+function relativeTo({ change: own }: Drift, a: Timing, b: Timing, change: Change): Change | null {
+  const [before, now] = [a.referenceMedianMs, b.referenceMedianMs]
+  if (before === null || now === null || !isTime(before) || !isTime(now)) return null
+  const beside = now / before
+  return {
+    ratio: change.ratio / beside,
+    low: change.low / (beside * (own.high / own.ratio)),
+    high: change.high / (beside * (own.low / own.ratio)),
+  }
+}
+
+type Decision = Pick<RungCheck, 'verdict' | 'reasons' | 'change' | 'normalized'>
+
+const undecided = (
+  reasons: AnyMessage[],
+  change: Change | null = null,
+  normalized: Change | null = null,
+): Decision => ({ verdict: 'unresolved', reasons, change, normalized })
+
+const decided = (verdict: RungVerdict, ...reasons: AnyMessage[]): Decision => ({
+  verdict,
+  reasons,
+  change: null,
+  normalized: null,
+})
+
+interface Terms {
+  thresholdPercent: number
+  /** The same as a ratio of times. */
+  threshold: number
+  drift: Drift | null
+  /** Sessions of different work, and of different conditions. */
+  otherWork: boolean
+  otherConditions: boolean
+}
+
+/** Why the clocks leave a rung undecided; none where it is slower even if they explain all they can. */
+function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): AnyMessage[] {
+  const [before, now] = [clockOf(a), clockOf(b)]
+  if (before === null || now === null) return before === now ? [] : [message('guard.clockUnknown')]
+  if (!clocksDiffer(before, now) || change.low * Math.min(1, now / before) > threshold) return []
+  return [message('guard.clock', { a: before, b: now })]
+}
+
+function judged(change: Change, { threshold, thresholdPercent }: Terms): Decision {
+  const verdict = judge(change, threshold)
+  const reason =
+    verdict === 'unresolved'
+      ? message('baseline.straddles', { ...figures(change), threshold: thresholdPercent })
+      : message('baseline.time', figures(change))
+  return { verdict, reasons: [reason], change, normalized: null }
+}
+
+function byTime(a: RungResult, b: RungResult, terms: Terms): Decision {
+  const { threshold, drift } = terms
+  const change = changeOf(a, b)
+  if (!isChange(change)) return undecided(change)
+  if (terms.otherConditions) return undecided([message('baseline.otherConditions')], change)
+  const [before, now] = [a.timing!, b.timing!]
+  if (drift?.normalize && b.id === drift.reference)
+    return {
+      verdict: 'same',
+      reasons: [message('baseline.yardstick', figures(change))],
+      change,
+      normalized: null,
+    }
+  const relative = drift && b.id !== drift.reference ? relativeTo(drift, before, now, change) : null
+  if (drift?.normalize) {
+    if (!relative) return undecided([message('baseline.noReferenceTime')], change)
+    const { verdict, reasons } = judged(relative, terms)
+    const said =
+      verdict === 'unresolved' ? reasons : [message('baseline.normalized', figures(relative))]
+    return { verdict, reasons: said, change, normalized: relative }
+  }
+  const doubts = clockDoubts(before, now, change, threshold)
+  if (doubts.length > 0) return undecided(doubts, change)
+  const own = judged(change, terms)
+  if (!drift || b.id === drift.reference || own.verdict === 'unresolved') return own
+  if (!relative) return undecided([message('baseline.noReferenceTime')], change)
+  const verdict = judge(relative, threshold)
+  const slower = [own.verdict, verdict].filter((one) => one === 'slower').length
+  if (slower === 2 || (slower === 0 && verdict !== 'unresolved')) return own
+  const disagreement = message('baseline.disagree', {
+    time: message(`rungVerdict.${own.verdict}`),
+    relative: message(`rungVerdict.${verdict}`),
+    change: percentChange(change.ratio),
+    relativeChange: percentChange(relative.ratio),
+  })
+  return undecided([disagreement], change, relative)
+}
+
+/** ok, and not by a status that its own verification contradicts. */
+const passed = ({ status, verify }: RungResult): boolean =>
+  status === 'ok' && verify?.passed !== false
+
+const endOf = (rung: RungResult): AnyMessage =>
+  message(rung.status === 'ok' && !passed(rung) ? 'status.wrong' : `status.${rung.status}`)
+
+function byStatus(a: RungResult, b: RungResult, { otherConditions }: Terms): Decision {
+  if (passed(b)) {
+    if (a.status === 'not-run')
+      return undecided([message('baseline.noTime', { where: where(true, false) })])
+    return b.verify
+      ? decided('mended', message('baseline.mended', { status: endOf(a) }))
+      : undecided([message('baseline.unverified', { where: message(sides.now) })])
+  }
+  if (!passed(a)) {
+    const reason = message('baseline.neither', { before: endOf(a), now: endOf(b) })
+    return a.status === 'unsupported' && b.status === 'unsupported'
+      ? decided('skipped', reason)
+      : undecided([reason])
+  }
+  if (b.status === 'not-run') return undecided([message('baseline.notReached')])
+  // Another GPU may lack what it needs.
+  if (b.status === 'unsupported' && otherConditions)
+    return undecided([message('baseline.otherConditions')])
+  const why = b.reason ?? message(b.status === 'ok' ? 'baseline.refuted' : 'baseline.noReason')
+  return decided('broken', message('baseline.broken', { status: endOf(b), why }))
+}
+
+function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Terms): Decision {
+  if (!b) return undecided([message('baseline.missing')])
+  if (!a)
+    return decided(
+      'new',
+      passed(b) ? message('baseline.new') : message('baseline.newNotOk', { status: endOf(b) }),
+    )
+  if (terms.otherWork) return undecided([message('baseline.otherWork')])
+  if (!passed(a) || !passed(b)) return byStatus(a, b, terms)
+  const unverified = { a: !a.verify, b: !b.verify }
+  if (unverified.a || unverified.b)
+    return undecided([message('baseline.unverified', { where: where(unverified.a, unverified.b) })])
+  const other = otherwiseComputed(a, b)
+  return other.length > 0 ? undecided(other) : byTime(a, b, terms)
+}
+
+/** A rung that got worse decides; then one that could not be decided. A pass needs a time that was. */
+export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
+  const some = (...wanted: RungVerdict[]): boolean =>
+    verdicts.some((verdict) => wanted.includes(verdict))
+  if (some('slower', 'broken')) return 'fail'
+  return !some('unresolved') && some('faster', 'same') ? 'pass' : 'unresolved'
+}
+
+function headlineOf(verdicts: readonly RungVerdict[], thresholdPercent: number): AnyMessage {
+  const count = (...wanted: RungVerdict[]): number =>
+    verdicts.filter((verdict) => wanted.includes(verdict)).length
+  const worse = count('slower', 'broken')
+  const unresolved = count('unresolved')
+  const all = verdicts.length
+  const threshold = thresholdPercent
+  switch (foldVerdicts(verdicts)) {
+    case 'pass':
+      return message('baseline.pass', { threshold })
+    case 'fail':
+      return unresolved > 0
+        ? message('baseline.failUnresolved', { worse, all, unresolved })
+        : message('baseline.fail', { worse, all })
+    case 'unresolved':
+      return unresolved > 0
+        ? message('baseline.unresolved', { threshold, unresolved, all })
+        : message('baseline.nothing', { threshold })
+  }
+}
+
+/** `only`: the rungs that are checked; all of both sessions where absent. */
+export function checkAgainst(
+  a: Session,
+  b: Session,
+  thresholdPercent: number,
+  only?: readonly string[],
+): BaselineCheck {
+  const threshold = 1 + thresholdPercent / 100
+  const { refusals, warnings } = comparability(a, b)
+  const obstacles = [...refusals, ...warnings.filter(({ key }) => conditions.has(key))]
+  const ids = [...new Set([...a.rungs, ...b.rungs].map(({ id }) => id))].filter(
+    (id) => only?.includes(id) ?? true,
+  )
+  const drift = obstacles.length > 0 ? null : driftOf(a, b, ids, threshold)
+  const terms: Terms = {
+    thresholdPercent,
+    threshold,
+    drift,
+    otherWork: refusals.length > 0,
+    otherConditions: obstacles.length > 0,
+  }
+  const rungs = ids.map((id): RungCheck => {
+    const [left, right] = [rungOf(a, id), rungOf(b, id)]
+    return {
+      id,
+      title: (right ?? left)!.title,
+      ...decide(left, right, terms),
+      status: { baseline: left?.status ?? null, now: right?.status ?? null },
+      medianMs: {
+        baseline: left?.timing?.medianMs ?? null,
+        now: right?.timing?.medianMs ?? null,
+      },
+    }
+  })
+  const timings = [a, b].flatMap((session) => session.rungs.flatMap(({ timing }) => timing ?? []))
+  const clocksUnknown = timings.length > 0 && timings.every((timing) => clockOf(timing) === null)
+  const verdicts = rungs.map(({ verdict }) => verdict)
+  return {
+    verdict: foldVerdicts(verdicts),
+    headline: headlineOf(verdicts, thresholdPercent),
+    thresholdPercent,
+    obstacles,
+    notes: [
+      ...(only ? [message('baseline.only', { rungs: ids.join(', ') })] : []),
+      ...(drift ? [drift.note] : []),
+      ...(clocksUnknown ? [message('baseline.clocksUnknown')] : []),
+      ...warnings.filter(({ key }) => !conditions.has(key)),
+    ],
+    normalized: drift?.normalize ?? false,
+    rungs,
+  }
+}

@@ -1,0 +1,112 @@
+/** The one JSON document of `report --ci --json`; docs/CI-SCHEMA.json is made from this schema. */
+import { z } from 'zod'
+import {
+  checkVerdicts,
+  rungVerdicts,
+  type BaselineCheck,
+  type Change,
+  type RungCheck,
+} from './baseline-check'
+import { exitCodes } from '../errors'
+import { inEnglish, type AnyMessage } from '../messages/message'
+import { Problem } from '../task/problem'
+import { problemOf, RungStatus, type Session } from '../session/session'
+
+export const ciSchemaId = 'kernel-ladder/ci'
+export const ciSchemaVersion = 1
+
+/** The code is for programs and stays; the text is for people and may be worded anew. */
+const Statement = z.object({ code: z.string(), text: z.string() })
+
+const ChangeDocument = z.object({
+  /** The new time over the baseline's, of medians. */
+  ratio: z.number(),
+  low: z.number(),
+  high: z.number(),
+})
+
+const CheckedSession = z.object({
+  id: z.string(),
+  createdAt: z.iso.datetime(),
+  ladder: z.string(),
+  /** null for an import, which does not know it. */
+  problem: Problem.nullable(),
+  gpu: z.string().nullable(),
+  computeCapability: z.string().nullable(),
+})
+
+export const CiDocument = z.object({
+  schema: z.literal(ciSchemaId),
+  version: z.literal(ciSchemaVersion),
+  verdict: z.enum(checkVerdicts),
+  /** What `report --ci` ends with: 0 pass, 1 fail, 2 unresolved. */
+  exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
+  headline: z.string(),
+  thresholdPercent: z.number(),
+  baseline: CheckedSession,
+  now: CheckedSession,
+  /** Why no times of the two are compared; empty where they are. */
+  obstacles: z.array(Statement),
+  /** What a reader must know beside the verdicts. */
+  notes: z.array(Statement),
+  /** Whether times were normalized by the reference, since all moved together. */
+  normalized: z.boolean(),
+  rungs: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      verdict: z.enum(rungVerdicts),
+      reasons: z.array(Statement).min(1),
+      /** null on the side that lacks the rung. */
+      status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
+      medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
+      /** Of the times as they are; null where they have no interval. */
+      change: ChangeDocument.nullable(),
+      /** Of the times over the reference's, where the verdict took them into account. */
+      normalized: ChangeDocument.nullable(),
+    }),
+  ),
+})
+export type CiDocument = z.infer<typeof CiDocument>
+
+export const checkExitCodes = { pass: 0, fail: exitCodes.failed, unresolved: 2 } as const
+
+const statement = (said: AnyMessage) => ({ code: said.key, text: inEnglish(said) })
+
+const session = (one: Session): CiDocument['now'] => ({
+  id: one.id,
+  createdAt: one.createdAt,
+  ladder: one.ladder.id,
+  problem: problemOf(one),
+  gpu: one.device?.name ?? null,
+  computeCapability: one.device?.computeCapability ?? null,
+})
+
+const numbers = (change: Change | null): CiDocument['rungs'][number]['change'] =>
+  change && { ratio: change.ratio, low: change.low, high: change.high }
+
+const rung = ({ id, title, verdict, reasons, status, medianMs, ...changes }: RungCheck) => ({
+  id,
+  title,
+  verdict,
+  reasons: reasons.map(statement),
+  status,
+  medianMs,
+  change: numbers(changes.change),
+  normalized: numbers(changes.normalized),
+})
+
+export const ciDocument = (check: BaselineCheck, baseline: Session, now: Session): CiDocument => ({
+  schema: ciSchemaId,
+  version: ciSchemaVersion,
+  verdict: check.verdict,
+  exitCode: checkExitCodes[check.verdict] as CiDocument['exitCode'],
+  headline: inEnglish(check.headline),
+  thresholdPercent: check.thresholdPercent,
+  baseline: session(baseline),
+  now: session(now),
+  obstacles: check.obstacles.map(statement),
+  notes: check.notes.map(statement),
+  normalized: check.normalized,
+  rungs: check.rungs.map(rung),
+})

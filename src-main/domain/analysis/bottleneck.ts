@@ -1,0 +1,267 @@
+/**
+ * What a rung is limited by, in our own words: a class from stated thresholds, with every counter that
+ * led to it. It says `unknown` and names what is missing rather than guess. Pure; works with whatever
+ * level a session has.
+ *
+ * Rules, the first that holds:
+ *  1. tail: the last wave leaves more than a quarter of the machine idle over the run.
+ *  2. a unit at its limit: of those at or above their threshold, the one that is furthest above it.
+ *  3. lsu-mio, l1-bandwidth: warps mostly wait in the queues in front of shared or global memory.
+ *  4. a unit that leans towards its limit (60% or more), marked as such.
+ *  5. latency: every unit is known and below 60%.
+ */
+import { ceilingsOf } from '../gpu/ceilings'
+import { metricDefinition } from '../metrics/metrics'
+import type { RungResult, Session } from '../session/session'
+import type { Unit } from '../metrics/units'
+
+export const bottleneckClasses = [
+  'tail',
+  'tensor',
+  'fma-issue',
+  'lsu-mio',
+  'l1-bandwidth',
+  'l2-bandwidth',
+  'dram-bandwidth',
+  'latency',
+  'unknown',
+] as const
+export type BottleneckClass = (typeof bottleneckClasses)[number]
+
+/** Shares in percent, but for the tail's. */
+export const bottleneckThresholds = {
+  /** A memory unit at its limit, and issue slots. Source: ncu's rule SOLBottleneck (“greater than 80.0%”). */
+  unit: 80,
+  /** An arithmetic pipe at its limit: cuBLAS keeps the FP32 pipe of an H200 busy for 79% at 4096. */
+  pipe: 70,
+  /** Below this on every unit waiting is what limits. Source: the same rule (“below 60.0% … latency”). */
+  latency: 60,
+  /** Waits for one kind of queue, of all that warps do. */
+  stallShare: 40,
+  /** Slot time in use over the whole waves of the grid, 0 to 1. */
+  tailEfficiency: 0.75,
+} as const
+
+export interface BottleneckEvidence {
+  /** A metric of the registry, or what is derived of several: see `how`. */
+  id: string
+  label: string
+  value: number
+  unit: Unit
+  threshold: number
+  /** The side of the threshold that speaks for the class. */
+  side: 'above' | 'below'
+  /** How a derived figure was come by; absent for a metric as measured. */
+  how?: Derivation
+}
+
+export type Derivation =
+  /** Traffic over the measured time, of what the memory carries; GB/s. */
+  | { kind: 'dram-traffic'; ceilingGBs: number }
+  /** Slot time in use over the whole waves, 0 to 1, if all blocks take equally long. */
+  | { kind: 'tail'; efficiency: number; wholeWaves: number }
+  /** Warps that wait for these reasons, of all that warps do. */
+  | { kind: 'stall-share'; metrics: readonly string[] }
+
+export interface Bottleneck {
+  class: BottleneckClass
+  /** The class leans on a unit between the two thresholds: the largest of several limits. */
+  leaning: boolean
+  evidence: BottleneckEvidence[]
+  /** Ids of metrics that would be needed to say, or to say more firmly. */
+  missing: string[]
+}
+
+interface Figure {
+  id: string
+  value: number | null
+  how?: Derivation
+}
+
+type UnitClass = Exclude<BottleneckClass, 'tail' | 'latency' | 'unknown'>
+
+interface UnitFigure extends Figure {
+  class: UnitClass
+  limit: number
+}
+
+const stallIds = [
+  'stallLongScoreboard',
+  'stallShortScoreboard',
+  'stallMioThrottle',
+  'stallLgThrottle',
+  'stallBarrier',
+  'stallMathPipe',
+  'stallNotSelected',
+  'stallWait',
+  'stallDispatch',
+] as const
+
+const valueOf = ({ metrics }: RungResult, id: string): number | null => metrics[id]?.value ?? null
+
+const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
+
+/** DRAM traffic over time against what the memory can carry, where ncu's own share was not collected. */
+function dramFigure(session: Session, rung: RungResult): Figure {
+  const measured = valueOf(rung, 'dramUtilization')
+  if (measured !== null) return { id: 'dramUtilization', value: measured }
+  const bytes = valueOf(rung, 'dramBytes')
+  const ceiling = ceilingsOf(session).memory.dram.value.value
+  if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
+  const perSecond = bytes / (rung.timing.medianMs * 1e6)
+  return {
+    id: 'dramUtilization',
+    value: (100 * perSecond) / ceiling,
+    how: { kind: 'dram-traffic', ceilingGBs: ceiling },
+  }
+}
+
+/** Share of a rung's warps by what they wait for; null where not all reasons were collected. */
+function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
+  const values = stallIds.map((id) => valueOf(rung, id))
+  if (!values.every((value) => value !== null)) return null
+  // For each instruction issued there is one warp that was selected.
+  const total = 1 + values.reduce((sum, value) => sum + value, 0)
+  return (100 * ids.reduce((sum, id) => sum + valueOf(rung, id)!, 0)) / total
+}
+
+function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
+  const { unit, pipe } = bottleneckThresholds
+  const own = (id: string): Figure => ({ id, value: valueOf(rung, id) })
+  const lsuClass: UnitClass = servesShared(rung) ? 'lsu-mio' : 'l1-bandwidth'
+  return [
+    { ...own('fmaUtilization'), class: 'fma-issue', limit: pipe },
+    { ...own('issueSlotsBusy'), class: 'fma-issue', limit: unit },
+    { ...own('tensorUtilization'), class: 'tensor', limit: pipe },
+    { ...own('lsuDataUtilization'), class: lsuClass, limit: unit },
+    { ...own('lsuUtilization'), class: 'lsu-mio', limit: unit },
+    { ...own('l2Utilization'), class: 'l2-bandwidth', limit: unit },
+    { ...dramFigure(session, rung), class: 'dram-bandwidth', limit: unit },
+  ]
+}
+
+/** The data stage serves 128 bytes a cycle of L1, or a wavefront of shared memory. */
+const bytesPerWavefront = 128
+
+/** Whether it is mostly shared memory that the data stage serves; without wavefronts, whether there is any. */
+function servesShared(rung: RungResult): boolean {
+  const [loads, stores, l1Bytes] = ['sharedLoadWavefronts', 'sharedStoreWavefronts', 'l1Bytes'].map(
+    (id) => valueOf(rung, id),
+  )
+  if (loads == null || stores == null || l1Bytes == null) return valueOf(rung, 'sharedLoads') !== 0
+  return loads + stores > l1Bytes / bytesPerWavefront
+}
+
+const evidenceOf = (
+  { id, value, how }: Figure,
+  threshold: number,
+  side: 'above' | 'below',
+): BottleneckEvidence => ({
+  id,
+  label: labelOf(id),
+  value: value!,
+  unit: '%',
+  threshold,
+  side,
+  ...(how === undefined ? {} : { how }),
+})
+
+function tailOf(rung: RungResult): BottleneckEvidence | null {
+  const waves = valueOf(rung, 'wavesPerSm')
+  if (waves === null || waves <= 0) return null
+  const efficiency = waves / Math.ceil(waves)
+  const threshold = bottleneckThresholds.tailEfficiency
+  if (efficiency >= threshold) return null
+  return {
+    id: 'wavesPerSm',
+    label: labelOf('wavesPerSm'),
+    value: waves,
+    unit: 'waves',
+    threshold: Math.ceil(waves) * threshold,
+    side: 'below',
+    how: { kind: 'tail', efficiency, wholeWaves: Math.ceil(waves) },
+  }
+}
+
+function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | null {
+  const queues = [
+    { class: 'lsu-mio', ids: ['stallMioThrottle', 'stallShortScoreboard'] },
+    { class: 'l1-bandwidth', ids: ['stallLgThrottle'] },
+  ] as const
+  for (const { class: name, ids } of queues) {
+    const share = stallShare(rung, ids)
+    if (share === null || share < bottleneckThresholds.stallShare) continue
+    const how = { kind: 'stall-share', metrics: ids } as const
+    return {
+      class: name,
+      evidence: [
+        evidenceOf({ id: ids[0], value: share, how }, bottleneckThresholds.stallShare, 'above'),
+      ],
+    }
+  }
+  return null
+}
+
+/** Null for a rung without any counter to judge by: it was not profiled. */
+export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
+  if (!Object.values(rung.metrics).some(({ value }) => value !== null)) return null
+  const figures = unitFigures(session, rung)
+  const missing = figures.filter(({ value }) => value === null).map(({ id }) => id)
+  if (stallShare(rung, []) === null)
+    missing.push(...stallIds.filter((id) => valueOf(rung, id) === null))
+  const known = figures.filter((figure): figure is UnitFigure & { value: number } =>
+    Number.isFinite(figure.value),
+  )
+  const said = (found: Pick<Bottleneck, 'class' | 'evidence'>, leaning = false): Bottleneck => ({
+    ...found,
+    leaning,
+    missing,
+  })
+
+  const tail = tailOf(rung)
+  if (tail) return said({ class: 'tail', evidence: [tail] })
+
+  const byHeight = [...known].sort((a, b) => b.value / b.limit - a.value / a.limit)
+  const full = byHeight.filter(({ value, limit }) => value >= limit)
+  if (full[0])
+    return said({
+      class: full[0].class,
+      evidence: full.map((figure) => evidenceOf(figure, figure.limit, 'above')),
+    })
+
+  const queue = queueOf(rung)
+  if (queue) return said(queue)
+
+  const { latency } = bottleneckThresholds
+  const leaning = byHeight.filter(({ value }) => value >= latency)
+  // While a unit is not known, it may be the one that is full.
+  if (leaning[0] && missing.length === 0)
+    return said(
+      {
+        class: leaning[0].class,
+        evidence: leaning.map((figure) => evidenceOf(figure, latency, 'above')),
+      },
+      true,
+    )
+  if (missing.length === 0)
+    return said({
+      class: 'latency',
+      evidence: [
+        ...byHeight.slice(0, 3).map((figure) => evidenceOf(figure, latency, 'below')),
+        ...longestWait(rung),
+      ],
+    })
+  return said({ class: 'unknown', evidence: [] })
+}
+
+/** What warps wait for most, beside a latency: the place to look. */
+function longestWait(rung: RungResult): BottleneckEvidence[] {
+  const [longest] = stallIds
+    .map((id) => ({
+      id,
+      value: stallShare(rung, [id]),
+      how: { kind: 'stall-share', metrics: [id] } as const,
+    }))
+    .sort((a, b) => (b.value ?? 0) - (a.value ?? 0))
+  return longest?.value == null ? [] : [evidenceOf(longest, 0, 'above')]
+}

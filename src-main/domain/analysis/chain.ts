@@ -1,0 +1,229 @@
+/**
+ * From a change of the source to the time it bought, as far as the figures carry: the lines of a hunk,
+ * the instructions executed on them by opcode, the counters that such instructions move, the time. What
+ * joins opcode and counter is knowledge of the hardware, not a measurement: a counter is the whole
+ * kernel's, and several hunks may have moved it.
+ */
+import type { MetricDelta, TimeDelta } from './compare'
+import {
+  histogramDeltas,
+  opcodeDelta,
+  opcodeFamily,
+  type DeepProfile,
+  type HistogramDelta,
+  type Instruction,
+  type Work,
+} from '../session/deep'
+
+/** Lines of a file, from 1, both ends included; empty where `to` is below `from`. */
+export interface LineRange {
+  from: number
+  to: number
+}
+
+export interface Hunk {
+  a: LineRange
+  b: LineRange
+}
+
+export interface ChainSide {
+  /** The rung's source, as its session names it. */
+  file: string
+  /** null where the rung was not profiled at the deep level. */
+  deep: DeepProfile | null
+}
+
+export interface ChainLink {
+  hunk: Hunk
+  /**
+   * Instructions executed on the hunk's lines by opcode family, the largest change first, those without
+   * a change left out; null where a side was not counted.
+   */
+  opcodes: HistogramDelta[] | null
+  /** Counted on the hunk's own lines, those that differ; null where a side was not counted. */
+  counted: LineCount[] | null
+  /** Counters of the whole kernel that these move, with a figure on both sides. */
+  counters: MetricDelta[]
+}
+
+/** What ncu counts of each line, as far as it tells what a change did to memory. */
+export const lineCounts = [
+  'sharedWavefronts',
+  'sharedWavefrontsExcess',
+  'globalL2Sectors',
+  'globalL2SectorsExcess',
+] as const satisfies readonly (keyof Work)[]
+
+export interface LineCount {
+  kind: (typeof lineCounts)[number]
+  a: number
+  b: number
+}
+
+export interface Chain {
+  links: ChainLink[]
+  /** What changed on lines outside of any hunk: the compiler, or a constant from outside the source. */
+  elsewhere: HistogramDelta[] | null
+  /** Counters that moved and that no hunk's opcodes account for. */
+  unexplained: MetricDelta[]
+  time: TimeDelta
+}
+
+/** Registry ids that instructions of a family move, the most direct one first. */
+const movedBy: readonly { families: RegExp; metrics: readonly string[] }[] = [
+  {
+    families: /^(LDS|LDSM)$/,
+    metrics: [
+      'sharedLoads',
+      'sharedLoadWavefronts',
+      'sharedLoadBankConflicts',
+      'stallShortScoreboard',
+      'stallMioThrottle',
+    ],
+  },
+  {
+    families: /^(STS|STSM)$/,
+    metrics: ['sharedStoreWavefronts', 'sharedStoreBankConflicts', 'stallMioThrottle'],
+  },
+  {
+    families: /^(LDG|LDGSTS|LD)$/,
+    metrics: [
+      'globalLoadSectorsPerRequest',
+      'l1Bytes',
+      'l2Bytes',
+      'dramBytes',
+      'stallLongScoreboard',
+      'stallLgThrottle',
+    ],
+  },
+  { families: /^(UTMA|UBLK)/, metrics: ['l2Bytes', 'dramBytes'] },
+  {
+    families: /^(STG|ST|RED|ATOM|ATOMG|REDG)$/,
+    metrics: ['globalStoreSectorsPerRequest', 'l2Bytes', 'dramBytes'],
+  },
+  { families: /^(LDL|STL)$/, metrics: ['l1Bytes', 'l2Bytes', 'stallLongScoreboard'] },
+  {
+    families: /^(FFMA|FFMA2|FMUL|FMUL2|FADD|FADD2)$/,
+    metrics: ['fmaUtilization', 'stallMathPipe'],
+  },
+  { families: /^(HMMA|HGMMA|UTCHMMA|WGMMA)/, metrics: ['tensorUtilization', 'stallMathPipe'] },
+  { families: /^(BAR|SYNCS|WARPSYNC|B2R)$/, metrics: ['stallBarrier'] },
+]
+
+export const metricsMovedBy = (family: string): string[] => [
+  ...new Set(
+    movedBy.flatMap(({ families, metrics }) => (families.test(family) ? [...metrics] : [])),
+  ),
+]
+
+const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
+
+/** Instructions that come from some lines; null where the machine code is not known. */
+function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instruction[] | null {
+  if (!deep?.kernels.some(({ instructions }) => instructions.length > 0)) return null
+  return deep.kernels.flatMap(({ instructions }) =>
+    instructions.filter(
+      (instruction) =>
+        instruction.file === file && instruction.line !== null && within(lines, instruction.line),
+    ),
+  )
+}
+
+/** Warp-level instructions by opcode family; null where one was not counted. */
+function executed(instructions: readonly Instruction[] | null): Map<string, number> | null {
+  if (!instructions || instructions.some((instruction) => instruction.executed === null))
+    return null
+  const found = new Map<string, number>()
+  for (const { opcode, executed: times } of instructions) {
+    const family = opcodeFamily(opcode)
+    found.set(family, (found.get(family) ?? 0) + (times ?? 0))
+  }
+  return found
+}
+
+/** An instruction without the counter does not touch that memory: it adds nothing. */
+const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
+  instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)
+
+function countsThatDiffer(
+  a: readonly Instruction[] | null,
+  b: readonly Instruction[] | null,
+): LineCount[] | null {
+  if (!a || !b) return null
+  return lineCounts
+    .map((kind) => ({ kind, a: countOf(a, kind), b: countOf(b, kind) }))
+    .filter((count) => count.a !== count.b)
+}
+
+/** Families of a hunk whose memory traffic differs although they may be executed as often. */
+function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
+  const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))
+  return families.filter(
+    (family) =>
+      (differs('shared') && /^(LDS|LDSM|STS|STSM)$/.test(family)) ||
+      (differs('global') && /^(LDG|LDGSTS|STG|LD|ST)$/.test(family)),
+  )
+}
+
+const familyDelta = (
+  a: ReadonlyMap<string, number>,
+  b: ReadonlyMap<string, number>,
+): HistogramDelta[] => histogramDeltas(a, b).filter(({ delta }) => delta !== 0)
+
+function byFamily(deltas: readonly HistogramDelta[]): {
+  a: Map<string, number>
+  b: Map<string, number>
+} {
+  const [a, b] = [new Map<string, number>(), new Map<string, number>()]
+  for (const { key, a: left, b: right } of deltas) {
+    const family = opcodeFamily(key)
+    a.set(family, (a.get(family) ?? 0) + left)
+    b.set(family, (b.get(family) ?? 0) + right)
+  }
+  return { a, b }
+}
+
+export function chain(
+  hunks: readonly Hunk[],
+  a: ChainSide,
+  b: ChainSide,
+  comparison: { metrics: readonly MetricDelta[]; time: TimeDelta },
+): Chain {
+  const found = hunks.map((hunk) => {
+    const [onA, onB] = [instructionsOn(a, hunk.a), instructionsOn(b, hunk.b)]
+    return { hunk, onA, onB, left: executed(onA), right: executed(onB) }
+  })
+  const known = comparison.metrics.filter(({ delta }) => delta !== null)
+  const links = found.map(({ hunk, onA, onB, left, right }): ChainLink => {
+    const opcodes = left && right ? familyDelta(left, right) : null
+    const counted = countsThatDiffer(onA, onB)
+    const present = [
+      ...new Set([...(onA ?? []), ...(onB ?? [])].map((it) => opcodeFamily(it.opcode))),
+    ]
+    const families = [
+      ...(opcodes ?? []).map(({ key }) => key),
+      ...familiesOfCounts(counted ?? [], present),
+    ]
+    const moved = new Set(families.flatMap(metricsMovedBy))
+    return { hunk, opcodes, counted, counters: known.filter(({ id }) => moved.has(id)) }
+  })
+
+  const total = a.deep && b.deep ? opcodeDelta(a.deep, b.deep) : null
+  const rest = total && byFamily(total)
+  if (rest)
+    for (const { left, right } of found) {
+      for (const [family, value] of left ?? [])
+        rest.a.set(family, (rest.a.get(family) ?? 0) - value)
+      for (const [family, value] of right ?? [])
+        rest.b.set(family, (rest.b.get(family) ?? 0) - value)
+    }
+
+  const explained = new Set(links.flatMap(({ counters }) => counters.map(({ id }) => id)))
+  return {
+    links,
+    elsewhere:
+      rest && found.every(({ left, right }) => left && right) ? familyDelta(rest.a, rest.b) : null,
+    unexplained: known.filter(({ id, verdict }) => verdict !== 'same' && !explained.has(id)),
+    time: comparison.time,
+  }
+}

@@ -1,0 +1,167 @@
+/** Two rungs side by side: what each metric did and what it bought. Pure; the source diff is made where it is shown. */
+import { metricDefinition, metricDefinitions, type MetricValue } from '../metrics/metrics'
+import type { RungResult, Session } from '../session/session'
+import type { Unit } from '../metrics/units'
+
+/**
+ * better, worse: by the metric's better-direction. changed: it moved, and neither way is better as such.
+ * same: no difference, or one inside the measured spread. unknown: a side has no value.
+ */
+export type Verdict = 'better' | 'worse' | 'changed' | 'same' | 'unknown'
+
+export interface MetricDelta {
+  id: string
+  label: string
+  unit: Unit
+  a: MetricValue | null
+  b: MetricValue | null
+  /** b − a, in the unit. */
+  delta: number | null
+  /** b / a; null when a is 0. */
+  ratio: number | null
+  verdict: Verdict
+  /** What the header of rung b predicted of this step, and whether it came true; null when it said nothing. */
+  expected: { direction: 'up' | 'down' | 'same'; met: boolean | null } | null
+}
+
+export interface TimeDelta {
+  aMs: number | null
+  bMs: number | null
+  /** a's time over b's: above 1, b is faster. */
+  speedup: number | null
+  /** The relative difference below which no verdict is given: the two spreads added. */
+  noise: number | null
+  verdict: Verdict
+}
+
+/** A parameter that two builds of one source differ in; null where a side does not know it. */
+export interface ParameterDelta {
+  name: string
+  a: number | null
+  b: number | null
+}
+
+export interface RungComparison {
+  a: { session: string; rung: string; title: string }
+  b: { session: string; rung: string; title: string }
+  parameters: ParameterDelta[]
+  time: TimeDelta
+  metrics: MetricDelta[]
+}
+
+/** Structural counters repeat exactly; dynamic ones jitter by about this much from launch to launch. */
+export const dynamicMetricNoise = 0.01
+
+const near = (a: number, b: number, share: number): boolean =>
+  Math.abs(b - a) <= share * Math.max(Math.abs(a), Math.abs(b))
+
+function metricVerdict(id: string, a: number, b: number): Verdict {
+  const definition = metricDefinition(id)
+  const noise = definition?.kind === 'structural' ? 0 : dynamicMetricNoise
+  if (near(a, b, noise)) return 'same'
+  if (!definition || definition.better === 'neither') return 'changed'
+  return b > a === (definition.better === 'higher') ? 'better' : 'worse'
+}
+
+/** The few loads that a pipeline's first tile adds do not refute that loads stay the same. */
+const sameWithin = 0.01
+
+function expectationMet(
+  direction: 'up' | 'down' | 'same',
+  verdict: Verdict,
+  a: number | null | undefined,
+  b: number | null | undefined,
+): boolean | null {
+  if (a == null || b == null) return null
+  if (direction === 'same') return near(a, b, sameWithin)
+  if (verdict === 'same') return false
+  return direction === 'up' ? b > a : b < a
+}
+
+/** Whether a step from a to b is the one that b's header predicts: from the rung it comes after, where it names one. */
+export const isPredicted = (a: RungResult, b: RungResult): boolean =>
+  b.expect.length > 0 && (b.after === null || b.after === a.id)
+
+/** Empty for two sources: equal names need not mean the same there. */
+export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
+  a.file === b.file
+    ? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])]
+        .map((name) => ({ name, a: a.params[name] ?? null, b: b.params[name] ?? null }))
+        .filter((one) => one.a !== one.b)
+    : []
+
+/** `BM 128 → 64, BK 8 → 16` */
+export const parameterWords = (deltas: readonly ParameterDelta[]): string =>
+  deltas.map(({ name, a, b }) => `${name} ${a ?? '–'} → ${b ?? '–'}`).join(', ')
+
+function compareMetric(
+  id: string,
+  unit: Unit,
+  label: string,
+  a: RungResult,
+  b: RungResult,
+): MetricDelta {
+  const left = a.metrics[id] ?? null
+  const right = b.metrics[id] ?? null
+  const known = left?.value != null && right?.value != null
+  const delta = known ? right.value! - left.value! : null
+  const verdict = known ? metricVerdict(id, left.value!, right.value!) : 'unknown'
+  const expectation = isPredicted(a, b) ? b.expect.find(({ metric }) => metric === id) : undefined
+  return {
+    id,
+    label,
+    unit,
+    a: left,
+    b: right,
+    delta,
+    ratio: known && left.value !== 0 ? right.value! / left.value! : null,
+    verdict,
+    expected: expectation
+      ? {
+          direction: expectation.direction,
+          met: expectationMet(expectation.direction, verdict, left?.value, right?.value),
+        }
+      : null,
+  }
+}
+
+function compareTime(a: RungResult, b: RungResult): TimeDelta {
+  const aMs = a.timing?.medianMs ?? null
+  const bMs = b.timing?.medianMs ?? null
+  if (!a.timing || !b.timing) return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
+  const speedup = a.timing.medianMs / b.timing.medianMs
+  const noise = a.timing.spread + b.timing.spread
+  const change = Math.abs(speedup - 1)
+  return {
+    aMs,
+    bMs,
+    speedup,
+    noise,
+    verdict: change <= noise ? 'same' : speedup > 1 ? 'better' : 'worse',
+  }
+}
+
+/** Compares rung b with rung a; the rungs may come from one session or two. */
+export function compareRungs(
+  a: { session: Session; rung: RungResult },
+  b: { session: Session; rung: RungResult },
+): RungComparison {
+  const side = ({ session, rung }: { session: Session; rung: RungResult }) => ({
+    session: session.id,
+    rung: rung.id,
+    title: rung.title,
+  })
+  return {
+    a: side(a),
+    b: side(b),
+    parameters: parameterDeltas(a.rung, b.rung),
+    time: compareTime(a.rung, b.rung),
+    metrics: metricDefinitions
+      .filter(({ id }) => a.rung.metrics[id] || b.rung.metrics[id])
+      .map(({ id, unit, label }) => compareMetric(id, unit, label, a.rung, b.rung)),
+  }
+}
+
+/** How much faster a rung is than another, with the spread of both; null when either has no time. */
+export const speedup = (a: RungResult | undefined, b: RungResult): number | null =>
+  a?.timing && b.timing ? a.timing.medianMs / b.timing.medianMs : null

@@ -1,0 +1,142 @@
+/** What can be said of a rung without counters: from what it launches and what its GPU can hold. Pure. */
+import { inEnglish, message, type AnyMessage } from '../messages/message'
+import { unavailable, type MetricValue } from '../metrics/metrics'
+import { occupancy, type Occupancy } from '../gpu/occupancy'
+import type { ProfiledKernel, RungResult } from '../session/session'
+import type { Device } from '../gpu/device'
+import { smLimits } from '../gpu/sm-limits'
+import type { Unit } from '../metrics/units'
+import { wavesOf } from '../gpu/waves'
+
+/** Of a launch: everything that decides how much of it an SM holds. */
+export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
+
+const product = (extent: readonly [number, number, number] | null): number | null =>
+  extent && extent[0] * extent[1] * extent[2]
+
+/** null where the launch is of an import that does not tell. */
+export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
+/** Threads of a block, as ncu or else the runner saw the launch; null where it is not known, or kernels differ. */
+export function threadsPerBlock({
+  profile,
+  launches,
+}: Pick<RungResult, 'profile' | 'launches'>): number | null {
+  const threads = new Set((profile?.kernels ?? launches ?? []).map(threadsOf))
+  return threads.size === 1 ? [...threads][0]! : null
+}
+export const blocksOf = ({ grid }: LaunchLike): number | null => product(grid)
+
+type Answer = { value: number; how: AnyMessage } | { reason: AnyMessage }
+type DeviceLike = Pick<Device, 'computeCapability'> & { smCount: number | null }
+
+function resident(
+  launch: LaunchLike,
+  { computeCapability }: DeviceLike,
+): Occupancy | { reason: AnyMessage } {
+  const limits = smLimits(computeCapability)
+  if (!limits) return { reason: message('figures.limitsUnknown', { computeCapability }) }
+  const { resources } = launch
+  const threads = threadsOf(launch)
+  if (
+    threads === null ||
+    resources?.registersPerThread == null ||
+    resources.staticSharedBytes === null ||
+    resources.dynamicSharedBytes === null
+  )
+    return { reason: message('figures.resourcesUnknown') }
+  const { registersPerThread, staticSharedBytes, dynamicSharedBytes } = resources
+  return occupancy(limits, {
+    threads,
+    registers: registersPerThread,
+    staticSharedBytes,
+    dynamicSharedBytes,
+    ...(resources.barriers === null ? {} : { barriers: resources.barriers }),
+    ...(resources.carveOutBytes === null ? {} : { carveOutBytes: resources.carveOutBytes }),
+  })
+}
+
+/** The occupancy of one launch on a GPU, or why it cannot be told. */
+export const launchOccupancy = resident
+
+const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {
+  const { registersPerThread, staticSharedBytes, dynamicSharedBytes } = launch.resources!
+  return {
+    threads: threadsOf(launch)!,
+    registers: registersPerThread!,
+    bytes: staticSharedBytes! + dynamicSharedBytes!,
+    computeCapability,
+  }
+}
+
+function theoretical(launch: LaunchLike, device: DeviceLike): Answer {
+  const found = resident(launch, device)
+  return 'reason' in found
+    ? found
+    : { value: found.percent, how: message('figures.computed', computedFrom(launch, device)) }
+}
+
+function waves(launch: LaunchLike, device: DeviceLike): Answer {
+  const found = resident(launch, device)
+  if ('reason' in found) return found
+  if (launch.resources!.clusterBlocks === null)
+    return { reason: message('figures.clustersUnknown') }
+  if (launch.resources!.clusterBlocks) return { reason: message('figures.clusters') }
+  const { smCount } = device
+  if (smCount === null) return { reason: message('figures.smCountUnknown') }
+  const blocks = blocksOf(launch)
+  if (blocks === null) return { reason: message('figures.resourcesUnknown') }
+  const counted = wavesOf(blocks, smCount, found.blocksPerSm)
+  return counted
+    ? {
+        value: counted.waves,
+        how: message('figures.computedWaves', {
+          ...computedFrom(launch, device),
+          blocks,
+          smCount,
+        }),
+      }
+    : { reason: message('figures.noBlockFits') }
+}
+
+function registers({ resources }: LaunchLike): Answer {
+  return resources?.registersPerThread == null
+    ? { reason: message('figures.registersUnknown') }
+    : {
+        value: resources.registersPerThread,
+        how: message('figures.registersHeld'),
+      }
+}
+
+/** One figure for a rung of several kernels only where they agree: which one runs longest is not known. */
+function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
+  const values = answers.map((answer) => ('value' in answer ? answer.value : null))
+  const failed = answers.find((answer) => 'reason' in answer)
+  const [first] = answers
+  if (failed && 'reason' in failed) return unavailable(unit, inEnglish(failed.reason))
+  if (!first || !('value' in first))
+    return unavailable(unit, inEnglish(message('figures.noKernel')))
+  if (new Set(values).size > 1)
+    return unavailable(unit, inEnglish(message('figures.kernelsDiffer', { count: answers.length })))
+  return { value: first.value, unit, evidence: 'derived', reason: inEnglish(first.how) }
+}
+
+/**
+ * Registry metrics that follow from the launches and the GPU alone: `registersPerThread`,
+ * `theoreticalOccupancy` and `wavesPerSm`, each derived, or unavailable with the reason.
+ */
+export function derivedMetrics(
+  launches: readonly LaunchLike[],
+  device: DeviceLike,
+): Record<string, MetricValue> {
+  return {
+    wavesPerSm: overall(
+      'waves',
+      launches.map((launch) => waves(launch, device)),
+    ),
+    theoreticalOccupancy: overall(
+      '%',
+      launches.map((launch) => theoretical(launch, device)),
+    ),
+    registersPerThread: overall('registers', launches.map(registers)),
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Hierarchical roofline of a session: for each rung its throughput over the operations it makes of a
+ * byte from L1, from L2 and from device memory, under the roofs of its GPU. Pure; every figure says
+ * where it is from.
+ *
+ * Operations are the FP32 operations that ncu counted, where it did. They do not see the tensor pipe, and
+ * a session below the standard level has none: there they are those of the product (2·m·n·k). Which of the
+ * two is said of each point. An import does not know its problem: its time is ncu's.
+ */
+import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
+import { message, type Said } from '../messages/message'
+import type { MetricValue } from '../metrics/metrics'
+import { flops } from '../task/problem'
+import { problemOf, type NcuMetrics, type RungResult, type Session } from '../session/session'
+
+/** Counted by ncu; of the product, since they were not; of the product, since the tensor pipe computed it. */
+export type OperationBasis = 'counted' | 'problem' | 'tensor'
+
+/** What each basis is, as a sentence. */
+export const basisSaid: Record<OperationBasis, Said> = {
+  counted: message('roofline.counted'),
+  problem: message('roofline.ofProblem'),
+  tensor: message('roofline.ofProblemTensor'),
+}
+
+/**
+ * From this share of the SM's active cycles on the tensor pipe is said to compute the product, in percent.
+ * Kernels without a tensor instruction show up to 0.04% on an H200: test/captures/ncu, `standard-mix`.
+ */
+const tensorWorks = 1
+
+export interface RooflinePoint {
+  rung: string
+  title: string
+  level: MemoryLevel
+  /** Operations of a launch, and where they are from. */
+  operations: number
+  basis: OperationBasis
+  /** Operations a byte of the level's traffic. */
+  intensity: MetricValue
+  throughput: MetricValue
+  /** The lower of the two roofs at this intensity, GFLOP/s; null where one of them is unavailable. */
+  roofGflops: number | null
+  /** Which roof that is. */
+  bound: 'compute' | 'memory' | null
+}
+
+export interface Roofline {
+  /** The roof of the arithmetic that this session's data type runs on. */
+  arithmetic: 'fp32' | 'tensor'
+  ceilings: SessionCeilings
+  /** In the ladder's order: joined, they are the way of the climb. Rungs without a place are left out. */
+  paths: Record<MemoryLevel, RooflinePoint[]>
+  /** Rungs that have no place at a level, and why. */
+  missing: { rung: string; level: MemoryLevel; reason: Said }[]
+}
+
+/** Registry ids of the traffic of each level, in bytes. */
+export const trafficMetric: Record<MemoryLevel, string> = {
+  l1: 'l1Bytes',
+  l2: 'l2Bytes',
+  dram: 'dramBytes',
+}
+
+/** Why something has no value. */
+interface Gap {
+  reason: Said
+}
+
+const gap = (reason: Said): Gap => ({ reason })
+
+interface Work {
+  operations: number
+  basis: OperationBasis
+  throughput: MetricValue
+}
+
+const counted = (metrics: NcuMetrics | undefined, name: string): number | null => {
+  const value = metrics?.[name]?.value
+  return typeof value === 'number' ? value : null
+}
+
+function importedWork({ ncuMetrics }: RungResult): Work | Gap {
+  const executed = (op: string): number | null =>
+    counted(ncuMetrics, `smsp__sass_thread_inst_executed_op_${op}_pred_on.sum`)
+  const [ffma, fadd, fmul] = [executed('ffma'), executed('fadd'), executed('fmul')]
+  if (ffma === null || fadd === null || fmul === null) return gap(message('roofline.noOperations'))
+  const ns = counted(ncuMetrics, 'gpu__time_duration.sum')
+  if (ns === null || ns <= 0) return gap(message('roofline.noDuration'))
+  const operations = 2 * ffma + fadd + fmul
+  if (operations === 0) return gap(message('roofline.noFp32'))
+  return {
+    operations,
+    basis: 'counted',
+    throughput: { value: operations / ns, unit: 'GFLOP/s', evidence: 'derived' },
+  }
+}
+
+/** Whether the product is computed by the tensor pipe; false where that was not measured. */
+export const worksOnTensor = ({ metrics }: RungResult): boolean =>
+  (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
+
+function operationsOf(rung: RungResult, ofProduct: number): Omit<Work, 'throughput'> {
+  const counted = rung.metrics['fp32Operations']?.value ?? null
+  if (counted === null) return { operations: ofProduct, basis: 'problem' }
+  return worksOnTensor(rung)
+    ? { operations: ofProduct, basis: 'tensor' }
+    : { operations: counted, basis: 'counted' }
+}
+
+function workOf(session: Session, rung: RungResult): Work | Gap {
+  const problem = problemOf(session)
+  if (!problem) return importedWork(rung)
+  if (!rung.timing) return gap(rung.reason ?? message('roofline.noTime'))
+  const work = operationsOf(rung, flops(problem))
+  return {
+    ...work,
+    throughput: {
+      value: work.operations / (rung.timing.medianMs * 1e6),
+      unit: 'GFLOP/s',
+      evidence: 'derived',
+    },
+  }
+}
+
+/** Operations a byte; derived, because it is a count over a counter. */
+function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): number | Gap {
+  const metric = { metric: trafficMetric[level] }
+  const traffic = rung.metrics[metric.metric]
+  if (!traffic) return gap(message('roofline.notCollected', { metric }))
+  if (traffic.value === null)
+    return gap(traffic.reason ?? message('roofline.notAvailable', { metric }))
+  return traffic.value === 0 ? gap(message('roofline.noByte')) : operations / traffic.value
+}
+
+export function roofline(session: Session): Roofline {
+  const ceilings = ceilingsOf(session)
+  const arithmetic = problemOf(session)?.dtype.includes('16') ? 'tensor' : 'fp32'
+  const peak = ceilings.compute[arithmetic].value.value
+  const paths: Roofline['paths'] = { l1: [], l2: [], dram: [] }
+  const missing: Roofline['missing'] = []
+  for (const rung of session.rungs) {
+    const work = workOf(session, rung)
+    for (const level of memoryLevels) {
+      if ('reason' in work) {
+        missing.push({ rung: rung.id, level, reason: work.reason })
+        continue
+      }
+      const intensity = intensityAt(rung, level, work.operations)
+      if (typeof intensity !== 'number') {
+        missing.push({ rung: rung.id, level, reason: intensity.reason })
+        continue
+      }
+      const bandwidth = ceilings.memory[level].value.value
+      const slope = bandwidth === null ? null : bandwidth * intensity
+      const roofGflops = peak === null || slope === null ? null : Math.min(peak, slope)
+      paths[level].push({
+        rung: rung.id,
+        title: rung.title,
+        level,
+        operations: work.operations,
+        basis: work.basis,
+        intensity: { value: intensity, unit: 'FLOP/byte', evidence: 'derived' },
+        throughput: work.throughput,
+        roofGflops,
+        bound: roofGflops === null ? null : slope! < peak! ? 'memory' : 'compute',
+      })
+    }
+  }
+  return { arithmetic, ceilings, paths, missing }
+}
+
+/** Where a memory roof meets the roof of arithmetic, operations a byte; null without both. */
+export function ridge(
+  { ceilings, arithmetic }: Pick<Roofline, 'ceilings' | 'arithmetic'>,
+  level: MemoryLevel,
+): number | null {
+  const peak = ceilings.compute[arithmetic].value.value
+  const bandwidth = ceilings.memory[level].value.value
+  return peak === null || bandwidth === null ? null : peak / bandwidth
+}

@@ -1,0 +1,145 @@
+/** The roofs of a roofline: what a GPU was measured to reach, and what its clocks say it could. */
+import { z } from 'zod'
+import type { Device } from './device'
+import { inEnglish, message, type AnyMessage } from '../messages/message'
+import { unavailable, type MetricValue } from '../metrics/metrics'
+
+import { isComputeCapability, type ComputeCapability } from './sm-limits'
+
+const reached = z.number().positive().nullable()
+
+/** Of the runner's micro-benchmarks: each the best of a few runs, null where one failed. */
+export const Ceilings = z.object({
+  /** FP32 fused multiply-adds from registers, counted as two operations; GFLOP/s. */
+  fp32Gflops: reached,
+  /** Reads of a buffer that fits into L1, into L2, and into neither; 10⁹ bytes a second. */
+  l1GBs: reached,
+  l2GBs: reached,
+  dramGBs: reached,
+})
+export type Ceilings = z.infer<typeof Ceilings>
+
+export const memoryLevels = ['l1', 'l2', 'dram'] as const
+export type MemoryLevel = (typeof memoryLevels)[number]
+
+export interface Ceiling {
+  /** GFLOP/s of arithmetic, GB/s of memory. */
+  value: MetricValue
+  /** How it was come by, or why it was not. */
+  how: AnyMessage
+}
+
+export interface SessionCeilings {
+  compute: Record<'fp32' | 'tensor', Ceiling>
+  memory: Record<MemoryLevel, Ceiling>
+}
+
+/** FP32 lanes of an SM. Source: "Arithmetic Instructions" of the CUDA programming guide. */
+const fp32Lanes: Record<ComputeCapability, number> = {
+  '7.5': 64,
+  '8.0': 64,
+  '8.6': 128,
+  '8.7': 128,
+  '8.9': 128,
+  '9.0': 128,
+  '10.0': 128,
+  '10.3': 128,
+  '12.0': 128,
+}
+
+/**
+ * Operations a cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation, from the peak
+ * figures in NVIDIA's architecture papers (T4, A100, H100, B200). Where products of one compute
+ * capability differ (GeForce runs half the rate of its siblings), nothing can be derived from it.
+ */
+const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
+  '7.5': 1024,
+  '8.0': 2048,
+  '9.0': 4096,
+  '10.0': 8192,
+}
+
+/** Bytes a cycle and SM out of L1. Source: NVIDIA's Turing, A100 and GA102 architecture papers. */
+const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>
+  computeCapability === '7.5' ? 64 : 128
+
+const derived = (value: number, unit: 'GFLOP/s' | 'GB/s', how: AnyMessage): Ceiling => ({
+  value: { value, unit, evidence: 'derived' },
+  how,
+})
+
+const missing = (unit: 'GFLOP/s' | 'GB/s', how: AnyMessage): Ceiling => ({
+  value: unavailable(unit, inEnglish(how)),
+  how,
+})
+
+const measured = (value: number, unit: 'GFLOP/s' | 'GB/s'): Ceiling => ({
+  value: { value, unit, evidence: 'measured' },
+  how: message('ceilings.benchmark'),
+})
+
+const notMeasured = message('ceilings.notMeasured')
+
+/** The roofs of the session's GPU: measured where the session has it, else from its clocks. */
+export function ceilingsOf({
+  device,
+  ceilings,
+}: {
+  device: Device | null
+  ceilings?: Ceilings | null | undefined
+}): SessionCeilings {
+  const known =
+    device && isComputeCapability(device.computeCapability) ? device.computeCapability : null
+  const clock = device?.smClockMaxMHz ?? null
+  const cycles = device && clock !== null ? device.smCount * clock * 1e6 : null
+  const unknown = !device
+    ? message('ceilings.noGpu')
+    : cycles === null
+      ? message('ceilings.noClock')
+      : message('ceilings.notInTable', { computeCapability: device.computeCapability })
+
+  const perCycle = (
+    unit: 'GFLOP/s' | 'GB/s',
+    rate: number | undefined,
+    how: 'ceilings.fp32' | 'ceilings.tensor' | 'ceilings.l1',
+    otherwise = unknown,
+  ): Ceiling => {
+    if (!device || known === null || clock === null || cycles === null)
+      return missing(unit, unknown)
+    if (rate === undefined) return missing(unit, otherwise)
+    const { smCount } = device
+    return derived((cycles * rate) / 1e9, unit, message(how, { smCount, clock, rate }))
+  }
+
+  const bus = device?.memoryBusBits ?? null
+  const memoryClock = device?.memoryClockMHz ?? null
+  const dram =
+    bus === null || memoryClock === null
+      ? missing('GB/s', message('ceilings.noBus'))
+      : derived(
+          (2 * memoryClock * 1e6 * (bus / 8)) / 1e9,
+          'GB/s',
+          message('ceilings.bus', { bits: bus, clock: memoryClock }),
+        )
+
+  return {
+    compute: {
+      fp32: ceilings?.fp32Gflops
+        ? measured(ceilings.fp32Gflops, 'GFLOP/s')
+        : perCycle('GFLOP/s', known === null ? undefined : 2 * fp32Lanes[known], 'ceilings.fp32'),
+      tensor: perCycle(
+        'GFLOP/s',
+        known === null ? undefined : tensorFlopsPerCycle[known],
+        'ceilings.tensor',
+        known === null ? unknown : message('ceilings.tensorDiffers', { computeCapability: known }),
+      ),
+    },
+    memory: {
+      l1: ceilings?.l1GBs
+        ? measured(ceilings.l1GBs, 'GB/s')
+        : perCycle('GB/s', known === null ? undefined : l1BytesPerCycle(known), 'ceilings.l1'),
+      l2: ceilings?.l2GBs ? measured(ceilings.l2GBs, 'GB/s') : missing('GB/s', notMeasured),
+      dram: ceilings?.dramGBs ? measured(ceilings.dramGBs, 'GB/s') : dram,
+    },
+  }
+}

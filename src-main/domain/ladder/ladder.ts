@@ -1,0 +1,84 @@
+/** A ladder: an ordered list of rungs with the problem sizes they are climbed at. */
+import { z } from 'zod'
+import { Dtype, Problem } from '../task/problem'
+import { Identifier, Parameters, RungHeader } from './rung'
+
+export const Size = Problem.pick({ m: true, n: true, k: true })
+export type Size = z.infer<typeof Size>
+
+/** One entry of a ladder file: a rung, and where a variant is meant, its parameters and own name. */
+export const LadderEntry = z.object({
+  id: Identifier,
+  /** Id of this variant in the ladder; the rung's own id where absent. */
+  as: Identifier.optional(),
+  title: z.string().optional(),
+  params: Parameters.optional(),
+  /** Type of its inputs, where it is not the ladder's. */
+  dtype: Dtype.optional(),
+  /** A rung that is slower than the one before on purpose: what it teaches is in the note. */
+  negative: z.boolean().optional(),
+  /** A sentence on this rung in this ladder. */
+  note: z.string().optional(),
+})
+export type LadderEntry = z.infer<typeof LadderEntry>
+
+/** What the author of a published ladder measured, to stand beside ours. */
+export const Published = z.object({
+  /** Left out where the document names nobody. */
+  author: z.string().min(1).optional(),
+  title: z.string().min(1),
+  url: z.url().optional(),
+  /** Left out where no figures are given. */
+  gpu: z.string().min(1).optional(),
+  size: Size,
+  /** Throughput in GFLOP/s by rung id of the ladder. */
+  gflops: z.record(Identifier, z.number().positive()),
+  /** Threads of a block by rung id, where the author varied them. */
+  threadsPerBlock: z.record(Identifier, z.number().int().positive()).optional(),
+  /** Other figures by rung id and metric id, in the metric's unit. */
+  metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
+  /** A sentence on what the author concluded. */
+  conclusion: z.string().min(1),
+})
+export type Published = z.infer<typeof Published>
+
+/** cuda-kernels/ladders/<id>.json */
+export const LadderFile = z.object({
+  schema: z.literal(1),
+  id: Identifier,
+  /** Where it stands among the ladders, the first at 1; those without one follow by id. */
+  order: z.number().int().min(1).optional(),
+  title: z.string().min(1),
+  summary: z.string().min(1),
+  dtype: Dtype,
+  alpha: z.number().default(1),
+  beta: z.number().default(0),
+  /** The first is the default. */
+  sizes: z.array(Size).min(1),
+  /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
+  reference: Identifier.nullable(),
+  published: Published.optional(),
+  rungs: z.array(LadderEntry).min(1),
+})
+export type LadderFile = z.infer<typeof LadderFile>
+
+/** A rung as it stands in a ladder, its parameters resolved. */
+export const LadderRung = z.object({
+  /** Unique in the ladder; the variant's name where the entry gives one. */
+  id: Identifier,
+  title: z.string(),
+  header: RungHeader,
+  params: Parameters,
+  /** Type of its inputs, where it is not the ladder's. */
+  dtype: Dtype.optional(),
+  /** Path of the source below cuda-kernels, with `/`. */
+  file: z.string(),
+  negative: z.boolean().optional(),
+  note: z.string().optional(),
+})
+export type LadderRung = z.infer<typeof LadderRung>
+
+export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
+  rungs: z.array(LadderRung),
+})
+export type Ladder = z.infer<typeof Ladder>

@@ -1,0 +1,49 @@
+/** What a rung's header block declares; the header is the only registry of rungs. */
+import { z } from 'zod'
+import { Dtype } from '../task/problem'
+
+/** Rung and ladder ids become file names, argv words and URLs: letters, digits, `_`, `-` and `.`. */
+export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
+
+export const expectDirections = ['up', 'down', 'same'] as const
+export const Expectation = z.object({ metric: z.string(), direction: z.enum(expectDirections) })
+export type Expectation = z.infer<typeof Expectation>
+
+export const RungParameter = z.object({
+  /** The macro passed to nvcc as -DNAME=value. */
+  name: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
+  default: z.number().int(),
+  allowed: z.array(z.number().int()),
+})
+export type RungParameter = z.infer<typeof RungParameter>
+
+export const epilogueParts = ['bias', 'relu'] as const
+/**
+ * What a rung computes beside C = alpha·A·B + beta·C, in the order in which it is applied: a bias for each
+ * column of C, and ReLU.
+ */
+export const Epilogue = z.array(z.enum(epilogueParts)).min(1)
+export type Epilogue = z.infer<typeof Epilogue>
+
+export const RungHeader = z.object({
+  id: Identifier,
+  title: z.string().min(1),
+  after: Identifier.nullable(),
+  /** One sentence: what changes and why it should pay. */
+  idea: z.string().min(1),
+  expect: z.array(Expectation),
+  params: z.array(RungParameter),
+  dtypes: z.array(Dtype).min(1),
+  /** Absent where it computes the product alone. */
+  epilogue: Epilogue.optional(),
+  /** Lowest compute capability as nvcc spells it (`sm_75`), or with its feature letter (`sm_90a`). */
+  requires: z
+    .string()
+    .regex(/^sm_\d{2,3}[af]?$/)
+    .nullable(),
+})
+export type RungHeader = z.infer<typeof RungHeader>
+
+/** Macro values a rung is compiled with. */
+export const Parameters = z.record(z.string(), z.number().int())
+export type Parameters = z.infer<typeof Parameters>

@@ -1,0 +1,183 @@
+/** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
+import type { templates } from '../messages/english'
+import { inEnglish, message, type Said } from '../messages/message'
+import { problemLabel } from '../task/problem'
+import { problemOf, type Session } from '../session/session'
+import { formatBytes } from '../metrics/units'
+
+export interface Fact {
+  /** A name for machines: the column of a wide CSV, and of the fact's label in ./messages. */
+  id: keyof (typeof templates)['fact']
+  value: Said
+  /** Set as code where a format can. */
+  code?: true
+}
+
+const unknown = message('provenance.unknown')
+
+const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/
+
+const quoted = (word: string): string =>
+  plainWord.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+/**
+ * Parameters that differ from a header's default. `--param` reaches every rung that declares the name
+ * and allows the value, so one is named only where it would change nothing else.
+ */
+function parameterWords({ ladder }: Session): string[] {
+  const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))
+  return [...names].flatMap((name) => {
+    const holders = ladder.rungs.flatMap(({ params, header }) => {
+      const declared = header.params.find((parameter) => parameter.name === name)
+      return declared ? [{ value: params[name], declared }] : []
+    })
+    const changed = holders.find(({ value, declared }) => value !== declared.default)
+    if (changed?.value === undefined) return []
+    const { value } = changed
+    const agrees = holders.every(
+      (holder) => holder.value === value || !holder.declared.allowed.includes(value),
+    )
+    return agrees ? ['--param', `${name}=${value}`] : []
+  })
+}
+
+/** The command that makes this again: a run on such a GPU, or the import of the same file. */
+export function reproduceCommand(session: Session): string {
+  if (session.target.kind === 'imported')
+    return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
+  const { ladder, problem, settings } = session
+  const { m, n, k, alpha, beta } = problem
+  const words = [
+    'kernel-ladder',
+    'run',
+    '--ladder',
+    ladder.id,
+    // By name, so that the same rungs run when the ladder has grown since.
+    '--rungs',
+    session.rungs.map(({ id }) => id).join(','),
+    ...(m === n && n === k ? ['--size', `${m}`] : ['--m', `${m}`, '--n', `${n}`, '--k', `${k}`]),
+    ...(alpha === ladder.alpha ? [] : ['--alpha', `${alpha}`]),
+    ...(beta === ladder.beta ? [] : ['--beta', `${beta}`]),
+    ...parameterWords(session),
+    ...(session.target.kind === 'static'
+      ? ['--target', `static:${session.target.name}`]
+      : ['--profile', settings.profile]),
+    ...(settings.flushL2 ? ['--flush-l2'] : []),
+  ]
+  return words.map(quoted).join(' ')
+}
+
+function clockWords({ rungs, device }: Session): Said {
+  const range = (which: 'smClockBeforeMHz' | 'smClockAfterMHz'): Said => {
+    const clocks = rungs.flatMap(({ timing }) => timing?.[which] ?? [])
+    if (clocks.length === 0) return unknown
+    const [low, high] = [Math.min(...clocks), Math.max(...clocks)]
+    return low === high
+      ? message('provenance.clock', { clock: low })
+      : message('provenance.clockRange', { low, high })
+  }
+  const most = device?.smClockMaxMHz ?? null
+  const sides = { before: range('smClockBeforeMHz'), after: range('smClockAfterMHz') }
+  return most === null
+    ? message('provenance.clocks', sides)
+    : message('provenance.clocksAtMost', { ...sides, most })
+}
+
+function gpuWords({ device }: Session): Said {
+  if (!device) return message('provenance.none')
+  const { name, computeCapability, smCount } = device
+  return message('provenance.gpu', {
+    name,
+    computeCapability,
+    smCount,
+    memory: formatBytes(device.memoryTotalBytes),
+    l2: formatBytes(device.l2Bytes),
+  })
+}
+
+function profilerWords({ tools, settings, rungs }: Session): Said {
+  if (tools.ncu === null || settings.profile === 'none') return message('provenance.notUsed')
+  const passes = Math.max(0, ...rungs.map(({ profile }) => profile?.passes ?? 0))
+  return message(passes === 1 ? 'provenance.profilerOnce' : 'provenance.profiler', {
+    ncu: tools.ncu,
+    level: settings.profile,
+    passes,
+    clock: settings.clockControl ?? unknown,
+    cache: settings.cacheControl ?? unknown,
+  })
+}
+
+function problemWords(session: Session): Said {
+  const problem = problemOf(session)
+  if (!problem) return unknown
+  const { m, n, k, alpha, beta, dtype } = problem
+  return message('provenance.problem', {
+    ...{ m, n, k, alpha, beta, dtype },
+    problem: problemLabel(problem),
+  })
+}
+
+function originWords({ target: { kind, name } }: Session): Said {
+  return kind === 'live' ? message('origin.live') : message(`origin.${kind}`, { name })
+}
+
+/** A session in a few words, for a heading. */
+export function headline(session: Session): Said {
+  const problem = problemOf(session)
+  const { title } = session.ladder
+  if (!problem) return title
+  return message('provenance.headline', {
+    ladder: title,
+    problem: problemLabel(problem),
+    dtype: problem.dtype,
+  })
+}
+
+/** Shared by a report on one session and a comparison of two, which sets them side by side. */
+export function provenance(session: Session): Fact[] {
+  const { device, tools, settings, ladder } = session
+  // An import holds what ncu kept; what it was compiled and run with is not in there.
+  const ofRun = (value: Said): Said => (session.target.kind === 'imported' ? unknown : value)
+  const seconds = session.elapsedSeconds.toFixed(1)
+  return [
+    { id: 'session', value: session.id },
+    { id: 'origin', value: originWords(session) },
+    { id: 'date', value: session.createdAt },
+    {
+      id: 'ladder',
+      value: message('provenance.ladder', { id: ladder.id, title: ladder.title }),
+    },
+    { id: 'problem', value: problemWords(session) },
+    { id: 'seed', value: ofRun(`${settings.seed}`) },
+    { id: 'gpu', value: gpuWords(session) },
+    { id: 'driver', value: device?.driver ?? unknown },
+    { id: 'cuda', value: device?.cudaDriver ?? unknown },
+    { id: 'smClock', value: clockWords(session) },
+    {
+      id: 'l2Flush',
+      value: ofRun(message(settings.flushL2 ? 'provenance.flushed' : 'provenance.kept')),
+    },
+    { id: 'nvcc', value: tools.nvcc ?? unknown },
+    { id: 'nvccFlags', value: settings.nvccFlags.join(' ') || unknown, code: true },
+    { id: 'ncu', value: profilerWords(session) },
+    { id: 'appVersion', value: session.appVersion },
+    { id: 'completion', value: ofRun(message(`provenance.${session.completion}`, { seconds })) },
+    { id: 'reproduce', value: reproduceCommand(session), code: true },
+  ]
+}
+
+/** A fact as reports print it. */
+export interface PrintedFact {
+  id: string
+  label: string
+  value: string
+  code?: true
+}
+
+export const printedProvenance = (session: Session): PrintedFact[] =>
+  provenance(session).map(({ id, value, code }) => ({
+    id,
+    label: inEnglish(message(`fact.${id}`)),
+    value: inEnglish(value),
+    ...(code ? { code } : {}),
+  }))

@@ -1,0 +1,246 @@
+/**
+ * What the deep level knows of one rung: counters of each instruction and source line, and ncu's own
+ * advice. `deep/<rung>.json` of a session holds this shape; docs/SESSION-FORMAT.md says where it comes
+ * from. A figure that was not collected is null; 0 was counted and found to be none.
+ */
+import { z } from 'zod'
+import { Identifier } from '../ladder/rung'
+
+const count = z.number().nonnegative().nullable()
+
+/** Counters of one instruction, or of one source line as the sum over its instructions. */
+export const Work = z.object({
+  /** Times a warp executed it. */
+  executed: count,
+  /** Times a thread executed it, those switched off by a predicate included. */
+  threadExecuted: count,
+  /** Warp samples that found a warp here, whatever it was doing. */
+  samples: count,
+  /** Of those, the ones in cycles in which the scheduler issued nothing. */
+  notIssuedSamples: count,
+  /** Samples by ncu's reason (`long_sb`, `mio`, `selected`…); reasons without a sample are left out. */
+  stalls: z.record(z.string(), z.number().positive()).nullable(),
+  /** Passes through shared memory: taken, needed at the least, and the difference. */
+  sharedWavefronts: count,
+  sharedWavefrontsIdeal: count,
+  sharedWavefrontsExcess: count,
+  /** Tag lookups in L1 for global memory; ncu gives no ideal for them. */
+  globalL1Requests: count,
+  /** Sectors of 32 bytes asked of L2 for global memory, in theory: taken, needed, and the difference. */
+  globalL2Sectors: count,
+  globalL2SectorsIdeal: count,
+  globalL2SectorsExcess: count,
+})
+export type Work = z.infer<typeof Work>
+
+const Place = z.object({ file: z.string(), line: z.number().int().positive() })
+export type Place = z.infer<typeof Place>
+
+export const Instruction = Work.extend({
+  /** Its place in the kernel, from 0. */
+  index: z.number().int().nonnegative(),
+  /** Bytes from the kernel's first instruction; where the kernel was loaded is left out. */
+  offset: z.number().int().nonnegative(),
+  /** SASS as ncu prints it, jump targets as offsets. */
+  text: z.string(),
+  /** With its modifiers: `LDS.128`, `FFMA`. */
+  opcode: z.string(),
+  /** Below the session's `sources/`, or a bare file name from elsewhere; null without line information. */
+  file: z.string().nullable(),
+  line: z.number().int().positive().nullable(),
+  /** Further lines that ncu names for it: of a function that was inlined there. Its work counts at each of them. */
+  inlinedFrom: z.array(Place).optional(),
+})
+export type Instruction = z.infer<typeof Instruction>
+
+export const SourceLine = Work.extend({
+  file: z.string(),
+  line: z.number().int().positive(),
+  /** Null where ncu had no source. */
+  text: z.string().nullable(),
+})
+export type SourceLine = z.infer<typeof SourceLine>
+
+/** A piece of ncu's own advice. */
+export const Rule = z.object({
+  /** ncu's section and rule, `MemoryWorkloadAnalysis_Tables` and `SharedMemoryConflicts` say. */
+  section: z.string(),
+  name: z.string(),
+  kind: z.enum(['optimization', 'warning', 'info', 'error']),
+  text: z.string(),
+  /** What ncu thinks it would save at best, in percent; null where it ventures no figure. */
+  estimatedSpeedup: z.number().nullable(),
+  /** Of the whole kernel's time, or of what limits one part of the machine. */
+  speedupType: z.enum(['global', 'local']).nullable(),
+})
+export type Rule = z.infer<typeof Rule>
+
+export const DeepKernel = z.object({
+  name: z.string(),
+  instructions: z.array(Instruction),
+  lines: z.array(SourceLine),
+  /** Warp-level instructions executed, by opcode; null where they were not counted. */
+  opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
+  rules: z.array(Rule),
+})
+export type DeepKernel = z.infer<typeof DeepKernel>
+
+export const deepSchemaVersion = 1
+
+export const DeepProfile = z.object({
+  schema: z.literal(deepSchemaVersion),
+  rung: Identifier,
+  /** One a launch, in their order. */
+  kernels: z.array(DeepKernel),
+  /** What is missing and why, as sentences. */
+  notes: z.array(z.string()),
+})
+export type DeepProfile = z.infer<typeof DeepProfile>
+
+/** The figures a heat map can be drawn of. */
+export const heatKinds = [
+  'executed',
+  'samples',
+  'notIssuedSamples',
+  'sharedWavefronts',
+  'sharedWavefrontsExcess',
+  'globalL2Sectors',
+  'globalL2SectorsExcess',
+] as const satisfies readonly (keyof Work)[]
+export type HeatKind = (typeof heatKinds)[number]
+
+export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
+  value: number
+  /** Of the rung's total, from 0 to 1. */
+  share: number
+}
+
+/**
+ * Source lines by their share of a figure, the hottest first; lines without any are left out. What was
+ * inlined counts at the line that calls and at the line it is from, so that shares can add up to more than 1.
+ */
+export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
+  const lines = new Map<string, LineHeat>()
+  for (const { file, line, text, [kind]: value } of profile.kernels.flatMap((k) => k.lines)) {
+    if (!value) continue
+    const known = lines.get(`${file}:${line}`)
+    if (known) known.value += value
+    else lines.set(`${file}:${line}`, { file, line, text, value, share: 0 })
+  }
+  // Not of the lines: what was inlined counts at two of them.
+  const counted = profile.kernels
+    .flatMap((kernel) => kernel.instructions)
+    .reduce((sum, { [kind]: value }) => sum + (value ?? 0), 0)
+  const total = counted || [...lines.values()].reduce((sum, { value }) => sum + value, 0)
+  return [...lines.values()]
+    .map((heat) => ({ ...heat, share: heat.value / total }))
+    .sort((a, b) => b.value - a.value)
+}
+
+/** The instructions that a source line became, each with its kernel. */
+export const sassOfLine = (
+  profile: DeepProfile,
+  file: string,
+  line: number,
+): { kernel: DeepKernel; instruction: Instruction }[] =>
+  profile.kernels.flatMap((kernel) =>
+    kernel.instructions
+      .filter((instruction) =>
+        [instruction, ...(instruction.inlinedFrom ?? [])].some(
+          (place) => place.file === file && place.line === line,
+        ),
+      )
+      .map((instruction) => ({ kernel, instruction })),
+  )
+
+/** `LDS.128` → `LDS`. */
+export const opcodeFamily = (opcode: string): string => opcode.split('.')[0]!
+
+/** Executed instructions of a rung by opcode, over its kernels; null when one was not counted. */
+export function opcodeHistogram(profile: DeepProfile): Record<string, number> | null {
+  const sum: Record<string, number> = {}
+  for (const { opcodes } of profile.kernels) {
+    if (opcodes === null) return null
+    for (const [opcode, executed] of Object.entries(opcodes))
+      sum[opcode] = (sum[opcode] ?? 0) + executed
+  }
+  return profile.kernels.length === 0 ? null : sum
+}
+
+/** Samples of a rung by stall reason, over its kernels; null when one was not sampled. */
+export function stallHistogram(profile: DeepProfile): Record<string, number> | null {
+  const sum: Record<string, number> = {}
+  for (const { stalls } of profile.kernels.flatMap((kernel) => kernel.instructions)) {
+    if (stalls === null) return null
+    for (const [reason, samples] of Object.entries(stalls))
+      sum[reason] = (sum[reason] ?? 0) + samples
+  }
+  return Object.keys(sum).length === 0 ? null : sum
+}
+
+export interface HistogramDelta {
+  /** The opcode or the stall reason. */
+  key: string
+  a: number
+  b: number
+  /** b − a. */
+  delta: number
+  /** Each of its side's total, from 0 to 1. */
+  shareA: number
+  shareB: number
+}
+
+const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
+
+/** Two histograms by key, the largest by `order` first. */
+export function histogramDeltas(
+  a: ReadonlyMap<string, number>,
+  b: ReadonlyMap<string, number>,
+  order: (delta: HistogramDelta) => number = largestMove,
+): HistogramDelta[] {
+  const total = (side: ReadonlyMap<string, number>): number =>
+    [...side.values()].reduce((sum, value) => sum + value, 0) || 1
+  const [totalA, totalB] = [total(a), total(b)]
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .map((key) => {
+      const [left, right] = [a.get(key) ?? 0, b.get(key) ?? 0]
+      return {
+        key,
+        a: left,
+        b: right,
+        delta: right - left,
+        shareA: left / totalA,
+        shareB: right / totalB,
+      }
+    })
+    .sort((x, y) => order(y) - order(x) || (x.key < y.key ? -1 : 1))
+}
+
+const collectedDeltas = (
+  a: Record<string, number> | null,
+  b: Record<string, number> | null,
+  order?: (delta: HistogramDelta) => number,
+): HistogramDelta[] | null =>
+  a && b && histogramDeltas(new Map(Object.entries(a)), new Map(Object.entries(b)), order)
+
+export const opcodeDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
+  collectedDeltas(opcodeHistogram(a), opcodeHistogram(b))
+
+/**
+ * Where warps were found waiting, the largest change of share first. Samples are taken at a fixed
+ * interval, so that their number follows the time; compare the shares.
+ */
+export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
+  collectedDeltas(stallHistogram(a), stallHistogram(b), ({ shareA, shareB }) =>
+    Math.abs(shareB - shareA),
+  )
+
+/** Whether two rungs ran the same machine code; null where one side's is not known. */
+export function identicalSass(a: DeepProfile, b: DeepProfile): boolean | null {
+  const texts = ({ kernels }: DeepProfile): string[][] =>
+    kernels.map(({ instructions }) => instructions.map(({ text }) => text))
+  const [left, right] = [texts(a), texts(b)]
+  if (!left.some((kernel) => kernel.length > 0) || !right.some((kernel) => kernel.length > 0))
+    return null
+  return JSON.stringify(left) === JSON.stringify(right)
+}

@@ -1,0 +1,86 @@
+/**
+ * A rung's figures made whole: what follows from counted ones is worked out, and what a session does not
+ * hold, because it was made before the registry had it, is said to be missing. Pure.
+ */
+import { english } from '../messages/message'
+import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
+import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
+import type { RungResult, Session } from './session'
+
+type Figures = Readonly<Record<string, MetricValue>>
+
+function derive({ unit, derived }: MetricDefinition, figures: Figures): MetricValue {
+  const { from, of, how } = derived!
+  const missing = from.find((id) => figures[id]?.value == null)
+  if (missing !== undefined) {
+    const why = figures[missing]?.reason ?? english('records.noKernelProfiled')
+    return unavailable(unit, english('figures.follows', { metric: { metric: missing }, why }))
+  }
+  const value = of(Object.fromEntries(from.map((id) => [id, figures[id]!.value!])))
+  return value === null
+    ? unavailable(unit, english('figures.noShare'))
+    : { value, unit, evidence: 'derived', reason: english(how) }
+}
+
+/** With the derived metrics of the level; those that are there stay. */
+export const withDerived = (
+  level: ProfileLevel,
+  figures: Figures,
+): Record<string, MetricValue> => ({
+  ...figures,
+  ...Object.fromEntries(
+    metricsAtLevel(level).flatMap((definition) =>
+      definition.derived && !figures[definition.id]
+        ? [[definition.id, derive(definition, figures)]]
+        : [],
+    ),
+  ),
+})
+
+/** Of a metric that ncu was not asked for. */
+export const notAsked = ({ unit, ncu }: MetricDefinition): MetricValue =>
+  unavailable(unit, english('records.notAsked', { names: ncu.join(' or ') }))
+
+/** Why a rung that was not profiled has no counters. */
+const whyNone = ({ profile, metrics }: RungResult): string | undefined =>
+  profile === null
+    ? Object.values(metrics).find(({ evidence }) => evidence === 'unavailable')?.reason
+    : undefined
+
+/** What may have come to a level since: the card is what it has been from the first session on. */
+const added = (level: ProfileLevel): MetricDefinition[] =>
+  metricsAtLevel(level).filter((metric) => metric.level !== 'card')
+
+function complete(level: ProfileLevel, rung: RungResult): Record<string, MetricValue> {
+  const { metrics } = rung
+  const why = whyNone(rung)
+  const missing = added(level).filter(({ id }) => !metrics[id])
+  if (why !== undefined)
+    return {
+      ...metrics,
+      ...Object.fromEntries(missing.map(({ id, unit }) => [id, unavailable(unit, why)])),
+    }
+  const counted = missing.filter(({ derived }) => !derived)
+  return withDerived(level, {
+    ...metrics,
+    ...Object.fromEntries(counted.map((definition) => [definition.id, notAsked(definition)])),
+  })
+}
+
+/**
+ * A session with every metric of its level. An import keeps what its file held: it asked for nothing.
+ */
+export function withRegistry(session: Session): Session {
+  const { target, settings } = session
+  if (target.kind === 'imported' || settings.profile === 'none') return session
+  const whole = added(settings.profile)
+  const lacks = ({ metrics }: RungResult): boolean =>
+    Object.keys(metrics).length > 0 && whole.some(({ id }) => !metrics[id])
+  if (!session.rungs.some(lacks)) return session
+  return {
+    ...session,
+    rungs: session.rungs.map((rung) =>
+      lacks(rung) ? { ...rung, metrics: complete(settings.profile, rung) } : rung,
+    ),
+  }
+}

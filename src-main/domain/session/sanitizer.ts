@@ -1,0 +1,112 @@
+/** What compute-sanitizer says of a rung: each finding at its place in the source, equal ones as one. */
+import { z } from 'zod'
+import { Problem } from '../task/problem'
+import { Identifier } from '../ladder/rung'
+
+/** compute-sanitizer's checkers, in the order they are run. */
+export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'] as const
+export const SanitizerTool = z.enum(sanitizerTools)
+export type SanitizerTool = z.infer<typeof SanitizerTool>
+
+const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
+
+/** A place in the source; what the tool did not say is null (host code, code without line information). */
+export const SourcePlace = z.object({
+  file: z.string().nullable(),
+  line: z.number().int().nullable(),
+  function: z.string().nullable(),
+})
+export type SourcePlace = z.infer<typeof SourcePlace>
+
+/** One record of the tool's report. */
+export const SanitizerRecord = z.object({
+  /** The tool's own word: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
+  kind: z.string(),
+  severity: z.enum(['error', 'warning', 'info']),
+  message: z.string(),
+  place: SourcePlace,
+  /** The second access of a race, and what the two are: `Write`, `Read`. */
+  conflict: z.object({ place: SourcePlace, first: z.string(), second: z.string() }).nullable(),
+  /** How often: hazards of a race, else 1. */
+  count: z.number().int().min(1),
+  thread: triple.nullable(),
+  block: triple.nullable(),
+  /** As the tool writes it, `0x7f81a5400100`. */
+  address: z.string().nullable(),
+})
+export type SanitizerRecord = z.infer<typeof SanitizerRecord>
+
+/** Lines of the source around a finding; `from` is the number of the first. */
+export const SourceExcerpt = z.object({ from: z.number().int(), lines: z.array(z.string()) })
+export type SourceExcerpt = z.infer<typeof SourceExcerpt>
+
+/** Records of one message at one line, counted; thread, block and address are those of the first. */
+export const SanitizerFinding = SanitizerRecord.extend({
+  excerpt: SourceExcerpt.nullable(),
+})
+export type SanitizerFinding = z.infer<typeof SanitizerFinding>
+
+export const SanitizerCheck = z.object({
+  tool: SanitizerTool,
+  /** `failed`: the tool came to no verdict, which is not the same as finding nothing. */
+  status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
+  reason: z.string().optional(),
+  /** What the tool's own summary counts: errors and warnings, or hazards; null where it printed none. */
+  total: z.number().int().nullable(),
+  /** Of these, how many it left out of its report. */
+  notPrinted: z.number().int(),
+  findings: z.array(SanitizerFinding),
+})
+export type SanitizerCheck = z.infer<typeof SanitizerCheck>
+
+export const SanitizedRung = z.object({
+  id: Identifier,
+  title: z.string(),
+  file: z.string(),
+  checks: z.array(SanitizerCheck),
+})
+export type SanitizedRung = z.infer<typeof SanitizedRung>
+
+export const sanitizeReportVersion = 1
+export const SanitizeReport = z.object({
+  schema: z.literal(sanitizeReportVersion),
+  ladder: Identifier,
+  problem: Problem,
+  device: z.object({ name: z.string(), computeCapability: z.string() }),
+  /** compute-sanitizer's version; null when it does not say. */
+  sanitizer: z.string().nullable(),
+  completion: z.enum(['complete', 'cancelled']),
+  rungs: z.array(SanitizedRung),
+})
+export type SanitizeReport = z.infer<typeof SanitizeReport>
+
+/**
+ * Small, because racecheck is slow. Ragged against every tile, because edges are where rungs err, but
+ * with rows of a multiple of 16 bytes: else a rung with wide accesses takes its path for any shape.
+ */
+export const sanitizeSize = { m: 131, n: 136, k: 72 } as const
+
+const placeKey = ({ file, line }: SourcePlace): string => `${file ?? ''}:${line ?? ''}`
+
+/** Equal records as one, in the order they were first met. */
+export function groupRecords(records: readonly SanitizerRecord[]): SanitizerRecord[] {
+  const groups = new Map<string, SanitizerRecord>()
+  for (const record of records) {
+    const { kind, severity, message, place, conflict } = record
+    const key = JSON.stringify([
+      kind,
+      severity,
+      message,
+      placeKey(place),
+      conflict && placeKey(conflict.place),
+    ])
+    const known = groups.get(key)
+    if (known) known.count += record.count
+    else groups.set(key, { ...record })
+  }
+  return [...groups.values()]
+}
+
+/** `gemm/05_tile.cu:31`, or what is known of it. */
+export const placeLabel = ({ file, line, function: name }: SourcePlace): string =>
+  file === null ? (name ?? '') : line === null ? file : `${file}:${line}`

@@ -1,0 +1,74 @@
+/** `kernel-ladder import`: a file of ncu, or an HTML report, becomes a session. */
+import { resolve } from 'node:path'
+import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
+import { sessionsDir } from '../../../adapters/disk/paths'
+import { inputError } from '../../../domain/errors'
+import { importReport, type ImportResult } from '../../../services/import/import-report'
+import { importHtml } from '../../../services/import/import-html'
+import { appVersion } from '../../../services/version'
+import { describeSession } from '../describe/describe-ladder'
+import { note, printJson, printText } from '../output'
+import { sessionDocument } from './run-command'
+
+export interface ImportOptions {
+  out?: string
+  order?: string
+  name?: string[]
+  which?: string
+  json?: boolean
+}
+
+export async function importCommand(file: string, options: ImportOptions): Promise<number> {
+  const { session, folder } = (await isHtmlFile(file))
+    ? await importPage(file, options)
+    : await importProfile(file, options)
+  if (options.json) printJson(sessionDocument(session, folder))
+  else printText(describeSession(session))
+  note(`Saved in ${folder}`)
+  return 0
+}
+
+const place = ({ out }: ImportOptions) => ({
+  store: sessionsDir(),
+  ...(out === undefined ? {} : { out: resolve(out) }),
+})
+
+async function importPage(file: string, options: ImportOptions): Promise<ImportResult> {
+  const { order, name, which } = options
+  const given = order === undefined ? (name === undefined ? null : '--name') : '--order'
+  if (given) throw inputError(`${given} is for files of ncu; a report has its rungs in order.`)
+  if (which !== undefined && which !== 'first' && which !== 'second')
+    throw inputError(`--which ${JSON.stringify(which)} is not first or second.`)
+  return importHtml(file, { ...place(options), ...(which === undefined ? {} : { which }) })
+}
+
+async function importProfile(file: string, options: ImportOptions): Promise<ImportResult> {
+  if (options.which !== undefined)
+    throw inputError('--which is for reports in HTML that hold two sessions.')
+  const order = options.order
+    ?.split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+  if (order?.length === 0)
+    throw inputError('--order names no rung.', 'For example --order 02_tile,00_naive.')
+  return importReport(file, {
+    ...place(options),
+    appVersion,
+    ...(order ? { order } : {}),
+    names: parseNames(options.name ?? []),
+  })
+}
+
+function parseNames(words: readonly string[]): Map<string, string> {
+  return new Map(
+    words.map((word) => {
+      const [, id, name] = /^([^=]+)=(.*\S.*)$/.exec(word) ?? []
+      if (id === undefined || name === undefined)
+        throw inputError(
+          `--name ${JSON.stringify(word)} is not of the form ID=NAME.`,
+          'For example --name 00_tile="32 wide".',
+        )
+      return [id.trim(), name.trim()] as const
+    }),
+  )
+}

@@ -1,0 +1,165 @@
+/** `kernel-ladder lab …`: labs from the command line. */
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { assets } from '../../../adapters/kernels/assets'
+import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
+import {
+  labReferences,
+  labsDir,
+  readLab,
+  readLabs,
+  readShippedLabs,
+} from '../../../adapters/labs/library'
+import { readSubmission, startLab } from '../../../adapters/labs/work'
+import { exitCodes, inputError } from '../../../domain/errors'
+import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
+import { outcomeExitCode } from '../../../domain/labs/outcome'
+import { checkLab } from '../../../services/labs/check'
+import { newAttemptFolder } from '../../../services/lab-library/progress'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
+import { listLabs, openLab } from '../../../services/lab-library/library'
+import { appVersion } from '../../../services/version'
+import { wholeNumber } from '../arguments'
+import { describeOutcome } from '../describe/describe-lab'
+import { note, printJson, printText, table } from '../output'
+import { progressPrinter } from '../progress'
+import { abortOnStop } from '../signals'
+
+export async function labValidateCommand(folder: string | undefined): Promise<number> {
+  const library = await readKernelLibrary((await assets()).kernelsDir)
+  const known =
+    folder === undefined ? [] : (await readShippedLabs(library)).labs.map(({ lab }) => lab)
+  const { labs, faults } = await readLabs(
+    folder === undefined ? labsDir(library.root) : resolve(folder),
+    labReferences(library),
+    known,
+  )
+  for (const { id, lab, files } of labs)
+    printText(
+      `${id}: ${lab.title}; ${lab.checks.length} checks, ${lab.predictions.length} predictions, ${lab.questions.length} questions, ${lab.hints.length} hints, ${files.length} files`,
+    )
+  for (const fault of faults) note(`error: ${faultSentence(fault)}`)
+  return faults.length > 0 ? exitCodes.input : 0
+}
+
+export async function labListCommand({ json }: { json?: boolean }): Promise<number> {
+  const { labs, faults } = await listLabs(await assets())
+  const rows = labs.map(({ id, lab }) => ({
+    id,
+    title: lab.title,
+    summary: lab.summary,
+    minutes: lab.minutes,
+    before: lab.before,
+    target: lab.target,
+    needs: { ...lab.needs, counters: profileLevelOf(lab) !== 'none' },
+  }))
+  if (json) printJson({ schema: 1, labs: rows, problems: faults.map(faultSentence) })
+  else if (rows.length > 0)
+    printText(
+      table(rows, [
+        { header: 'lab', align: 'left', cell: ({ id }) => id },
+        { header: 'title', align: 'left', cell: ({ title }) => title },
+        { header: 'minutes', cell: ({ minutes }) => String(minutes) },
+        {
+          header: 'from → to',
+          align: 'left',
+          cell: ({ before, target }) => `${before} → ${target}`,
+        },
+      ]),
+    )
+  else note('No lab ships with this program.')
+  for (const fault of faults) note(`error: ${faultSentence(fault)}`)
+  return faults.length > 0 ? exitCodes.input : 0
+}
+
+export async function labStartCommand(name: string, folder: string): Promise<number> {
+  const lab = await openLab(await assets(), name)
+  const files = await startLab(lab, resolve(folder))
+  printText(`${lab.lab.title}: ${files.join(', ')} in ${folder}`)
+  note(`Then: kernel-ladder lab check ${name} --file ${join(folder, 'lab.cu')}`)
+  return 0
+}
+
+export interface LabCheckOptions {
+  file: string
+  answers?: string
+  target: string
+  timeout?: string
+  out?: string
+  json?: boolean
+}
+
+export async function labCheckCommand(name: string, options: LabCheckOptions): Promise<number> {
+  if (options.target !== 'local' && options.target !== 'recorded')
+    throw inputError(
+      `--target ${JSON.stringify(options.target)} is not a target.`,
+      'Targets of a lab: local, recorded.',
+    )
+  const places = await assets()
+  const lab = await openLab(places, name)
+  await requireTrust(places, lab)
+  const submission = await readSubmission(
+    resolve(options.file),
+    lab.lab,
+    options.answers === undefined ? undefined : resolve(options.answers),
+  )
+  const out =
+    options.out === undefined
+      ? await newAttemptFolder(isShipped(places, lab) ? lab.id : `own:${lab.id}`)
+      : resolve(options.out)
+  const { outcome } = await checkLab(
+    { lab, ...submission, target: options.target },
+    {
+      assets: places,
+      appVersion,
+      out,
+      ...(options.timeout === undefined
+        ? {}
+        : { settings: { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) } }),
+      emit: progressPrinter(),
+      signal: abortOnStop('stopping; nothing of this attempt is kept.'),
+    },
+  )
+  if (options.json) printJson({ ...outcome, folder: out })
+  else printText(describeOutcome(outcome))
+  note(`Kept in ${out}`)
+  return outcomeExitCode(outcome)
+}
+
+/** Shows every file of the lab, and asks; without a terminal only `--yes` is an answer. */
+export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }): Promise<number> {
+  const places = await assets()
+  const library = await readKernelLibrary(places.kernelsDir)
+  const lab = await readLab(resolve(folder), labReferences(library))
+  if (await isTrusted(places, lab)) {
+    printText(`${lab.folder} is trusted already, as it is now.`)
+    return 0
+  }
+  for (const file of lab.files) {
+    printText(`──── ${file}`)
+    printText(await readFile(join(lab.folder, file), 'utf8'))
+  }
+  printText('────')
+  if (!yes) {
+    if (!process.stdin.isTTY)
+      throw inputError(
+        'There is no terminal to ask on.',
+        'Read the files above, and give --yes if you want their code built and run.',
+      )
+    const terminal = createInterface({ input: process.stdin, output: process.stderr })
+    const word = randomBytes(2).toString('hex')
+    const answer = await terminal.question(
+      `Its code will be built and run as you. Type ${word} to allow that for these files: `,
+    )
+    terminal.close()
+    if (answer.trim() !== word) {
+      note('Nothing was changed.')
+      return exitCodes.failed
+    }
+  }
+  await trustLab(lab)
+  printText(`${lab.folder} is trusted until a file of it changes.`)
+  return 0
+}

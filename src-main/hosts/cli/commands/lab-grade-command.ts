@@ -1,0 +1,222 @@
+/** `kernel-ladder lab grade`: a folder of submissions as a table, one row a student. */
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { assets } from '../../../adapters/kernels/assets'
+import { diskError, errorCode } from '../../../adapters/disk/disk'
+import type { LabFolder } from '../../../adapters/labs/library'
+import { isolationSentence, type Limits } from '../../../adapters/labs/sandbox'
+import { exitCodes, inputError } from '../../../domain/errors'
+import type { GradeRow } from '../../../domain/labs/grade'
+import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
+import { requireTrust } from '../../../services/lab-library/trust'
+import { listLabs, openLab } from '../../../services/lab-library/library'
+import { csvTable, type Cell } from '../../../domain/text/csv'
+import { wholeNumber } from '../arguments'
+import { note, printJson, printText, table } from '../output'
+import { abortOnStop } from '../signals'
+
+export interface LabGradeOptions {
+  lab?: string
+  jobs?: string
+  timeout?: string
+  memory?: string
+  target: string
+  csv?: boolean
+  json?: boolean
+  out?: string
+}
+
+interface Batch {
+  lab: LabFolder
+  folder: string
+}
+
+/** `--lab`, or the name of the folder, or a folder a lab in it. */
+async function batchesOf(dir: string, named: string | undefined): Promise<Batch[]> {
+  const places = await assets()
+  const folder = resolve(dir)
+  const open = async (name: string, at: string): Promise<Batch> => {
+    const lab = await openLab(places, name)
+    await requireTrust(places, lab)
+    return { lab, folder: at }
+  }
+  if (named !== undefined) return [await open(named, folder)]
+  const shipped = new Set((await listLabs(places)).labs.map(({ id }) => id))
+  if (shipped.has(basename(folder))) return [await open(basename(folder), folder)]
+  const inside = (await readdir(folder).catch(() => [] as string[])).filter((name) =>
+    shipped.has(name),
+  )
+  if (inside.length === 0)
+    throw inputError(
+      `It is not known which lab ${dir} is of.`,
+      'Name it with --lab, or name the folder, or folders in it, as the labs are named.',
+    )
+  return Promise.all(inside.sort().map((name) => open(name, join(folder, name))))
+}
+
+const GiB = 2 ** 30
+
+function limitsOf(options: LabGradeOptions): Limits {
+  return {
+    seconds: wholeNumber(options.timeout ?? '120', '--timeout', 86_400, 4),
+    memoryBytes: wholeNumber(options.memory ?? '8', '--memory', 4096) * GiB,
+    processes: 256,
+    outputBytes: 32 * 1024 * 1024,
+    fileBytes: GiB,
+  }
+}
+
+const countOf = (parts: Record<string, string>, good: string): string =>
+  `${Object.values(parts).filter((status) => status === good).length}/${Object.keys(parts).length}`
+
+/** Columns of all labs; a cell is empty where the lab has no such part. */
+function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
+  const ids = (group: 'checks' | 'predictions' | 'questions'): string[] => [
+    ...new Set(batches.flatMap(({ lab }) => lab.lab[group].map(({ id }) => id))),
+  ]
+  const groups = {
+    check: ids('checks'),
+    prediction: ids('predictions'),
+    question: ids('questions'),
+  }
+  const header = [
+    ...['student', 'lab', 'status', 'checks_passed', 'checks'],
+    ...Object.entries(groups).flatMap(([group, names]) => names.map((id) => `${group}:${id}`)),
+    ...['time_ms', 'grading_seconds', 'reason', 'similar_to'],
+  ]
+  return csvTable(
+    header,
+    rows.map((row): Cell[] => {
+      const statuses = Object.values(row.checks)
+      return [
+        ...[row.student, row.lab, row.status],
+        ...[statuses.filter((status) => status === 'passed').length, statuses.length],
+        ...groups.check.map((id) => row.checks[id] ?? null),
+        ...groups.prediction.map((id) => row.predictions[id] ?? null),
+        ...groups.question.map((id) => row.questions[id] ?? null),
+        ...[row.timeMs, Number(row.seconds.toFixed(2)), row.reason],
+        row.similarTo
+          .map(({ student, share }) => `${student} (${Math.round(share * 100)} %)`)
+          .join('; '),
+      ]
+    }),
+  )
+}
+
+const textOf = (rows: readonly GradeRow[]): string =>
+  table(rows, [
+    { header: 'student', align: 'left', cell: ({ student }) => student },
+    { header: 'status', align: 'left', cell: ({ status }) => status },
+    { header: 'checks', cell: ({ checks }) => countOf(checks, 'passed') },
+    { header: 'predictions', cell: ({ predictions }) => countOf(predictions, 'met') },
+    { header: 'questions', cell: ({ questions }) => countOf(questions, 'right') },
+    { header: 's', cell: ({ seconds }) => seconds.toFixed(1) },
+    {
+      header: 'alike',
+      align: 'left',
+      cell: ({ similarTo }) => similarTo.map(({ student }) => student).join(', '),
+    },
+    { header: 'reason', align: 'left', cell: ({ reason }) => reason },
+  ])
+
+/** A file of ours that was not there: whether it can be written is known before an hour of grading. */
+async function reserve(file: string): Promise<string> {
+  const path = resolve(file)
+  try {
+    await writeFile(path, '', { flag: 'wx' })
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST')
+      throw inputError(`${path} exists already.`, 'Name another file; nothing is overwritten.')
+    throw diskError(error, path, 'write')
+  }
+  return path
+}
+
+/** What cannot be written is printed instead, so that no grade is lost. */
+async function writeOrPrint(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text)
+  } catch (error) {
+    process.stdout.write(text)
+    throw diskError(error, path, 'write')
+  }
+}
+
+/** Progress and what a teacher must know go to stderr; the table is what is printed. */
+export async function labGradeCommand(dir: string, options: LabGradeOptions): Promise<number> {
+  if ((options.csv ?? options.out !== undefined) && options.json)
+    throw inputError(
+      `${options.csv ? '--csv' : '--out'} cannot go with --json.`,
+      'Give one or the other.',
+    )
+  if (options.target !== 'local' && options.target !== 'recorded')
+    throw inputError(
+      `--target ${JSON.stringify(options.target)} is not a target.`,
+      'Targets of a lab: local, recorded.',
+    )
+  const target = options.target
+  const batches = await batchesOf(dir, options.lab)
+  const limits = limitsOf(options)
+  const out = options.out === undefined ? null : await reserve(options.out)
+  try {
+    return await gradeBatches(batches, limits, target, out, options)
+  } catch (error) {
+    if (out !== null && (await stat(out)).size === 0) await rm(out, { force: true })
+    throw error
+  }
+}
+
+async function gradeBatches(
+  batches: readonly Batch[],
+  limits: Limits,
+  target: GradeRequest['target'],
+  out: string | null,
+  options: LabGradeOptions,
+): Promise<number> {
+  const signal = abortOnStop('stopping; the rows that are finished are printed.')
+  const rows: GradeRow[] = []
+  const solutions: GradeRow[] = []
+  let isolation = ''
+  let seconds = 0
+  for (const { lab, folder } of batches) {
+    const request: GradeRequest = {
+      ...{ folder, lab, limits, target },
+      ...(options.jobs === undefined ? {} : { jobs: wholeNumber(options.jobs, '--jobs', 256) }),
+      program: [process.execPath, process.argv[1]!],
+    }
+    const grades = await gradeFolder(request, {
+      onStart: (facts) => {
+        isolation = isolationSentence(facts.isolation)
+        note(
+          `${lab.id}: ${facts.submissions} submissions, ${facts.jobs} at a time on ${facts.gpus} GPUs`,
+        )
+        note(isolation)
+        if (facts.jobs > Math.max(1, facts.gpus))
+          note('warning: several share a GPU, which disturbs their times.')
+      },
+      onSolution: (row) => {
+        solutions.push(row)
+        if (row.status !== 'passed')
+          note(
+            `warning: the lab’s own solution does not pass on this machine, so no submission can be expected to: ${row.reason}`,
+          )
+      },
+      onRow: (row, done, total) => {
+        note(
+          `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${row.reason}`,
+        )
+      },
+      signal,
+    })
+    rows.push(...grades.rows)
+    seconds += grades.seconds
+  }
+  if (out !== null) await writeOrPrint(out, csvOf(batches, rows))
+  else if (options.csv) process.stdout.write(csvOf(batches, rows))
+  else if (options.json) printJson({ schema: 1, isolation, seconds, solutions, rows })
+  else printText(textOf(rows))
+  note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
+  const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length
+  if (alike > 0) note(`${alike} are much alike another: look at both before you conclude anything.`)
+  return signal.aborted ? exitCodes.cancelled : 0
+}

@@ -1,0 +1,205 @@
+/** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
+import { basename, extname } from 'node:path'
+import { assets } from '../../../adapters/kernels/assets'
+import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
+import { sessionsDir } from '../../../adapters/disk/paths'
+import type { ReportStage } from '../../../contract/report'
+import { checkExitCodes } from '../../../domain/analysis/baseline-document'
+import { chartIds, isChartId } from '../../../domain/report/drawing'
+import { inputError } from '../../../domain/errors'
+import { reportSections, type ReportSection } from '../../../domain/report/frozen-report'
+import { hasSections, reportFormats, type ReportFormat } from '../../../domain/report/report-format'
+import { parseFormat, reportCi, reportPictures } from '../../../services/report'
+import { drawChart, sizeOfSvg } from '../../../services/report/drawing'
+import { makeReport } from '../../../services/report/make'
+import { checkPlace, picturesFolder, saveReport, type Picture } from '../../../services/report/save'
+import { openNamed, type OpenedSession } from '../../../services/sessions/sessions'
+import { note } from '../output'
+
+export interface ReportCommandOptions {
+  format?: string
+  out?: string
+  compare?: string
+  wide?: boolean
+  date?: string
+  sections?: string
+  rungs?: string
+  chart?: string
+  ci?: boolean
+  baseline?: string
+  threshold?: string
+  json?: boolean
+}
+
+const toStdout = '-'
+const defaultThreshold = 3
+/** Below, no measurement decides; above, twice the time would pass. */
+const [leastThreshold, mostThreshold] = [0.1, 100]
+
+const open = async (name: string): Promise<OpenedSession> =>
+  openNamed({ assets: await assets(), store: sessionsDir() }, name)
+
+function percent(word: string): number {
+  const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
+  if (!(value >= leastThreshold && value <= mostThreshold))
+    throw inputError(
+      `--threshold ${JSON.stringify(word)} is not a percentage from ${leastThreshold} to ${mostThreshold}.`,
+      'For example --threshold 3.',
+    )
+  return value
+}
+
+function day(word: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(word) || Number.isNaN(Date.parse(word)))
+    throw inputError(
+      `--date ${JSON.stringify(word)} is not a day.`,
+      'For example --date 2026-11-21.',
+    )
+  return word
+}
+
+/** Options that would be passed over in silence are refused. */
+function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOptions)[], why: string) {
+  const given = names.find((name) => options[name] !== undefined)
+  if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
+}
+
+/** A print takes seconds, and minutes for hundreds of rungs. */
+function sayStage(stage: ReportStage): void {
+  if (stage === 'layout') note('Laying out the pages…')
+  if (stage === 'print') note('Printing…')
+}
+
+async function deliver(
+  content: string | Uint8Array,
+  out: string,
+  pictures: readonly Picture[] = [],
+): Promise<void> {
+  if (out !== toStdout) {
+    await saveReport(out, content, pictures)
+    note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
+    // As it is: printers leave no control sequences, and CSV ends its lines with CR LF.
+  } else process.stdout.write(content)
+}
+
+async function check(name: string, options: ReportCommandOptions): Promise<number> {
+  refuse(
+    options,
+    ['format', 'compare', 'wide', 'date', 'sections', 'chart'],
+    'does not go with --ci',
+  )
+  if (options.baseline === undefined)
+    throw inputError('--ci needs a session to compare with.', 'Name it with --baseline.')
+  const { threshold, rungs, json = false } = options
+  const out = options.out ?? toStdout
+  const choice = {
+    thresholdPercent: threshold === undefined ? defaultThreshold : percent(threshold),
+    json,
+    ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
+  }
+  if (out !== toStdout) await checkPlace(out)
+  const [baseline, now] = [await open(options.baseline), await open(name)]
+  const { text, verdict, headline } = reportCi(baseline, now, choice)
+  // First: a reader of stdout that goes away ends the program.
+  if (out !== toStdout) await deliver(text, out)
+  await deliver(text, toStdout)
+  // Stdout may go to a file that nobody looks at; the log says it too.
+  note(`Kernel Ladder: ${headline}`)
+  return checkExitCodes[verdict]
+}
+
+/** The words of a list with commas; an empty list would make an empty report. */
+function words(list: string, option: string): string[] {
+  const found = list
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+  if (found.length === 0) throw inputError(`--${option} names nothing.`)
+  return [...new Set(found)]
+}
+
+const isSection = (word: string): word is ReportSection =>
+  reportSections.some((section) => section === word)
+
+function parseSections(list: string, format: ReportFormat): ReportSection[] {
+  if (!hasSections(format)) throw inputError('--sections goes with --format html, pdf and md only.')
+  const found = words(list, 'sections')
+  const unknown = found.find((word) => !isSection(word))
+  if (unknown !== undefined)
+    throw inputError(
+      `--sections ${JSON.stringify(unknown)} is not a section.`,
+      `Sections: ${reportSections.join(', ')}. The summary and the provenance are in every report.`,
+    )
+  // In one order, so that the order of the words changes nothing.
+  return reportSections.filter((section) => found.includes(section))
+}
+
+/** One chart at print size, as SVG or PNG by the ending of the file's name. */
+async function chart(name: string, id: string, options: ReportCommandOptions): Promise<number> {
+  refuse(options, ['format', 'compare', 'wide', 'date', 'sections'], 'does not go with --chart')
+  const { out, rungs } = options
+  const ending = out === undefined ? '' : extname(out).toLowerCase()
+  if (out === undefined || !['.svg', '.png'].includes(ending))
+    throw inputError('--chart needs --out with a file that ends in .svg or .png.')
+  await checkPlace(out)
+  const choice = rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }
+  const opened = await open(name)
+  const [word = '', chosen] = id.split(/:(.*)/s)
+  if (isChartId(word)) {
+    const found = await assets()
+    const svg = await drawChart(
+      { assets: found, places: { assets: found, store: sessionsDir() }, drawInPage },
+      opened,
+      { chart: word, ...(chosen === undefined ? {} : { choice: chosen }), ...choice },
+    )
+    await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
+    return 0
+  }
+  const all = reportPictures([opened], choice)
+  const found = all.find((picture) => picture.name === `${id}.svg`)
+  if (!found)
+    throw inputError(
+      `The session has no chart named ${JSON.stringify(id)}.`,
+      `Its charts are: ${[...chartIds, ...all.map((picture) => picture.name.replace(/\.svg$/, ''))].join(', ')}.`,
+    )
+  await deliver(ending === '.svg' ? found.text : await drawPng(found.text, found), out)
+  return 0
+}
+
+export async function reportCommand(name: string, options: ReportCommandOptions): Promise<number> {
+  if (options.ci) return check(name, options)
+  if (options.chart !== undefined) {
+    refuse(options, ['baseline', 'threshold', 'json'], 'goes with --ci only')
+    return chart(name, options.chart, options)
+  }
+  refuse(options, ['baseline', 'threshold', 'json'], 'goes with --ci only')
+  const { format: word, out, compare, wide, sections, rungs } = options
+  if (word === undefined)
+    throw inputError('--format is missing.', `Formats: ${reportFormats.join(', ')}.`)
+  const format = parseFormat(word)
+  if (out === undefined)
+    throw inputError('--out is missing.', 'Name a file that does not exist yet, or - for stdout.')
+  if (wide && format !== 'csv') throw inputError('--wide goes with --format csv only.')
+  if (wide && compare !== undefined) throw inputError('--wide does not go with --compare.')
+  if (options.date !== undefined && format === 'json' && compare === undefined)
+    throw inputError('--date does not go with --format json, which is the session itself.')
+  const choice = {
+    format,
+    wide: wide ?? false,
+    ...(options.date === undefined ? {} : { date: day(options.date) }),
+    ...(sections === undefined ? {} : { sections: parseSections(sections, format) }),
+    ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
+  }
+  // On stdout there is no place beside it.
+  const withPictures =
+    format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
+  if (out !== toStdout) await checkPlace(out, withPictures)
+  const opened = await open(name)
+  const sessions =
+    compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
+  const tools = { assets: await assets(), printPdf, onStage: sayStage }
+  const pictures = withPictures ? { pictures: basename(picturesFolder(out)) } : {}
+  const content = await makeReport(tools, sessions, { ...choice, ...pictures })
+  await deliver(content, out, withPictures ? reportPictures(sessions, choice) : [])
+  return 0
+}

@@ -1,0 +1,70 @@
+/** `kernel-ladder run`: climbs a ladder, prints the session, and ends with the contract's exit code. */
+import { resolve } from 'node:path'
+import { assets } from '../../../adapters/kernels/assets'
+import { sessionsDir } from '../../../adapters/disk/paths'
+import { exitCodes } from '../../../domain/errors'
+import { problemOf, type Session } from '../../../domain/session/session'
+import { climb, type ClimbResult } from '../../../services/start-run'
+import { appVersion } from '../../../services/version'
+import { parseRunRequest, wholeNumber, type RunOptions } from '../arguments'
+import { sessionText } from '../describe/describe-static'
+import { note, printError, printJson, printText } from '../output'
+import { progressPrinter } from '../progress'
+import { abortOnStop } from '../signals'
+
+/** What `run --json` and `show --json` print. */
+export function sessionDocument(session: Session, folder: string | null): object {
+  const { schema, target, device, ladder, ...rest } = session
+  return {
+    schema,
+    session: folder,
+    target,
+    device,
+    problem: problemOf(session),
+    ladder: ladder.id,
+    createdAt: rest.createdAt,
+    appVersion: rest.appVersion,
+    tools: rest.tools,
+    settings: rest.settings,
+    completion: rest.completion,
+    elapsedSeconds: rest.elapsedSeconds,
+    warnings: rest.warnings,
+    rungs: rest.rungs,
+  }
+}
+
+/** 1 when a rung is wrong or failed or was not reached; an unsupported rung is no failure of the run. */
+function exitCodeOf({ session, missing, unsaved }: ClimbResult): number {
+  if (unsaved) return exitCodes[unsaved.kind]
+  // Without a GPU nothing is run, and that is what was asked for.
+  const bad = session.target.kind === 'static' ? ['failed'] : ['wrong', 'failed', 'not-run']
+  const failed = session.rungs.some(({ status }) => bad.includes(status))
+  if (session.completion === 'cancelled' || failed) return exitCodes.failed
+  return missing ? exitCodes.missing : 0
+}
+
+export async function runCommand(options: RunOptions): Promise<number> {
+  const request = parseRunRequest(options)
+  const settings = {
+    ...(options.timeout === undefined
+      ? {}
+      : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
+    flushL2: options.flushL2 ?? false,
+  }
+  const result = await climb(request, {
+    assets: await assets(),
+    store: sessionsDir(),
+    ...(options.out === undefined ? {} : { out: resolve(options.out) }),
+    appVersion,
+    settings,
+    emit: progressPrinter(),
+    signal: abortOnStop('stopping, and saving what is finished.'),
+  })
+  const { session, folder, missing, unsaved } = result
+  if (options.json) printJson(sessionDocument(session, folder))
+  else printText(sessionText(session))
+  if (folder !== null && session.target.kind !== 'recorded') note(`Saved in ${folder}`)
+  if (folder === null && !unsaved) note('Nothing was finished, so nothing was saved.')
+  for (const error of [missing, unsaved]) if (error) printError(error)
+  return exitCodeOf(result)
+}

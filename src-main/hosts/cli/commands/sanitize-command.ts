@@ -1,0 +1,155 @@
+/** `kernel-ladder sanitize`: compute-sanitizer over the rungs of a ladder. */
+import { assets } from '../../../adapters/kernels/assets'
+import { SanitizeRequest } from '../../../contract/sanitize'
+import { exitCodes, inputError } from '../../../domain/errors'
+import { problemLabel } from '../../../domain/task/problem'
+import {
+  placeLabel,
+  SanitizerTool,
+  sanitizerTools,
+  type SanitizeReport,
+  type SanitizerCheck,
+  type SanitizerFinding,
+} from '../../../domain/session/sanitizer'
+import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
+import {
+  parseDtype,
+  parseParams,
+  parseSize,
+  wholeNumber,
+  words,
+  type SizeOptions,
+} from '../arguments'
+import { note, printJson, printText, table } from '../output'
+import { abortOnStop } from '../signals'
+
+export interface SanitizeCommandOptions extends SizeOptions {
+  ladder: string
+  rungs?: string
+  tool?: string
+  param?: string[]
+  dtype?: string
+  timeout?: string
+  json?: boolean
+}
+
+function parseTools(word: string): SanitizerTool[] {
+  const wanted = words(word)
+  const unknown = wanted.find((name) => !SanitizerTool.safeParse(name).success)
+  if (unknown !== undefined || wanted.length === 0)
+    throw inputError(
+      `--tool ${JSON.stringify(unknown ?? word)} is not a checker.`,
+      `Checkers: ${sanitizerTools.join(', ')}.`,
+    )
+  return sanitizerTools.filter((tool) => wanted.includes(tool))
+}
+
+function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest {
+  const size = parseSize(options)
+  const rungs = options.rungs === undefined ? undefined : words(options.rungs)
+  const parsed = SanitizeRequest.safeParse({
+    ladder: options.ladder,
+    ...(rungs ? { rungs } : {}),
+    ...(options.tool === undefined ? {} : { tools: parseTools(options.tool) }),
+    ...(size ? { size } : {}),
+    params: parseParams(options.param ?? []),
+    ...(options.dtype === undefined ? {} : { dtype: parseDtype(options.dtype) }),
+  })
+  if (parsed.success) return parsed.data
+  throw inputError(
+    rungs
+      ? `--rungs ${JSON.stringify(options.rungs)} or --ladder ${JSON.stringify(options.ladder)} names nothing.`
+      : `There is no ladder named ${JSON.stringify(options.ladder)}.`,
+    'See `kernel-ladder ladders`.',
+  )
+}
+
+export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<number> {
+  const request = parseSanitizeRequest(options)
+  let said = ''
+  const report = await sanitizeLive(await assets(), request, {
+    signal: abortOnStop('stopping; what was checked is printed.'),
+    ...(options.timeout === undefined
+      ? {}
+      : { secondsARung: wholeNumber(options.timeout, '--timeout', 86_400) }),
+    onProgress: ({ stage, tool, rung, done, total }) => {
+      const line =
+        stage === 'prepare'
+          ? 'Looking at the machine…'
+          : stage === 'build'
+            ? `  build ${done}/${total} ${rung ?? ''}`
+            : rung === null
+              ? ''
+              : `  ${tool ?? ''} ${done}/${total} ${rung}`
+      if (line !== '' && line !== said) note(line)
+      said = line
+    },
+  })
+  if (options.json) printJson(report)
+  else printText(describeReport(report))
+  return exitCodeOf(report)
+}
+
+function exitCodeOf({ completion, rungs }: SanitizeReport): number {
+  const bad = rungs.some(({ checks }) =>
+    checks.some(({ status }) => ['found', 'failed', 'not-run'].includes(status)),
+  )
+  return bad || completion === 'cancelled' ? exitCodes.failed : 0
+}
+
+function verdictWord({ status, total, findings }: SanitizerCheck): string {
+  if (status !== 'found') return status
+  return String(total ?? findings.reduce((sum, { count }) => sum + count, 0))
+}
+
+const triple = (values: readonly number[] | null): string =>
+  values ? `(${values.join(',')})` : 'unknown'
+
+function describeFinding(finding: SanitizerFinding): string[] {
+  const { count, severity, message, place, conflict, thread, block, address, excerpt } = finding
+  const times = count === 1 ? '' : ` ×${count}`
+  const access = conflict
+    ? `${conflict.first} here, ${conflict.second} at ${placeLabel(conflict.place) || 'an unknown place'}`
+    : null
+  const example = thread
+    ? `first: thread ${triple(thread)}, block ${triple(block)}${address ? `, address ${address}` : ''}`
+    : null
+  return [
+    `    ${placeLabel(place) || '(no place given)'}: ${severity}: ${message}${times}`,
+    ...[access, example].flatMap((line) => (line === null ? [] : [`      ${line}`])),
+    ...(excerpt?.lines ?? []).map((line, index) => {
+      const number = excerpt!.from + index
+      return `      ${number === place.line ? '>' : ' '} ${String(number).padStart(4)} ${line}`
+    }),
+  ]
+}
+
+function describeReport(report: SanitizeReport): string {
+  const { rungs, problem, device, sanitizer } = report
+  const tools = rungs[0]?.checks.map(({ tool }) => tool) ?? []
+  const details = rungs.flatMap(({ id, checks }) =>
+    checks.flatMap((check) =>
+      check.status === 'clean'
+        ? []
+        : [
+            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${check.reason}` : ''}`,
+            ...check.findings.flatMap(describeFinding),
+            ...(check.notPrinted > 0
+              ? [`    and ${check.notPrinted} more that compute-sanitizer did not print`]
+              : []),
+          ],
+    ),
+  )
+  return [
+    `${report.ladder} at ${problemLabel(problem)} ${problem.dtype} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch a rung`,
+    table(rungs, [
+      { header: 'rung', align: 'left', cell: ({ id }) => id },
+      ...tools.map((tool, index) => ({
+        header: tool,
+        cell: ({ checks }: (typeof rungs)[number]) =>
+          checks[index] ? verdictWord(checks[index]) : '',
+      })),
+    ]),
+    ...details,
+  ].join('\n')
+}

@@ -1,0 +1,39 @@
+/** `kernel-ladder serve`: the UI on loopback until it is interrupted. */
+import { resolve } from 'node:path'
+import { assets } from '../../../adapters/kernels/assets'
+import { readSession } from '../../../adapters/sessions/session-store'
+import { createCore } from '../../../services/core'
+import { startWebHost } from '../../web/server'
+import { wholeNumber } from '../arguments'
+import { note, printText } from '../output'
+import { onStop } from '../signals'
+
+export interface ServeOptions {
+  port?: string
+  session?: string
+}
+
+export async function serveCommand(options: ServeOptions): Promise<number> {
+  const port = options.port === undefined ? 0 : wholeNumber(options.port, '--port', 65_535)
+  const session = options.session === undefined ? undefined : resolve(options.session)
+  if (session !== undefined) await readSession(session)
+  const core = await createCore({ host: 'web', ...(session === undefined ? {} : { session }) })
+  try {
+    const { rendererDir } = await assets()
+    const host = await startWebHost({ core, rendererDir, port, log: note })
+    printText(`Kernel Ladder is at ${host.url}`)
+    note('The link works once, from this machine. Press ^C to stop.')
+    await new Promise<void>((stopped) => {
+      onStop(
+        () => {
+          stopped()
+        },
+        () => process.exit(0),
+      )
+    })
+    await host.close()
+    return 0
+  } finally {
+    await core.close()
+  }
+}

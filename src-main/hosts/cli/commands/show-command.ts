@@ -1,0 +1,94 @@
+/** `kernel-ladder show` and `diff`: a session, one rung of it in depth, or two side by side. */
+import { bottleneckOf } from '../../../domain/analysis/bottleneck'
+import { rungWarnings } from '../../../domain/analysis/comparability'
+import { compareRungs } from '../../../domain/analysis/compare'
+import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
+import { inputError } from '../../../domain/errors'
+import { inEnglish } from '../../../domain/messages/message'
+import {
+  rungOf,
+  sessionSchemaVersion,
+  type RungResult,
+  type Session,
+} from '../../../domain/session/session'
+import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
+import { diffSources } from '../../../services/source-diff'
+import { describeComparison } from '../describe/describe-ladder'
+import { sessionText } from '../describe/describe-static'
+import { describeMachineCode, describeRung } from '../describe/describe-rung'
+import { printJson, printText } from '../output'
+import { sessionDocument } from './run-command'
+
+export interface ShowOptions {
+  rung?: string
+  json?: boolean
+}
+
+export async function showCommand(
+  places: SessionPlaces,
+  name: string,
+  { rung: id, json }: ShowOptions,
+): Promise<number> {
+  const { session, folder, deep } = await openNamed(places, name)
+  if (id === undefined) {
+    if (json) printJson(sessionDocument(session, folder))
+    else printText(sessionText(session))
+    return 0
+  }
+  const rung = namedRung(session, id)
+  const bottleneck = bottleneckOf(session, rung)
+  const profile = await deep(id)
+  if (json)
+    printJson({ schema: sessionSchemaVersion, session: folder, rung, bottleneck, deep: profile })
+  else printText(describeRung(session, rung, bottleneck, profile))
+  return 0
+}
+
+export async function diffCommand(
+  places: SessionPlaces,
+  name: string,
+  a: string,
+  b: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { session, sources, deep } = await openNamed(places, name)
+  const comparison = compareRungs(
+    { session, rung: namedRung(session, a) },
+    { session, rung: namedRung(session, b) },
+  )
+  const warnings = rungWarnings(namedRung(session, a), namedRung(session, b)).map(inEnglish)
+  const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
+  const [left, right] = [await deep(a), await deep(b)]
+  const machineCode =
+    left && right
+      ? {
+          identicalSass: identicalSass(left, right),
+          opcodes: opcodeDelta(left, right),
+          stalls: stallDelta(left, right),
+        }
+      : null
+  if (json)
+    printJson({
+      schema: sessionSchemaVersion,
+      ...comparison,
+      warnings,
+      source: { hunks },
+      /** Null where a side has no deep profile. */
+      deep: machineCode,
+    })
+  else {
+    printText(describeComparison(comparison, hunks))
+    for (const warning of warnings) printText(`warning: ${warning}`)
+    if (machineCode) printText(describeMachineCode(machineCode))
+  }
+  return 0
+}
+
+function namedRung(session: Session, id: string): RungResult {
+  const rung = rungOf(session, id)
+  if (rung) return rung
+  throw inputError(
+    `The session has no rung named ${JSON.stringify(id)}.`,
+    `Its rungs are: ${session.rungs.map((candidate) => candidate.id).join(', ')}.`,
+  )
+}

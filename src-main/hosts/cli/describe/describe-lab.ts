@@ -1,0 +1,59 @@
+/** An outcome of a lab as text. */
+import type { LabOutcome } from '../../../domain/labs/outcome'
+import { table } from '../output'
+
+const signs = {
+  passed: '✓',
+  failed: '✗',
+  unavailable: '?',
+  met: '✓',
+  missed: '✗',
+  'not-given': '·',
+  right: '✓',
+  wrong: '✗',
+} as const
+
+const verdicts: Record<LabOutcome['status'], string> = {
+  passed: 'Passed.',
+  failed: 'Not yet.',
+  unavailable: 'Cannot be checked here in full.',
+}
+
+export function describeOutcome(outcome: LabOutcome): string {
+  const { build, checks, predictions, questions, target, device } = outcome
+  const origin = !device
+    ? 'not measured'
+    : target.kind === 'recorded'
+      ? `recorded on ${device.name} as ${target.name}`
+      : `measured on ${device.name}`
+  return [
+    `${outcome.title} · ${origin}`,
+    ...(build.ok ? [] : [`It was not built: ${build.reason ?? ''}`]),
+    ...build.diagnostics
+      .filter(({ severity }) => severity === 'error')
+      .map(
+        ({ file, line, message }) =>
+          `  ${file?.split('/').pop() ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
+      ),
+    table(checks, [
+      { header: '', align: 'left', cell: ({ status }) => signs[status] },
+      { header: '', align: 'left', cell: ({ id }) => id },
+      { header: '', align: 'left', cell: ({ status }) => status },
+      { header: '', align: 'left', cell: ({ sentence }) => sentence },
+    ]),
+    ...(predictions.length > 0 ? ['predictions'] : []),
+    ...predictions.flatMap(({ id, status, sentence, explanation }) => [
+      `${signs[status]} ${id}: ${sentence}`,
+      ...explanation.map((line) => `    ${line}`),
+    ]),
+    ...(questions.length > 0 ? ['questions'] : []),
+    ...questions.map(({ id, status, sentence }) => `${signs[status]} ${id}: ${sentence}`),
+    ...(build.occupancy.length > 0 && outcome.status === 'unavailable'
+      ? [
+          `derived occupancy on ${build.architecture ?? ''}, by threads a block, without dynamic shared memory: ${build.occupancy.map(({ threads, percent }) => `${threads}: ${percent.toFixed(0)} %`).join(', ')}`,
+        ]
+      : []),
+    verdicts[outcome.status],
+    ...(outcome.reason === null ? [] : [outcome.reason]),
+  ].join('\n')
+}

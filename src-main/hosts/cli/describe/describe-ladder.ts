@@ -1,0 +1,240 @@
+/** A session and a comparison as terminal text. */
+import { ratioWarnings } from '../../../domain/analysis/comparability'
+import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
+import { parameterWords, speedup } from '../../../domain/analysis/compare'
+import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
+import { inEnglish } from '../../../domain/messages/message'
+import { cardMetricIds, metricDefinitions, type MetricValue } from '../../../domain/metrics/metrics'
+import { problemLabel } from '../../../domain/task/problem'
+import {
+  problemOf,
+  rungBefore,
+  type RungResult,
+  type Session,
+} from '../../../domain/session/session'
+import {
+  formatGflops,
+  formatMs,
+  formatRatio,
+  formatValue,
+  type Unit,
+} from '../../../domain/metrics/units'
+import type { Hunk } from '../../../services/source-diff'
+import { table, type Column } from '../output'
+
+const none = '–'
+
+const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
+
+export const metric = (value: MetricValue | undefined): string =>
+  value?.value == null ? none : formatValue(value.value, value.unit)
+
+const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
+  wavesPerSm: 'waves/SM',
+  theoreticalOccupancy: 'occ. theor.',
+  achievedOccupancy: 'occ. achvd.',
+  sharedLoads: 'shared lds',
+  fmaUtilization: 'FMA pipe',
+  sharedLoadBankConflicts: 'confl. ld',
+  sharedStoreBankConflicts: 'confl. st',
+}
+
+/** Where the figures come from, in one line. */
+export function describeOrigin(session: Session): string {
+  const { device, target } = session
+  const problem = problemOf(session)
+  const gpu = device
+    ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
+    : 'no GPU'
+  const origins = {
+    recorded: `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`,
+    live: `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
+    imported: `imported from ${target.name} of ${session.createdAt.slice(0, 10)}`,
+    static: `built for ${target.name} on ${session.createdAt.slice(0, 10)}, not run`,
+  }
+  const at = problem
+    ? ` at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta}`
+    : ''
+  return `${session.ladder.title}${at} · ${gpu} · ${origins[target.kind]}`
+}
+
+/** The author's figures beside ours, where the ladder was published with any. */
+function describePublished(session: Session): string[] {
+  const { published } = session.ladder
+  if (!published) return []
+  const beside = (ours: string, theirs: number | undefined, unit: Unit): string =>
+    `${ours} | ${theirs === undefined ? none : formatValue(theirs, unit)}`
+  const ids = metricDefinitions.filter(({ id }) =>
+    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
+  )
+  const rungs = session.rungs.filter(
+    ({ id }) => published.gflops[id] !== undefined || published.metrics[id],
+  )
+  const threads = published.threadsPerBlock
+  const columns: Column<RungResult>[] = [
+    { header: 'ours | published', align: 'left', cell: ({ id }) => id },
+    {
+      header: 'throughput',
+      cell: ({ id, timing }) =>
+        beside(timing ? formatGflops(timing.gflops) : none, published.gflops[id], 'GFLOP/s'),
+    },
+    ...(threads
+      ? [
+          {
+            header: 'threads a block',
+            cell: (rung: RungResult) =>
+              `${threadsPerBlock(rung) ?? none} | ${threads[rung.id] ?? none}`,
+          },
+        ]
+      : []),
+    ...ids.map((definition): Column<RungResult> => ({
+      header: definition.label,
+      cell: ({ id, metrics }) =>
+        beside(
+          metric(metrics[definition.id]),
+          published.metrics[id]?.[definition.id],
+          definition.unit,
+        ),
+    })),
+  ]
+  return [
+    '',
+    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${problemLabel(published.size)}` : ''}:`,
+    ...(rungs.length > 0 ? [table(rungs, columns)] : []),
+    published.conclusion,
+  ]
+}
+
+export function describeSession(session: Session): string {
+  const columns: Column<RungResult>[] = [
+    { header: 'rung', align: 'left', cell: ({ id }) => id },
+    { header: 'status', align: 'left', cell: ({ status }) => status },
+    { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
+    {
+      header: '±',
+      cell: ({ timing }) => (timing ? `${(timing.spread * 50).toFixed(1)}%` : none),
+    },
+    { header: 'throughput', cell: ({ timing }) => (timing ? formatGflops(timing.gflops) : none) },
+    {
+      header: 'to ref.',
+      cell: ({ timing }) =>
+        timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
+    },
+    {
+      header: 'to prev.',
+      cell: (rung) => {
+        const factor = speedup(rungBefore(session, rung.id), rung)
+        return factor === null ? none : formatRatio(factor)
+      },
+    },
+    // Against FP64: rungs that multiply in another precision are told apart by it.
+    { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
+    ...cardMetricIds.map((id): Column<RungResult> => ({
+      header: metricHeaders[id],
+      cell: ({ metrics }) => metric(metrics[id]),
+    })),
+  ]
+  const troubles = session.rungs.flatMap(({ id, status, reason, diagnostics }) =>
+    status === 'ok'
+      ? []
+      : [
+          `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+          ...diagnostics
+            .filter(({ severity }) => severity === 'error')
+            .map(
+              ({ file, line, message }) =>
+                `  ${file ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
+            ),
+        ],
+  )
+  // The rung that a rung comes after need not be the row above it.
+  const steppedOver = session.rungs.flatMap(({ id }, at) => {
+    const before = rungBefore(session, id)?.id
+    return before && before !== session.rungs[at - 1]?.id ? [`${id} to ${before}`] : []
+  })
+  // An import may not know them, which is 0.
+  const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
+  const imported = session.target.kind === 'imported'
+  const evidence = [
+    ...(imported
+      ? []
+      : [
+          'times: CUDA events, median; ± half the interquartile range',
+          'error: the largest against FP64, relative to |A||B|',
+        ]),
+    ...(passes.length > 0
+      ? [
+          `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} a kernel`,
+        ]
+      : []),
+  ].join('; ')
+  return [
+    describeOrigin(session),
+    table(session.rungs, columns),
+    evidence,
+    ...(steppedOver.length > 0
+      ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
+      : []),
+    ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
+    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...ratioWarnings(session).map(inEnglish),
+    ...troubles,
+    ...describePublished(session),
+  ].join('\n')
+}
+
+const verdictWords: Record<Verdict, string> = {
+  better: '▲ better',
+  worse: '▼ worse',
+  changed: '◆ changed',
+  same: '= same',
+  unknown: '? unknown',
+}
+
+/** What the later rung's header expected of a metric, and whether it came so. */
+export function describeExpectation({ expected }: MetricDelta): string {
+  if (!expected) return ''
+  const outcome = expected.met === null ? 'not known' : expected.met ? '✓' : '✗'
+  return `expected ${expected.direction}: ${outcome}`
+}
+
+export function describeComparison(comparison: RungComparison, hunks: readonly Hunk[]): string {
+  const { a, b, parameters, time, metrics } = comparison
+  const rows = [
+    {
+      label: 'Time',
+      a: time.aMs === null ? none : formatMs(time.aMs),
+      b: time.bMs === null ? none : formatMs(time.bMs),
+      change: time.speedup === null ? none : `${formatRatio(time.speedup)} as fast`,
+      verdict: verdictWords[time.verdict],
+      expected: '',
+    },
+    ...metrics.map((delta) => ({
+      label: delta.label,
+      a: metric(delta.a ?? undefined),
+      b: metric(delta.b ?? undefined),
+      change: delta.ratio === null ? none : formatRatio(delta.ratio),
+      verdict: verdictWords[delta.verdict],
+      expected: describeExpectation(delta),
+    })),
+  ]
+  type Row = (typeof rows)[number]
+  const columns: Column<Row>[] = [
+    { header: '', align: 'left', cell: ({ label }) => label },
+    { header: a.rung, cell: (row) => row.a },
+    { header: b.rung, cell: (row) => row.b },
+    { header: 'b / a', cell: ({ change }) => change },
+    { header: '', align: 'left', cell: ({ verdict }) => verdict },
+    { header: '', align: 'left', cell: ({ expected }) => expected },
+  ]
+  const patch = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines,
+  ])
+  return [
+    `${a.rung} (${a.title}) → ${b.rung} (${b.title})`,
+    table(rows, columns),
+    ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
+    ...(patch.length > 0 ? ['', ...patch] : ['', 'The sources are the same.']),
+  ].join('\n')
+}

@@ -1,0 +1,307 @@
+/** One rung in depth, as terminal text: what limits it, its hot lines, its instructions, ncu's advice. */
+import type {
+  Bottleneck,
+  BottleneckClass,
+  BottleneckEvidence,
+  Derivation,
+} from '../../../domain/analysis/bottleneck'
+import { ratioWarning } from '../../../domain/analysis/comparability'
+import { compareRungs, isPredicted } from '../../../domain/analysis/compare'
+import {
+  lineHeat,
+  opcodeHistogram,
+  stallHistogram,
+  type DeepProfile,
+  type HistogramDelta,
+  type LineHeat,
+  type Rule,
+} from '../../../domain/session/deep'
+import { mixOf } from '../../../domain/analysis/instruction-mix'
+import { inEnglish } from '../../../domain/messages/message'
+import { metricDefinition } from '../../../domain/metrics/metrics'
+import { worksOnTensor } from '../../../domain/analysis/roofline'
+import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
+import {
+  formatCount,
+  formatGflops,
+  formatMs,
+  formatPercent,
+  formatValue,
+} from '../../../domain/metrics/units'
+import { describeExpectation, describeOrigin, metric } from './describe-ladder'
+import { table } from '../output'
+
+const shownLines = 10
+const shownOpcodes = 12
+const none = '–'
+
+export const bottleneckWords: Record<BottleneckClass, string> = {
+  tail: 'the last wave: part of the machine has nothing to do',
+  tensor: 'the tensor pipe',
+  'fma-issue': 'issuing instructions: the FMA pipe or the issue slots are full',
+  'lsu-mio': 'loads and stores (LSU, MIO): shared memory, or the queue in front of it, is full',
+  'l1-bandwidth': 'the L1 cache',
+  'l2-bandwidth': 'the L2 cache',
+  'dram-bandwidth': 'device memory',
+  latency: 'waiting: no unit is near its limit',
+  unknown: 'unknown',
+}
+
+const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
+
+const someOf = (words: readonly string[]): string =>
+  words.length <= 4
+    ? words.join(', ')
+    : `${words.slice(0, 3).join(', ')} and ${words.length - 3} more counters`
+
+const percent = (share: number): string => formatPercent(100 * share)
+
+function describeDerivation(how: Derivation): string {
+  switch (how.kind) {
+    case 'dram-traffic':
+      return `traffic over the measured time, of ${Math.round(how.ceilingGBs)} GB/s`
+    case 'tail':
+      return `${percent(how.efficiency)} of the slots of ${how.wholeWaves} whole ${how.wholeWaves === 1 ? 'wave' : 'waves'} in use, if all blocks take equally long`
+    case 'stall-share':
+      return `${how.metrics.map(labelOf).join(' and ')}, of all that warps do`
+  }
+}
+
+function describeEvidence({
+  label,
+  value,
+  unit,
+  threshold,
+  side,
+  how,
+}: BottleneckEvidence): string {
+  const sign = side === 'above' ? '≥' : '<'
+  const limit = threshold > 0 ? ` (${sign} ${formatValue(threshold, unit)})` : ''
+  return `  ${label}: ${formatValue(value, unit)}${limit}${how ? `: ${describeDerivation(how)}` : ''}`
+}
+
+function describeBottleneck(found: Bottleneck | null): string[] {
+  if (!found) return ['Limited by: unknown; it was not profiled.']
+  const { class: name, leaning, evidence, missing } = found
+  return [
+    `${leaning ? 'Leans towards' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
+    ...evidence.map(describeEvidence),
+    ...(name === 'unknown'
+      ? [`  Not known: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
+      : []),
+  ]
+}
+
+/** What its threads execute, the largest kinds first. */
+function describeMix(rung: RungResult): string[] {
+  const mix = mixOf(rung)
+  if (!mix) return []
+  const share = (count: number): string => percent(count / mix.whole)
+  const kinds = Object.entries(mix.kinds)
+    .sort(([, a], [, b]) => b - a)
+    .filter(([, count]) => count > 0)
+    // `Thread instructions: FP32` → `FP32`
+    .map(([id, count]) => `${labelOf(id).replace(/^.*: /, '')} ${share(count)}`)
+  const operations = rung.metrics['fp32Operations']?.value
+  return [
+    `Executed by threads, of ${formatCount(mix.whole)} (32 lanes for each warp instruction):`,
+    `  ${[...kinds, `tensor, no kind or lane off ${share(mix.none)}`].join(', ')}`,
+    ...(operations == null
+      ? []
+      : [
+          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(rung) ? '; the product is computed by the tensor pipe, which this does not count' : ''}`,
+        ]),
+  ]
+}
+
+function describeLines(profile: DeepProfile): string[] {
+  const hot = lineHeat(profile, 'samples').slice(0, shownLines)
+  if (hot.length === 0) return describeInstructions(profile)
+  const shared = new Map(
+    lineHeat(profile, 'sharedWavefrontsExcess').map((line) => [`${line.file}:${line.line}`, line]),
+  )
+  const sectors = new Map(
+    lineHeat(profile, 'globalL2SectorsExcess').map((line) => [`${line.file}:${line.line}`, line]),
+  )
+  const excess = (of: Map<string, LineHeat>, { file, line }: LineHeat): string => {
+    const found = of.get(`${file}:${line}`)
+    return found ? formatCount(found.value) : none
+  }
+  return [
+    'Source lines by warp samples:',
+    table(hot, [
+      { header: 'samples', cell: ({ share }) => percent(share) },
+      { header: 'excess shared', cell: (line) => excess(shared, line) },
+      { header: 'excess sectors', cell: (line) => excess(sectors, line) },
+      { header: 'line', align: 'left', cell: ({ file, line }) => `${file}:${line}` },
+      { header: '', align: 'left', cell: ({ text }) => (text ?? '').trim().slice(0, 90) },
+    ]),
+  ]
+}
+
+/** For machine code without line information: a library's. */
+function describeInstructions(profile: DeepProfile): string[] {
+  const all = profile.kernels.flatMap((kernel) => kernel.instructions)
+  const total = all.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
+  if (total === 0) return ['No instruction has samples.']
+  const hot = [...all].sort((a, b) => (b.samples ?? 0) - (a.samples ?? 0)).slice(0, shownLines)
+  return [
+    'Instructions by warp samples; there is no line information:',
+    table(hot, [
+      { header: 'samples', cell: ({ samples }) => percent((samples ?? 0) / total) },
+      { header: 'executed', cell: ({ executed }) => formatCount(executed ?? 0) },
+      { header: 'at', cell: ({ offset }) => `0x${offset.toString(16)}` },
+      { header: '', align: 'left', cell: ({ text }) => text },
+    ]),
+  ]
+}
+
+function describeHistogram(
+  title: string,
+  histogram: Record<string, number> | null,
+  otherwise: string,
+): string[] {
+  if (!histogram) return [otherwise]
+  const total = Object.values(histogram).reduce((sum, value) => sum + value, 0)
+  const rows = Object.entries(histogram).sort(([, a], [, b]) => b - a)
+  return [
+    `${title} (${formatCount(total)} in all):`,
+    table(rows.slice(0, shownOpcodes), [
+      { header: '', cell: ([, value]) => percent(value / total) },
+      { header: '', cell: ([, value]) => formatCount(value) },
+      { header: '', align: 'left', cell: ([name]) => name },
+    ]),
+    ...(rows.length > shownOpcodes ? [`  and ${rows.length - shownOpcodes} more`] : []),
+  ]
+}
+
+const speedup = ({ estimatedSpeedup, speedupType }: Rule): string =>
+  estimatedSpeedup === null
+    ? ''
+    : ` (${speedupType ?? 'estimated'} speed-up ${formatPercent(estimatedSpeedup)}, as ncu estimates)`
+
+function describeRules(profile: DeepProfile): string[] {
+  const rules = profile.kernels
+    .flatMap((kernel) => kernel.rules)
+    .filter(({ kind }) => kind !== 'info')
+    .sort((a, b) => (b.estimatedSpeedup ?? 0) - (a.estimatedSpeedup ?? 0))
+  if (rules.length === 0) return ['ncu has no advice.']
+  return [
+    'What ncu advises:',
+    ...rules.map((rule) => `  ${rule.name}${speedup(rule)}\n    ${rule.text}`),
+  ]
+}
+
+/** What the header of a rung expects against the rung before, and what came of it here. */
+function describeExpected(session: Session, rung: RungResult): string[] {
+  const before = rungBefore(session, rung.id)
+  if (!before || !isPredicted(before, rung)) return []
+  const { metrics } = compareRungs({ session, rung: before }, { session, rung })
+  const rows = metrics.filter(({ expected }) => expected !== null)
+  // A metric that this session's level does not collect has no row of its own in the comparison.
+  const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
+  return [
+    `Expected against ${before.id}:`,
+    table(rows, [
+      { header: '', align: 'left', cell: ({ label }) => `  ${label}` },
+      { header: '', align: 'left', cell: describeExpectation },
+      { header: '', cell: ({ a }) => metric(a ?? undefined) },
+      { header: '', align: 'left', cell: ({ b }) => `→ ${metric(b ?? undefined)}` },
+    ]),
+    ...absent.map(
+      ({ metric: id, direction }) =>
+        `  ${labelOf(id)} ${direction}: not collected; --profile ${metricDefinition(id)?.level} does.`,
+    ),
+  ]
+}
+
+/** `profile` is null below the deep level. */
+export function describeRung(
+  session: Session,
+  rung: RungResult,
+  bottleneck: Bottleneck | null,
+  profile: DeepProfile | null,
+): string {
+  const time = rung.timing
+    ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
+    : `${rung.status}. ${rung.reason ?? ''}`.trim()
+  const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
+  const epilogue = ratioWarning(session, rung)
+  return [
+    describeOrigin(session),
+    `${rung.id} (${rung.title}): ${time}`,
+    rung.idea,
+    ...(note ? [note] : []),
+    ...(epilogue ? [inEnglish(epilogue)] : []),
+    ...describeExpected(session, rung),
+    ...describeBottleneck(bottleneck),
+    ...describeMix(rung),
+    ...(profile
+      ? [
+          '',
+          ...describeLines(profile),
+          '',
+          ...describeHistogram(
+            'Instructions executed, by warps',
+            opcodeHistogram(profile),
+            'Instructions were not counted.',
+          ),
+          '',
+          ...describeHistogram(
+            'Warp samples by what the warp did',
+            stallHistogram(profile),
+            'Warps were not sampled.',
+          ),
+          '',
+          ...describeRules(profile),
+          ...profile.notes.map((note) => `note: ${note}`),
+        ]
+      : ['Lines, instructions and advice need a session of the deep level: --profile deep.']),
+  ].join('\n')
+}
+
+/** The machine code of two rungs beside one another. */
+export function describeMachineCode({
+  identicalSass,
+  opcodes,
+  stalls,
+}: {
+  identicalSass: boolean | null
+  opcodes: HistogramDelta[] | null
+  stalls: HistogramDelta[] | null
+}): string {
+  const changed = (opcodes ?? []).filter(({ delta }) => delta !== 0).slice(0, shownOpcodes)
+  const waits = (stalls ?? []).slice(0, 6)
+  return [
+    '',
+    identicalSass === null
+      ? 'The machine code of a side is not known.'
+      : identicalSass
+        ? 'Both rungs run the same machine code.'
+        : 'The machine code differs.',
+    ...(changed.length > 0
+      ? [
+          'Instructions executed, by warps:',
+          table(changed, [
+            { header: '', align: 'left', cell: ({ key }) => `  ${key}` },
+            { header: 'a', cell: ({ a }) => formatCount(a) },
+            { header: 'b', cell: ({ b }) => formatCount(b) },
+            {
+              header: 'b − a',
+              cell: ({ delta }) => `${delta > 0 ? '+' : '−'}${formatCount(Math.abs(delta))}`,
+            },
+          ]),
+        ]
+      : []),
+    ...(waits.length > 0
+      ? [
+          'Warp samples, share of each rung’s:',
+          table(waits, [
+            { header: '', align: 'left', cell: ({ key }) => `  ${key}` },
+            { header: 'a', cell: ({ shareA }) => percent(shareA) },
+            { header: 'b', cell: ({ shareB }) => percent(shareB) },
+          ]),
+        ]
+      : []),
+  ].join('\n')
+}

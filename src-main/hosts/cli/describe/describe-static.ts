@@ -1,0 +1,85 @@
+/** A session that was built and not run, as terminal text: the compiler's figures and what follows from the launch. */
+import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
+import { buildGpu } from '../../../domain/gpu/gpus'
+import type { Build, RungResult, Session } from '../../../domain/session/session'
+import { formatBytes, formatValue } from '../../../domain/metrics/units'
+import { describeOrigin, describeSession } from './describe-ladder'
+import { table, type Column } from '../output'
+
+const none = '–'
+const bytes = (value: number | null | undefined): string =>
+  value == null ? none : formatBytes(value)
+
+/** null where ptxas named no kernel: none was compiled, which is not the same as no spills. */
+const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
+  spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes
+
+/** Of a rung's launches, each once: `256` or `256, 512`. */
+const each = (
+  rung: RungResult,
+  word: (launch: NonNullable<RungResult['launches']>[number]) => string,
+) => (rung.launches ? [...new Set(rung.launches.map(word))].join(', ') : none)
+
+/** A session as `run` and `show` print it, whatever it is. */
+export const sessionText = (session: Session): string =>
+  session.target.kind === 'static' ? describeStatic(session) : describeSession(session)
+
+function describeStatic(session: Session): string {
+  const gpu = buildGpu(session.target.name)
+  const limiters = (rung: RungResult): string =>
+    each(rung, (launch) => {
+      const found = gpu && launchOccupancy(launch, { ...gpu, smCount: gpu.smCount })
+      return !found || 'reason' in found ? none : found.limiters.join(' and ') || none
+    })
+  const figure = (rung: RungResult, id: string): string => {
+    const value = rung.metrics[id]
+    return value?.value == null ? none : formatValue(value.value, value.unit)
+  }
+  const columns: Column<RungResult>[] = [
+    { header: 'rung', align: 'left', cell: ({ id }) => id },
+    {
+      header: 'registers',
+      cell: (rung) => each(rung, ({ resources }) => `${resources.registersPerThread}`),
+    },
+    { header: 'most', cell: ({ build }) => `${build?.registersPerThread ?? none}` },
+    {
+      header: 'spills',
+      cell: ({ build }) => bytes(build && spilled(build)),
+    },
+    {
+      header: 'static shared',
+      cell: (rung) => each(rung, ({ resources }) => bytes(resources.staticSharedBytes)),
+    },
+    {
+      header: 'dynamic',
+      cell: (rung) => each(rung, ({ resources }) => bytes(resources.dynamicSharedBytes)),
+    },
+    { header: 'threads', cell: (rung) => each(rung, (launch) => `${threadsOf(launch)}`) },
+    { header: 'occ. theor.', cell: (rung) => figure(rung, 'theoreticalOccupancy') },
+    { header: 'held by', align: 'left', cell: limiters },
+    { header: 'waves/SM', cell: (rung) => figure(rung, 'wavesPerSm') },
+  ]
+  return [
+    describeOrigin(session),
+    table(session.rungs, columns),
+    'registers, shared memory and threads: of the kernels that this problem launches; most and spills: over all that were compiled; occupancy and waves: derived',
+    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...session.rungs.flatMap(troublesOf),
+  ].join('\n')
+}
+
+function troublesOf({ id, status, reason, metrics, diagnostics }: RungResult): string[] {
+  if (status === 'not-run') {
+    const why = metrics.theoreticalOccupancy
+    return why?.value == null ? [`${id}: ${why?.reason ?? reason ?? ''}`] : []
+  }
+  return [
+    `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+    ...diagnostics
+      .filter(({ severity }) => severity === 'error')
+      .map(
+        ({ file, line, message }) =>
+          `  ${file ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
+      ),
+  ]
+}

@@ -1,0 +1,168 @@
+/**
+ * compute-sanitizer: the XML it saves (`--xml --save`), and the summary on its stdout that the XML is
+ * checked against. A clean run has an empty root; a run that was ended has no closing tag, and the
+ * records before that are still read.
+ *
+ * Entities of a DOCTYPE are not expanded; only XML's own five and numeric references are.
+ */
+import { XMLParser } from 'fast-xml-parser'
+import { inputError } from '../../domain/errors'
+import type { SanitizerRecord, SourcePlace } from '../../domain/session/sanitizer'
+
+export interface SanitizerXml {
+  records: SanitizerRecord[]
+  /** The document came to its end. */
+  complete: boolean
+}
+
+type Node = { [tag: string]: Node | Node[] | string | undefined }
+
+/** A record is at most this deep; a document that is deeper is none of the tool's. */
+const deepest = 16
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  parseTagValue: false,
+  processEntities: false,
+  maxNestedTags: deepest,
+  isArray: (tag) => tag === 'record',
+})
+
+const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+
+/** An unknown entity stays as it is written. */
+const decode = (text: string): string =>
+  text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return named[name as string] ?? whole
+    const code = decimal === undefined ? parseInt(hex as string, 16) : Number(decimal)
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+
+function nodeAt(node: Node, ...path: string[]): Node | null {
+  let here: Node | Node[] | string | undefined = node
+  for (const tag of path) {
+    if (typeof here !== 'object' || Array.isArray(here)) return null
+    here = here[tag]
+  }
+  return typeof here === 'object' && !Array.isArray(here) ? here : null
+}
+
+function textAt(node: Node, ...path: string[]): string | null {
+  const parent = nodeAt(node, ...path.slice(0, -1))
+  const text = parent?.[path.at(-1)!]
+  return typeof text === 'string' && text !== '' ? decode(text) : null
+}
+
+function wholeAt(node: Node, ...path: string[]): number | null {
+  const text = textAt(node, ...path)
+  const value = text !== null && /^\d+$/.test(text) ? Number(text) : NaN
+  return Number.isSafeInteger(value) ? value : null
+}
+
+function tripleAt(node: Node, ...path: string[]): [number, number, number] | null {
+  const [x, y, z] = ['x', 'y', 'z'].map((axis) => wholeAt(node, ...path, axis))
+  return x == null || y == null || z == null ? null : [x, y, z]
+}
+
+const placeAt = (node: Node | null): SourcePlace => ({
+  file: node && textAt(node, 'path'),
+  line: node && wholeAt(node, 'line'),
+  function: node && textAt(node, 'func'),
+})
+
+const severities = { error: 'error', warning: 'warning', info: 'info' } as const
+
+function toRecord(node: Node): SanitizerRecord {
+  // The older checkers write no level; what they report are errors.
+  const level = (textAt(node, 'level') ?? 'Error').toLowerCase()
+  const source = nodeAt(node, 'what', 'source')
+  const destination = nodeAt(node, 'what', 'destination')
+  return {
+    kind: textAt(node, 'kind') ?? '',
+    severity: Object.hasOwn(severities, level)
+      ? severities[level as keyof typeof severities]
+      : 'error',
+    message:
+      [textAt(node, 'what', 'text'), textAt(node, 'what', 'type')]
+        .filter((text) => text !== null)
+        .join(': ') || 'The tool gave no text.',
+    place: placeAt(nodeAt(node, 'where') ?? (source && nodeAt(source, 'where'))),
+    conflict:
+      source && destination
+        ? {
+            place: placeAt(nodeAt(destination, 'where')),
+            first: textAt(source, 'direction') ?? '',
+            second: textAt(destination, 'direction') ?? '',
+          }
+        : null,
+    count: Math.max(1, (destination && wholeAt(destination, 'count')) ?? 1),
+    thread: tripleAt(node, 'who', 'threadIdx'),
+    block: tripleAt(node, 'who', 'blockIdx'),
+    address: textAt(node, 'what', 'address'),
+  }
+}
+
+const rootTag = 'ComputeSanitizerOutput'
+
+/** Throws for text that is no report of the tool; an empty text is one that was never begun. */
+export function parseSanitizerXml(xml: string): SanitizerXml {
+  if (xml.trim() === '') return { records: [], complete: false }
+  const root = xml.indexOf(`<${rootTag}`)
+  if (root < 0) throw notAReport(xml)
+  const complete = /<\/ComputeSanitizerOutput>\s*$|<ComputeSanitizerOutput\s*\/>\s*$/.test(xml)
+  const end = xml.lastIndexOf('</record>')
+  // Of a document that was cut off, the whole records.
+  const whole = complete
+    ? xml.slice(root)
+    : end < root
+      ? `<${rootTag}/>`
+      : `${xml.slice(root, end)}</record></${rootTag}>`
+  try {
+    const document = parser.parse(whole) as Node
+    const found = nodeAt(document, rootTag)?.record
+    const records = Array.isArray(found) ? found : []
+    return {
+      records: records.filter((record) => typeof record === 'object').map(toRecord),
+      complete,
+    }
+  } catch {
+    throw notAReport(xml)
+  }
+}
+
+const notAReport = (text: string): Error =>
+  inputError(
+    `This is not a report of compute-sanitizer: ${JSON.stringify(text.trim().slice(0, 80))}.`,
+    'It comes from `compute-sanitizer --xml --save FILE`.',
+  )
+
+export interface SanitizerSummary {
+  /** Errors and warnings, or hazards, that the tool counted. */
+  total: number
+  /** Of these, how many it did not print and did not save. */
+  notPrinted: number
+}
+
+/** The figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`; null when the tool did not get so far. */
+export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
+  let total: number | null = null
+  let notPrinted = 0
+  for (const line of stdout.split('\n')) {
+    // Not anchored at the start: the program's own last line may lack its end.
+    const [, said] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
+    if (said === undefined) continue
+    const left = /(\d+) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(said)
+    const counted = /^(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)/.exec(said)
+    if (left) notPrinted = Number(left[1])
+    else if (counted) total = Number(counted[1])
+  }
+  return total === null ? null : { total, notPrinted }
+}
+
+/** The last thing the tool itself said that is no summary and no rule, for when there is no verdict. */
+export const lastSanitizerWord = (stdout: string): string | null =>
+  stdout
+    .split('\n')
+    .map((line) => /^========= (\S.*)$/.exec(line.trimEnd())?.[1])
+    .filter((said) => said !== undefined && !/^COMPUTE-SANITIZER|SUMMARY: /.test(said))
+    .at(-1) ?? null

@@ -1,0 +1,129 @@
+/**
+ * `nvidia-smi -q -x`: an XML document with a DOCTYPE. Entities are not expanded. What the driver does
+ * not know (`N/A`, `[N/A]`, a sentence about deprecation) is null. The document names the machine
+ * (serials, UUIDs, other users' processes): redactNvidiaSmi before it is written anywhere.
+ */
+import { XMLParser } from 'fast-xml-parser'
+import { inputError, missingError } from '../../domain/errors'
+
+export interface NvidiaSmiGpu {
+  /** As normalizePciBusId writes it. */
+  pciBusId: string | null
+  name: string
+  architecture: string | null
+  memoryTotalBytes: number | null
+  smClockMHz: number | null
+  smClockMaxMHz: number | null
+  memoryClockMHz: number | null
+  temperatureC: number | null
+  powerW: number | null
+  persistence: boolean | null
+  mig: boolean | null
+}
+
+export interface NvidiaSmi {
+  driver: string | null
+  /** The newest CUDA version that the driver serves. */
+  cuda: string | null
+  gpus: NvidiaSmiGpu[]
+}
+
+/** CUDA writes `0000:3b:00.0`, nvidia-smi `00000000:3B:00.0`; both become the latter. */
+export function normalizePciBusId(text: string): string {
+  const [, domain = '', bus = '', device = '', fn = '0'] =
+    /^(?:([0-9a-f]+):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$/i.exec(text.trim()) ?? []
+  if (bus === '') throw inputError(`${JSON.stringify(text)} is not a PCI bus id.`)
+  return `${domain.padStart(8, '0')}:${bus.padStart(2, '0')}:${device.padStart(2, '0')}.${fn}`.toUpperCase()
+}
+
+type Node = { [tag: string]: Node | Node[] | string | undefined }
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  parseTagValue: false,
+  processEntities: false,
+  isArray: (tag) => tag === 'gpu',
+})
+
+/** The text at a path of tags below a node, or null. */
+function textAt(node: Node, ...path: string[]): string | null {
+  let here: Node | Node[] | string | undefined = node
+  for (const tag of path) {
+    if (typeof here !== 'object' || Array.isArray(here)) return null
+    here = here[tag]
+  }
+  return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
+}
+
+/** `1980 MHz` → 1980, when the unit is the one meant. */
+function quantity(text: string | null, unit: string): number | null {
+  const [, value, found] = /^(-?\d+(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
+  return found === unit ? Number(value) : null
+}
+
+const enabled = (text: string | null): boolean | null =>
+  text === 'Enabled' ? true : text === 'Disabled' ? false : null
+
+function parseGpu(gpu: Node): NvidiaSmiGpu {
+  const mebibytes = quantity(textAt(gpu, 'fb_memory_usage', 'total'), 'MiB')
+  const busId = textAt(gpu, 'pci', 'pci_bus_id') ?? textAt(gpu, '@id')
+  return {
+    pciBusId: busId === null ? null : normalizePciBusId(busId),
+    name: textAt(gpu, 'product_name') ?? 'unknown GPU',
+    architecture: textAt(gpu, 'product_architecture'),
+    memoryTotalBytes: mebibytes === null ? null : mebibytes * 1024 ** 2,
+    smClockMHz: quantity(textAt(gpu, 'clocks', 'sm_clock'), 'MHz'),
+    smClockMaxMHz: quantity(textAt(gpu, 'max_clocks', 'sm_clock'), 'MHz'),
+    memoryClockMHz: quantity(textAt(gpu, 'clocks', 'mem_clock'), 'MHz'),
+    temperatureC: quantity(textAt(gpu, 'temperature', 'gpu_temp'), 'C'),
+    // Drivers before 535 have power_readings and power_draw.
+    powerW:
+      quantity(textAt(gpu, 'gpu_power_readings', 'instant_power_draw'), 'W') ??
+      quantity(textAt(gpu, 'gpu_power_readings', 'power_draw'), 'W') ??
+      quantity(textAt(gpu, 'power_readings', 'power_draw'), 'W'),
+    persistence: enabled(textAt(gpu, 'persistence_mode')),
+    mig: enabled(textAt(gpu, 'mig_mode', 'current_mig')),
+  }
+}
+
+const notADocument = (said: string): Error =>
+  inputError(`This is not a whole document of nvidia-smi -q -x: ${JSON.stringify(said)}.`)
+
+function logOf(xml: string): Node | undefined {
+  try {
+    return (parser.parse(xml) as Node).nvidia_smi_log as Node | undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function parseNvidiaSmi(xml: string): NvidiaSmi {
+  if (!xml.includes('</nvidia_smi_log>')) {
+    const said = xml.trim().split('\n')[0]?.slice(0, 200) ?? ''
+    if (/NVIDIA-SMI has failed|No devices were found|NVML/i.test(said))
+      throw missingError(
+        `nvidia-smi finds no GPU: ${said}`,
+        'Check that the NVIDIA driver is installed and its kernel module loaded.',
+      )
+    throw notADocument(said)
+  }
+  const log = logOf(xml)
+  if (typeof log !== 'object') throw notADocument(xml.trim().slice(0, 80))
+  const gpus = Array.isArray(log.gpu) ? log.gpu : []
+  return {
+    driver: textAt(log, 'driver_version'),
+    cuda: textAt(log, 'cuda_version'),
+    gpus: gpus.map(parseGpu),
+  }
+}
+
+/** Tags whose text tells one board, machine, place in a cluster, user or process from another. */
+const identifying =
+  /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
+
+/** The same text with what identifies the machine and its users replaced; everything else byte for byte. */
+export const redactNvidiaSmi = (xml: string): string =>
+  xml.replace(identifying, (whole, tag: string, value: string) =>
+    /^\s*(N\/A)?\s*$/.test(value) ? whole : `<${tag}>REDACTED</${tag}>`,
+  )

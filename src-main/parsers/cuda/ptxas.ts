@@ -1,0 +1,204 @@
+/**
+ * What nvcc prints, stdout and stderr in any order: ptxas's resources a kernel (`-Xptxas -v`) and the
+ * messages of its front end, host compiler, ptxas and linker, each at its place in the source. Sizes
+ * are bytes. Text that fits no known form is left out, so nothing is thrown.
+ */
+import type { Build, Diagnostic } from '../../domain/session/session'
+
+export interface PtxasKernel {
+  /** As the linker sees it. */
+  name: string
+  /** `sm_90`, as given to nvcc. */
+  architecture: string
+  registers: number
+  staticSharedBytes: number
+  /** All constant banks together; 0 where ptxas names none (it does not for sm_90). */
+  constantBytes: number
+  spillStoreBytes: number
+  spillLoadBytes: number
+  stackBytes: number
+  barriers: number
+}
+
+export interface NvccOutput {
+  kernels: PtxasKernel[]
+  /** In nvcc's order, each once. */
+  diagnostics: Diagnostic[]
+}
+
+const amount = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
+
+const total = (text: string, pattern: RegExp): number =>
+  [...text.matchAll(pattern)].reduce((sum, [, bytes]) => sum + Number(bytes), 0)
+
+function parseKernels(lines: readonly string[]): PtxasKernel[] {
+  const kernels: PtxasKernel[] = []
+  let entry: { name: string; architecture: string } | null = null
+  let frame = ''
+  let properties: string | null = null
+  for (const line of lines) {
+    const compiling = /^ptxas info\s*: Compiling entry function '([^']+)' for '([^']+)'/.exec(line)
+    if (compiling) {
+      entry = { name: compiling[1]!, architecture: compiling[2]! }
+      frame = ''
+    }
+    // A device function that was not inlined has properties of its own, between those of an entry.
+    properties = /^ptxas info\s*: Function properties for (\S+)/.exec(line)?.[1] ?? properties
+    if (entry && properties === entry.name && /bytes stack frame/.test(line)) frame = line
+    const used = /^ptxas info\s*: Used (\d+) registers(.*)$/.exec(line)
+    if (!used || !entry) continue
+    const rest = used[2]!
+    kernels.push({
+      ...entry,
+      registers: Number(used[1]),
+      staticSharedBytes: amount(rest, /(\d+)(?:\+\d+)? bytes smem/),
+      constantBytes: total(rest, /(\d+) bytes cmem\[\d+\]/g),
+      spillStoreBytes: amount(frame, /(\d+) bytes spill stores/),
+      spillLoadBytes: amount(frame, /(\d+) bytes spill loads/),
+      stackBytes: amount(frame, /(\d+) bytes stack frame/),
+      barriers: amount(rest, /used (\d+) barriers/),
+    })
+    entry = null
+  }
+  return kernels
+}
+
+const severities: Record<string, Diagnostic['severity']> = {
+  error: 'error',
+  'fatal error': 'error',
+  'catastrophic error': 'error',
+  'internal error': 'error',
+  fatal: 'error',
+  warning: 'warning',
+  note: 'note',
+  remark: 'note',
+  info: 'note',
+}
+
+type Reader = (line: string) => Diagnostic | null
+
+const reader =
+  (
+    pattern: RegExp,
+    read: (groups: string[]) => Omit<Diagnostic, 'severity'> & { severity: string },
+  ): Reader =>
+  (line) => {
+    const match = pattern.exec(line)
+    if (!match) return null
+    const { severity, ...rest } = read(match.slice(1).map((group) => group ?? ''))
+    return { severity: severities[severity] ?? 'error', ...rest }
+  }
+
+const nowhere = { file: null, line: null }
+
+const readers: readonly Reader[] = [
+  // x.cu(12): error: …    x.cu(12): warning #177-D: …    x.cu(12): error C2065: …
+  reader(
+    /^(.+?)\((\d+)\): ((?:catastrophic |internal )?error|warning|note|remark)(?: (?:#[\w-]+|C\d+))?: (.*)$/,
+    ([file, line, severity, message]) => ({
+      severity: severity!,
+      file: file!,
+      line: Number(line),
+      message: message!,
+    }),
+  ),
+  // x.cu:12:5: error: …
+  reader(
+    /^(.+?):(\d+):(?:\d+:)? ((?:fatal )?error|warning|note): (.*)$/,
+    ([file, line, severity, message]) => ({
+      severity: severity!,
+      file: file!,
+      line: Number(line),
+      message: message!,
+    }),
+  ),
+  // The place is in the PTX that nvcc generated, which nobody wrote or keeps.
+  reader(
+    /^ptxas \S+, line (\d+); (error|fatal|warning)\s*: (.*)$/,
+    ([line, severity, message]) => ({
+      severity: severity!,
+      ...nowhere,
+      message: `${message} (line ${line} of the generated PTX)`,
+    }),
+  ),
+  reader(/^(?:ptxas|nvlink|nvcc) (error|fatal|warning)\s*: (.*)$/, ([severity, message]) => ({
+    severity: severity!,
+    ...nowhere,
+    message: message!,
+  })),
+  // Advice with a number is worth reading: (C7511) Potential Performance Loss: wgmma … serialized
+  reader(/^ptxas (info)\s*: (\(C\d+\) .*)$/, ([severity, message]) => ({
+    severity: severity!,
+    ...nowhere,
+    message: message!,
+  })),
+  reader(/^(?:cc1plus|cc1|g\+\+|gcc|collect2): ((?:fatal )?error|warning): (.*)$/, (groups) => ({
+    severity: groups[0]!,
+    ...nowhere,
+    message: groups[1]!,
+  })),
+  reader(/^.*(undefined reference to .*)$/, ([message]) => ({
+    severity: 'error',
+    ...nowhere,
+    message: message!,
+  })),
+  reader(/^(?:\S*\/)?ld(?:\.\w+)?: (cannot find .*)$/, ([message]) => ({
+    severity: 'error',
+    ...nowhere,
+    message: message!,
+  })),
+]
+
+function readDiagnostic(line: string): Diagnostic | null {
+  for (const read of readers) {
+    const diagnostic = read(line)
+    if (diagnostic) return diagnostic
+  }
+  return null
+}
+
+const isCaret = (line: string): boolean => /^[\s|]*\^[\s~^]*$/.test(line)
+/** nvcc sets what belongs to a message this far in; an echoed source line may be as far. */
+const isDetail = (line: string): boolean => /^ {10,}\S/.test(line)
+
+function parseDiagnostics(lines: readonly string[]): Diagnostic[] {
+  const found = new Map<string, Diagnostic>()
+  let current: Diagnostic | null = null
+  let below: string[] = []
+  const finish = (): void => {
+    if (!current) return
+    const details = below.filter(isDetail).map((line) => line.trim())
+    const diagnostic = { ...current, message: [current.message, ...details].join('; ') }
+    found.set(JSON.stringify(diagnostic), diagnostic)
+    current = null
+  }
+  for (const line of lines) {
+    const diagnostic = readDiagnostic(line)
+    if (diagnostic || !/^\s+\S/.test(line)) finish()
+    if (diagnostic) {
+      current = diagnostic
+      below = []
+    } else if (isCaret(line))
+      below.pop() // the echoed source line above it
+    else below.push(line)
+  }
+  finish()
+  return [...found.values()]
+}
+
+export function parseNvccOutput(output: string): NvccOutput {
+  const lines = output.split(/\r?\n/)
+  return { kernels: parseKernels(lines), diagnostics: parseDiagnostics(lines) }
+}
+
+/** The highest of each over the kernels; null where there is none (a library call). */
+export function summarizeBuild(kernels: readonly PtxasKernel[]): Omit<Build, 'seconds' | 'cached'> {
+  const highest = (pick: (kernel: PtxasKernel) => number): number | null =>
+    kernels.length === 0 ? null : Math.max(...kernels.map(pick))
+  return {
+    registersPerThread: highest(({ registers }) => registers),
+    staticSharedBytes: highest(({ staticSharedBytes }) => staticSharedBytes),
+    spillStoreBytes: highest(({ spillStoreBytes }) => spillStoreBytes),
+    spillLoadBytes: highest(({ spillLoadBytes }) => spillLoadBytes),
+  }
+}

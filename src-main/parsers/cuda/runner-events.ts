@@ -1,0 +1,180 @@
+/**
+ * The runner's protocol: one JSON object a line on stdout, told apart by `event`.
+ *
+ * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are shares of 1. A number the
+ * runner could not form (NaN, infinity, no clock to read) is null. Other text on stdout, a library's
+ * greeting say, is not an error. A known event of a wrong shape is: runner and program do not match.
+ */
+import { z } from 'zod'
+import { Ceilings } from '../../domain/gpu/ceilings'
+import { KernelLadderError } from '../../domain/errors'
+import { Mismatch } from '../../domain/session/session'
+
+export const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
+const Stage = z.enum(runnerStages)
+export type RunnerStage = z.infer<typeof Stage>
+
+const count = z.number().int()
+const figure = z.number().nullable()
+
+const DeviceEvent = z.object({
+  event: z.literal('device'),
+  name: z.string(),
+  pciBusId: z.string(),
+  computeCapability: z.string(),
+  smCount: count,
+  smClockMaxMHz: figure,
+  /** A runner of an older recording does not tell these two. */
+  memoryClockMHz: figure.optional(),
+  memoryBusBits: figure.optional(),
+  memoryTotalBytes: z.number(),
+  memoryFreeBytes: z.number(),
+  l2Bytes: z.number(),
+  sharedPerSmBytes: z.number(),
+  sharedPerBlockOptinBytes: z.number(),
+  registersPerSm: z.number(),
+  maxThreadsPerSm: z.number(),
+  maxBlocksPerSm: z.number(),
+  warpSize: count,
+  cudaDriver: z.string().nullable(),
+  cudaRuntime: z.string().nullable(),
+})
+
+const StartEvent = z.object({ event: z.literal('start'), rung: z.string(), stage: Stage })
+
+const ProgressEvent = z.object({
+  event: z.literal('progress'),
+  rung: z.string().optional(),
+  /** `reference`: the FP64 product that all rungs are checked against; it belongs to none of them. */
+  stage: z.enum([...runnerStages, 'reference']),
+  samples: count.optional(),
+  spread: z.number().nullish(),
+  fraction: z.number().nullish(),
+})
+
+const VerifyEvent = z.object({
+  event: z.literal('verify'),
+  rung: z.string(),
+  passed: z.boolean(),
+  worstRelativeError: figure,
+  /** The worst error over what the tolerance allows there: up to 1 passes. */
+  worstToleranceRatio: figure,
+  mismatches: count,
+  firstMismatch: Mismatch.nullable(),
+  outOfBounds: z.boolean(),
+})
+
+const TimingEvent = z.object({
+  event: z.literal('timing'),
+  rung: z.string(),
+  medianMs: z.number().positive(),
+  spread: z.number().nonnegative(),
+  samplesMs: z.array(z.number()).min(1),
+  settled: z.boolean(),
+  referenceMedianMs: figure,
+  referenceSamplesMs: z.array(z.number()),
+  smClockBeforeMHz: figure,
+  smClockAfterMHz: figure,
+})
+
+const extent = z.tuple([count, count, count])
+
+/** The kernels of one launch of a rung, in their order, without a profiler; none with a reason. */
+const LaunchesEvent = z.object({
+  event: z.literal('launches'),
+  rung: z.string(),
+  kernels: z.array(
+    z.object({
+      /** Empty where the driver does not tell names. */
+      name: z.string(),
+      grid: extent,
+      block: extent,
+      registersPerThread: count,
+      staticSharedBytes: count,
+      dynamicSharedBytes: count,
+      /** 0 without clusters. */
+      clusterBlocks: count.nullable(),
+    }),
+  ),
+  reason: z.string().nullable(),
+})
+
+const CeilingsEvent = Ceilings.extend({ event: z.literal('ceilings') })
+
+const ProfiledEvent = z.object({
+  event: z.literal('profiled'),
+  rung: z.string(),
+  /** Wall time of the marked launch, with all that a profiler did to it; runners before 2026-11 say none. */
+  seconds: z.number().nonnegative().nullish(),
+})
+
+const LaunchedEvent = z.object({ event: z.literal('launched'), rung: z.string() })
+
+const UnsupportedEvent = z.object({
+  event: z.literal('unsupported'),
+  rung: z.string(),
+  reason: z.string(),
+})
+
+const FailedEvent = z.object({
+  event: z.literal('failed'),
+  rung: z.string(),
+  stage: Stage,
+  reason: z.string(),
+  /** The process cannot go on: a CUDA error that stays with the context. */
+  fatal: z.boolean(),
+})
+
+/** Nothing to do with one rung: no device, too little memory, bad arguments. Extra fields are kept. */
+const ErrorEvent = z.looseObject({
+  event: z.literal('error'),
+  kind: z.string(),
+  message: z.string(),
+})
+
+const DoneEvent = z.object({ event: z.literal('done') })
+
+export const RunnerEvent = z.discriminatedUnion('event', [
+  DeviceEvent,
+  StartEvent,
+  ProgressEvent,
+  VerifyEvent,
+  TimingEvent,
+  LaunchesEvent,
+  CeilingsEvent,
+  ProfiledEvent,
+  LaunchedEvent,
+  UnsupportedEvent,
+  FailedEvent,
+  ErrorEvent,
+  DoneEvent,
+])
+export type RunnerEvent = z.infer<typeof RunnerEvent>
+export type RunnerEventOf<E extends RunnerEvent['event']> = Extract<RunnerEvent, { event: E }>
+
+const knownEvents = new Set<string>(RunnerEvent.options.map((option) => option.shape.event.value))
+
+function parseObject(line: string): Record<string, unknown> | null {
+  if (!line.trimStart().startsWith('{')) return null
+  try {
+    return JSON.parse(line) as Record<string, unknown>
+  } catch {
+    return null
+  }
+}
+
+/** The event on a line of the runner's stdout, or null when the line is none. */
+export function parseRunnerLine(line: string): RunnerEvent | null {
+  const object = parseObject(line)
+  if (typeof object?.event !== 'string' || !knownEvents.has(object.event)) return null
+  const parsed = RunnerEvent.safeParse(object)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'the object'}: ${message}`,
+  )
+  throw new KernelLadderError(
+    'internal',
+    `The runner's ${object.event} event is not as expected (${faults.join('; ')}).`,
+    'The runner and this program come from different versions; build the runner again.',
+  )
+}

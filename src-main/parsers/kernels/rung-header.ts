@@ -1,0 +1,214 @@
+/**
+ * The header of a rung: `// @key value` lines in the first block of `//` lines of its source. A line
+ * indented by more than one space after `//` continues the value above it; other comment lines say
+ * nothing. The first fault is thrown as a sentence with file, line and key, and what to write instead.
+ */
+import { inputError, type KernelLadderError } from '../../domain/errors'
+import { metricDefinition } from '../../domain/metrics/metrics'
+import { dtypes, type Dtype } from '../../domain/task/problem'
+import {
+  epilogueParts,
+  expectDirections,
+  Identifier,
+  RungHeader,
+  RungParameter,
+  type Epilogue,
+  type Expectation,
+  type Parameters,
+} from '../../domain/ladder/rung'
+
+const keys = [
+  'rung',
+  'title',
+  'after',
+  'idea',
+  'expect',
+  'param',
+  'dtype',
+  'epilogue',
+  'requires',
+] as const
+type Key = (typeof keys)[number]
+const required = ['rung', 'title', 'idea', 'dtype'] as const satisfies readonly Key[]
+
+interface Entry {
+  key: Key
+  value: string
+  /** From 1. */
+  line: number
+}
+
+const isKey = (word: string): word is Key => (keys as readonly string[]).includes(word)
+
+type Fail = (entry: Pick<Entry, 'line'>, message: string, remedy?: string) => KernelLadderError
+
+/** nvcc's macros for the parameters, `-DTM=8`, in the order of their names. */
+export const parameterFlags = (params: Parameters): string[] =>
+  Object.keys(params)
+    .sort()
+    .map((name) => `-D${name}=${params[name]}`)
+
+function readEntries(text: string, fail: Fail): Entry[] {
+  const entries: Entry[] = []
+  let open: Entry | null = null
+  let begun = false
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (!begun && line.trim() === '') continue
+    begun = true
+    if (!line.startsWith('//')) break
+    const at = { line: index + 1 }
+    const [, word, value = ''] = /^\/\/\s*@(\S*)\s*(.*?)\s*$/.exec(line) ?? []
+    const more = /^\/\/(?: {2,}|\t\s*)(\S.*?)\s*$/.exec(line)?.[1]
+    if (word !== undefined) {
+      if (!isKey(word))
+        throw fail(at, `the header has no key @${word}.`, `Its keys are: ${list(keys)}.`)
+      open = { key: word, value, ...at }
+      entries.push(open)
+    } else if (more === undefined) open = null
+    else if (open) open.value = `${open.value} ${more}`.trim()
+  }
+  return entries
+}
+
+const list = (names: readonly string[]): string => names.map((name) => `@${name}`).join(', ')
+
+function readExpectation(part: string, entry: Entry, fail: Fail): Expectation {
+  const [, metric = '', word = ''] = /^(\S+)\s+(\S+)$/.exec(part) ?? []
+  const direction = expectDirections.find((known) => known === word)
+  if (!direction)
+    throw fail(
+      entry,
+      `@expect has ${JSON.stringify(part)}.`,
+      'Write a metric and up, down or same, with commas between: "sharedLoads down, fmaUtilization up".',
+    )
+  if (!metricDefinition(metric))
+    throw fail(
+      entry,
+      `@expect names ${metric}, which is no metric of the registry.`,
+      'The metrics are in src-main/domain/metrics/metrics.ts.',
+    )
+  return { metric, direction }
+}
+
+function readParameter(entry: Entry, fail: Fail): RungParameter {
+  const [, name = '', initial, values = ''] =
+    /^([A-Z][A-Z0-9_]*)\s+(-?\d+)\s+\{([^}]*)\}$/.exec(entry.value) ?? []
+  const allowed = values.split(',').map((value) => value.trim())
+  if (initial === undefined || !allowed.every((value) => /^-?\d+$/.test(value)))
+    throw fail(
+      entry,
+      `@param has ${JSON.stringify(entry.value)}.`,
+      'Write a name in capitals, the default and all allowed values: "TM 8 {4,8,16}".',
+    )
+  const parameter = { name, default: Number(initial), allowed: allowed.map(Number) }
+  if (new Set(parameter.allowed).size < parameter.allowed.length)
+    throw fail(entry, `@param ${name} allows a value twice.`)
+  if (!parameter.allowed.includes(parameter.default))
+    throw fail(
+      entry,
+      `@param ${name} has the default ${initial}, which is not among its allowed values.`,
+      `The allowed values are {${values}}.`,
+    )
+  return parameter
+}
+
+function readDtypes(entry: Entry, fail: Fail): Dtype[] {
+  const words = entry.value.split(/[\s,]+/).filter(Boolean)
+  return words.map((word) => {
+    const known = dtypes.find((dtype) => dtype === word)
+    if (!known)
+      throw fail(
+        entry,
+        `@dtype has ${JSON.stringify(word)}.`,
+        `The types are ${dtypes.join(', ')}.`,
+      )
+    return known
+  })
+}
+
+function readEpilogue(entry: Entry, fail: Fail): Epilogue {
+  const words = entry.value.split(/[\s,]+/).filter(Boolean)
+  for (const word of words)
+    if (!epilogueParts.some((part) => part === word))
+      throw fail(
+        entry,
+        `@epilogue has ${JSON.stringify(word)}.`,
+        `What can be fused in is ${epilogueParts.join(' and ')}: write one of them, or both.`,
+      )
+  const parts = epilogueParts.filter((part) => words.includes(part))
+  if (parts.length < words.length) throw fail(entry, '@epilogue names a part twice.')
+  return parts
+}
+
+function readIdentifier(entry: Entry, fail: Fail): string {
+  const id = Identifier.safeParse(entry.value)
+  if (id.success) return id.data
+  throw fail(
+    entry,
+    `@${entry.key} has ${JSON.stringify(entry.value)}, which is not an id.`,
+    'An id has letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
+  )
+}
+
+function readRequires(entry: Entry, fail: Fail): string {
+  const requires = RungHeader.shape.requires.safeParse(entry.value)
+  if (requires.success && requires.data) return requires.data
+  throw fail(
+    entry,
+    `@requires has ${JSON.stringify(entry.value)}.`,
+    'Write the lowest architecture as nvcc spells it: "sm_75", or "sm_90a".',
+  )
+}
+
+/** The header of the rung in `file`, which is only named in errors. */
+export function parseRungHeader(text: string, file: string): RungHeader {
+  const fail: Fail = ({ line }, message, remedy) =>
+    inputError(`${file}:${line}: ${message}`, remedy)
+  const entries = readEntries(text, fail)
+
+  const single = new Map<Key, Entry>()
+  for (const entry of entries) {
+    if (entry.value === '') throw fail(entry, `@${entry.key} has no value.`)
+    const earlier = single.get(entry.key)
+    if (earlier && entry.key !== 'param')
+      throw fail(entry, `@${entry.key} stands here again, after line ${earlier.line}.`)
+    single.set(entry.key, entry)
+  }
+  const entryOf = (key: (typeof required)[number]): Entry => {
+    const entry = single.get(key)
+    if (entry) return entry
+    throw inputError(
+      `${file}: the header lacks @${key}.`,
+      `Add a line "// @${key} …" to the block at the top.`,
+    )
+  }
+  for (const key of required) entryOf(key)
+
+  const params: RungParameter[] = []
+  for (const entry of entries.filter(({ key }) => key === 'param')) {
+    const parameter = readParameter(entry, fail)
+    if (params.some(({ name }) => name === parameter.name))
+      throw fail(entry, `@param ${parameter.name} stands here again.`)
+    params.push(parameter)
+  }
+  const after = single.get('after')
+  const expect = single.get('expect')
+  const epilogue = single.get('epilogue')
+  const requires = single.get('requires')
+  return {
+    id: readIdentifier(entryOf('rung'), fail),
+    title: entryOf('title').value,
+    after: after ? readIdentifier(after, fail) : null,
+    idea: entryOf('idea').value,
+    expect: expect
+      ? expect.value.split(',').map((part) => readExpectation(part.trim(), expect, fail))
+      : [],
+    params,
+    dtypes: readDtypes(entryOf('dtype'), fail),
+    ...(epilogue ? { epilogue: readEpilogue(epilogue, fail) } : {}),
+    requires: requires ? readRequires(requires, fail) : null,
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * lab.md: front matter in YAML between two lines of `---`, then the text in Markdown. Every fault is
+ * reported, each with the line it stands at; nothing is thrown for a bad file.
+ */
+import {
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type ParsedNode,
+} from 'yaml'
+import type { z } from 'zod'
+import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
+import { isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
+import { isQuestionName } from '../../domain/labs/question'
+import { metricDefinition } from '../../domain/metrics/metrics'
+
+/** What a lab may name. */
+export interface LabReferences {
+  /** Rung ids by ladder id. */
+  ladders: ReadonlyMap<string, ReadonlySet<string>>
+  /** Every rung of the kernel library. */
+  rungs: ReadonlySet<string>
+}
+
+export interface ParsedLab {
+  /** null where there are faults. */
+  lab: LabFile | null
+  body: string
+  /** Pictures the text asks for. */
+  pictures: { path: string; line: number }[]
+  /** Files the front matter names, each with the line of its name. */
+  files: { path: string; line: number }[]
+  /** The line of `needs.labs`, or of the front matter; for faults between labs. */
+  needsLine: number
+  faults: LabFault[]
+}
+
+type Path = readonly PropertyKey[]
+type Report = (path: Path, message: string) => void
+
+/** The front matter begins in the second line of the file. */
+const firstLine = 2
+
+function split(text: string): { matter: string; body: string; bodyLine: number } | null {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  if (lines[0]?.trimEnd() !== '---') return null
+  const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
+  if (end < 0) return null
+  return {
+    matter: lines.slice(1, end).join('\n'),
+    body: lines.slice(end + 1).join('\n'),
+    bodyLine: end + 2,
+  }
+}
+
+function lineOf(document: Document.Parsed, counter: LineCounter, path: Path): number {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const node: unknown =
+      length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return counter.linePos(node.range[0]).line + firstLine - 1
+  }
+  return firstLine
+}
+
+/** The line of a key in the mapping at `path`. */
+function keyLine(document: Document.Parsed, counter: LineCounter, path: Path, key: string): number {
+  const map: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
+  const pair = isMap<ParsedNode, ParsedNode | null>(map)
+    ? map.items.find((item) => isScalar(item.key) && item.key.value === key)
+    : undefined
+  return pair?.key.range
+    ? counter.linePos(pair.key.range[0]).line + firstLine - 1
+    : lineOf(document, counter, path)
+}
+
+const place = (path: Path): string =>
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`,
+    '',
+  )
+
+const list = (words: Iterable<string>): string => [...words].join(', ')
+
+function checkRungs(lab: LabFile, references: LabReferences, report: Report): void {
+  const ofLadder = references.ladders.get(lab.ladder)
+  if (!ofLadder) {
+    report(
+      ['ladder'],
+      `There is no ladder named ${lab.ladder}. The ladders are: ${list(references.ladders.keys())}.`,
+    )
+    return
+  }
+  const check = (path: Path, rung: string): void => {
+    if (!ofLadder.has(rung) && !references.rungs.has(rung))
+      report(
+        path,
+        `${place(path)} names the rung ${rung}, which is neither in the ladder ${lab.ladder} (${list(ofLadder)}) nor in the kernel library.`,
+      )
+  }
+  check(['before'], lab.before)
+  check(['target'], lab.target)
+  for (const [index, item] of lab.checks.entries()) {
+    if (item.kind !== 'metric' && item.kind !== 'time') continue
+    for (const side of ['below', 'above'] as const) {
+      const bound = side in item ? (item as Record<typeof side, unknown>)[side] : undefined
+      if (bound !== undefined)
+        check(['checks', index, side, 'rung'], (bound as { rung: string }).rung)
+    }
+  }
+  for (const [index, { against }] of lab.predictions.entries())
+    if (against !== undefined) check(['predictions', index, 'against'], against)
+}
+
+function checkMetrics(lab: LabFile, report: Report): void {
+  for (const [index, item] of lab.checks.entries()) {
+    if (item.kind === 'static') {
+      if ((item.maxRegisters ?? item.maxSharedBytes ?? item.noSpills) === undefined)
+        report(
+          ['checks', index],
+          'The check bounds nothing: give maxRegisters, maxSharedBytes or noSpills.',
+        )
+      continue
+    }
+    if (item.kind !== 'metric') continue
+    if (!metricDefinition(item.metric))
+      report(
+        ['checks', index, 'metric'],
+        `There is no metric named ${item.metric} in the registry (docs/METRICS.md).`,
+      )
+    if ((item.min ?? item.max ?? item.below ?? item.above) === undefined)
+      report(['checks', index], 'The check bounds nothing: give min, max, below or above.')
+    if (item.min !== undefined && item.max !== undefined && item.min > item.max)
+      report(['checks', index, 'min'], `min ${item.min} is above max ${item.max}.`)
+  }
+  for (const [index, { metric }] of lab.predictions.entries())
+    if (!isPredictable(metric))
+      report(
+        ['predictions', index, 'metric'],
+        `There is no metric named ${metric} in the registry (docs/METRICS.md), and it is not "time".`,
+      )
+}
+
+function checkAnswers(lab: LabFile, report: Report): void {
+  for (const [index, { answer }] of lab.questions.entries()) {
+    const path = ['questions', index, 'answer']
+    try {
+      const unknown = namesIn(parseExpression(answer)).filter((name) => !isQuestionName(name))
+      if (unknown.length > 0)
+        report(path, `The answer uses ${list(unknown)}, which docs/LABS.md does not list.`)
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+      report(path, `The answer is no expression. ${error.message}`)
+    }
+  }
+}
+
+function checkNames(lab: LabFile, report: Report): void {
+  for (const group of ['checks', 'predictions', 'questions'] as const) {
+    const seen = new Set<string>()
+    for (const [index, { id }] of lab[group].entries()) {
+      if (seen.has(id)) report([group, index, 'id'], `The id ${id} stands here again.`)
+      seen.add(id)
+    }
+  }
+}
+
+function checkStarterFails(lab: LabFile, report: Report): void {
+  for (const [index, id] of lab.starterFails?.entries() ?? [])
+    if (!lab.checks.some((check) => check.id === id))
+      report(['starterFails', index], `There is no check with the id ${id}.`)
+}
+
+function picturesIn(body: string, bodyLine: number): ParsedLab['pictures'] {
+  return body.split('\n').flatMap((text, index) =>
+    [...text.matchAll(/!\[[^\]]*\]\(\s*<?([^)\s>]+)/g)].map(([, path]) => ({
+      path: path!,
+      line: bodyLine + index,
+    })),
+  )
+}
+
+function zodMessage(issue: z.core.$ZodIssue): string {
+  const where = place(issue.path)
+  return `${where === '' ? '' : `${where}: `}${issue.message}.`.replace(/\.\.$/, '.')
+}
+
+/** `file` is only named in faults. */
+export function parseLab(text: string, file: string, references: LabReferences): ParsedLab {
+  const faults: LabFault[] = []
+  const parsed: ParsedLab = {
+    lab: null,
+    body: '',
+    pictures: [],
+    files: [],
+    needsLine: firstLine,
+    faults,
+  }
+  const parts = split(text)
+  if (!parts) {
+    faults.push({
+      file,
+      line: 1,
+      message: 'It does not begin with front matter: a line "---", keys, and a line "---" again.',
+    })
+    return parsed
+  }
+  parsed.body = parts.body
+  parsed.pictures = picturesIn(parts.body, parts.bodyLine)
+  if (parts.body.trim() === '')
+    faults.push({ file, line: parts.bodyLine, message: 'There is no text below the front matter.' })
+
+  const counter = new LineCounter()
+  const document = parseDocument(parts.matter, { lineCounter: counter, prettyErrors: false })
+  for (const { message, pos } of [...document.errors, ...document.warnings])
+    faults.push({
+      file,
+      line: counter.linePos(pos[0]).line + firstLine - 1,
+      message: `${message.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.'),
+    })
+  if (document.errors.length > 0) return parsed
+  let value: unknown
+  try {
+    // An alias can make a short file a very large document.
+    value = document.toJS({ maxAliasCount: 0 })
+  } catch {
+    faults.push({ file, line: firstLine, message: 'Anchors and aliases (&, *) are not read here.' })
+    return parsed
+  }
+
+  const report: Report = (path, message) => {
+    faults.push({ file, line: lineOf(document, counter, path), message })
+  }
+  parsed.needsLine = lineOf(document, counter, ['needs', 'labs'])
+  const read = LabFile.safeParse(value)
+  if (!read.success) {
+    for (const issue of read.error.issues)
+      if (issue.code === 'unrecognized_keys')
+        for (const key of issue.keys)
+          faults.push({
+            file,
+            line: keyLine(document, counter, issue.path, key),
+            message: `There is no key ${JSON.stringify(key)}${issue.path.length > 0 ? ` in ${place(issue.path)}` : ''}.`,
+          })
+      else report(issue.path, zodMessage(issue))
+  } else {
+    const lab = read.data
+    parsed.files = (['starter', 'solution'] as const).map((key) => ({
+      path: lab[key],
+      line: lineOf(document, counter, [key]),
+    }))
+    checkNames(lab, report)
+    checkRungs(lab, references, report)
+    checkMetrics(lab, report)
+    checkAnswers(lab, report)
+    checkStarterFails(lab, report)
+    if (faults.length === 0) parsed.lab = lab
+  }
+  faults.sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+  return parsed
+}

@@ -1,0 +1,222 @@
+/**
+ * ncu's CSV in pieces, so that its size does not matter: the raw page (a row a launch) and the details
+ * page (a row a metric, and a row a piece of advice). Each launch is handed out as it is whole, and none
+ * is kept; when no more are wanted, rows are counted and not read. Log lines may stand before, between
+ * and after the rows.
+ */
+import { inputError } from '../../domain/errors'
+import { columnsOf, missingColumns, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
+import { NumberStyle } from './ncu-csv-locale'
+import { QuotedRow } from './ncu-csv-row'
+import { DetailsPage, isDetailsHeader } from './ncu-details'
+import { ncuMessages, type NcuMessage } from './ncu-failure'
+
+/** Takes a launch; false when it wants no more. */
+export type TakeLaunch = (launch: NcuLaunch) => boolean
+
+export interface NcuCsv {
+  page: 'raw' | 'details'
+  /** Launches that were handed out or only counted. */
+  total: number
+  /** What ncu said around the table; the first of it, where there is much. */
+  messages: NcuMessage[]
+  notes: string[]
+}
+
+/** The widest raw page known is 0.2 MB a row. */
+const maxLine = 32 * 2 ** 20
+const maxNotes = 20
+const maxLogLines = 200
+const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
+
+/** Calls back for each line; keeps no more than the line under way. */
+class Lines {
+  #rest = ''
+  /** `ended`: the line has its end, and so was not cut off. */
+  constructor(readonly onLine: (line: string, ended: boolean) => void) {}
+
+  push(text: string): void {
+    const end = text.lastIndexOf('\n')
+    if (end < 0) {
+      this.#rest += text
+      if (this.#rest.length > maxLine)
+        throw inputError(
+          `A line is longer than ${maxLine / 2 ** 20} MB: this is no table of ncu.`,
+          'Name what `ncu --csv --page raw` printed.',
+        )
+      return
+    }
+    let at = 0
+    for (let next = text.indexOf('\n'); next >= 0; next = text.indexOf('\n', at)) {
+      const line = at === 0 ? this.#rest + text.slice(0, next) : text.slice(at, next)
+      this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line, true)
+      at = next + 1
+    }
+    this.#rest = text.slice(at)
+  }
+
+  end(): void {
+    if (this.#rest !== '') this.onLine(this.#rest, false)
+    this.#rest = ''
+  }
+}
+
+/** A line's cells, quoted or not; none where a quote is not closed or something follows it. */
+function splitCells(line: string, delimiter: string): string[] {
+  const cells: string[] = []
+  for (let at = 0; ; at += 1) {
+    if (line[at] === '"') {
+      let end = line.indexOf('"', at + 1)
+      while (end >= 0 && line[end + 1] === '"') end = line.indexOf('"', end + 2)
+      if (end < 0) return []
+      cells.push(line.slice(at + 1, end).replaceAll('""', '"'))
+      at = end + 1
+    } else {
+      const end = line.indexOf(delimiter, at)
+      cells.push(end < 0 ? line.slice(at) : line.slice(at, end))
+      at = end < 0 ? line.length : end
+    }
+    if (at >= line.length) return cells
+    if (line[at] !== delimiter) return []
+  }
+}
+
+class Reader {
+  readonly result: NcuCsv = { page: 'raw', total: 0, messages: [], notes: [] }
+  readonly #style = new NumberStyle()
+  readonly #log: string[] = []
+  #header: string[] = []
+  #columns: Columns | null = null
+  #quick: QuotedRow | null = null
+  #delimiter = ','
+  #quoted = true
+  #details: DetailsPage | null = null
+  #rows = 0
+  #wanted = true
+
+  constructor(readonly take: TakeLaunch) {}
+
+  line(line: string, ended: boolean): void {
+    // Two runs of ncu into one file: a new header, whose columns may be others.
+    if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
+      this.#header = []
+      this.#columns = null
+      this.#rows = 0
+    }
+    if (this.#header.length === 0) return this.#beforeTable(line)
+    if (this.#quoted ? !line.startsWith('"') : !line.includes(this.#delimiter)) {
+      this.#logLine(line)
+      return
+    }
+    if (!this.#wanted) {
+      this.result.total += 1
+      return
+    }
+    if (this.#quickRow(line)) return
+    const cells = this.#split(line)
+    if (!this.#isWhole(cells)) {
+      // A line of text with a comma in it is no row of a table without quotes.
+      if (this.#quoted) this.#note(`A row cannot be read: ${JSON.stringify(line.slice(0, 40))}.`)
+      return
+    }
+    if (!this.#quoted && !ended) {
+      // No quote tells whether its last figure is whole.
+      this.#note('The last row has no line end and may be cut off; it is left out.')
+      return
+    }
+    this.#rows += 1
+    if (this.#rows === 1 && cells[0] === '' && this.#details === null) {
+      this.#columns = columnsOf(this.#header, cells)
+      return
+    }
+    this.#row(cells)
+  }
+
+  end(): NcuCsv {
+    if (this.#details !== null) this.result.total = this.#details.end()
+    this.result.messages = ncuMessages(this.#log.join('\n'))
+    return this.result
+  }
+
+  #row(cells: string[]): void {
+    if (this.#details !== null) return this.#details.add(cells, this.#style)
+    this.#columns ??= columnsOf(this.#header, [])
+    this.#style.look(cells, this.#columns)
+    this.#launch(parseLaunch(this.#columns, cells, this.result.notes, this.#style.read))
+    this.#style.rowDone()
+  }
+
+  /** A row as ncu prints it, once the first rows have told the columns and the decimal sign. */
+  #quickRow(line: string): boolean {
+    if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)
+      return false
+    if (this.#quick?.columns !== this.#columns) this.#quick = new QuotedRow(this.#columns)
+    const row = this.#quick
+    if (!row.read(line)) return false
+    this.#launch(
+      parseLaunch(row.columns, row.cells, this.result.notes, this.#style.read, row.numbers),
+    )
+    return true
+  }
+
+  #launch(launch: NcuLaunch | null): void {
+    if (launch === null) {
+      if (this.result.notes.length > maxNotes) this.result.notes.length = maxNotes
+      return
+    }
+    this.result.total += 1
+    this.#wanted = this.take(launch)
+  }
+
+  #beforeTable(line: string): void {
+    const found = header.exec(line)
+    if (found === null) return this.#logLine(line)
+    this.#quoted = found[1] !== undefined
+    this.#delimiter = (found[1] ?? found[2])!
+    const cells = this.#split(line.slice(found.index))
+    if (this.#quoted && !line.endsWith('"'))
+      return this.#note("ncu's table ends in the middle of its header.")
+    const lacking = missingColumns(cells)
+    if (lacking !== null) return this.#note(lacking)
+    this.#header = cells
+    if (!isDetailsHeader(cells)) return
+    this.result.page = 'details'
+    this.#details = new DetailsPage(cells, this.take)
+  }
+
+  #isWhole({ length }: string[]): boolean {
+    return length === this.#header.length || length === this.#details?.metricCells
+  }
+
+  #split(line: string): string[] {
+    // A metric's row of the details page ends in a comma, the columns of advice left out.
+    const text = line.endsWith(this.#delimiter) ? line.slice(0, -1) : line
+    if (this.#quoted && text.endsWith('"')) {
+      const cells = text.slice(1, -1).split(`"${this.#delimiter}"`)
+      // The count tells whether a quoted delimiter inside a cell was taken for the end of one.
+      if (this.#isWhole(cells))
+        return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
+    }
+    return splitCells(this.#quoted ? text : line, this.#delimiter)
+  }
+
+  #logLine(line: string): void {
+    if (line.startsWith('==') && this.#log.length < maxLogLines) this.#log.push(line)
+  }
+
+  #note(text: string): void {
+    if (this.result.notes.length < maxNotes) this.result.notes.push(text)
+  }
+}
+
+export async function readNcuCsv(chunks: AsyncIterable<string>, take: TakeLaunch): Promise<NcuCsv> {
+  const reader = new Reader(take)
+  const lines = new Lines((line, ended) => reader.line(line, ended))
+  let first = true
+  for await (const chunk of chunks) {
+    lines.push(first ? chunk.replace(/^\uFEFF/, '') : chunk)
+    first = false
+  }
+  lines.end()
+  return reader.end()
+}

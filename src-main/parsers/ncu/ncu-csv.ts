@@ -1,0 +1,252 @@
+/**
+ * `ncu --csv --page raw`: a header row, a row of units, then a row a launch, in the middle of what
+ * ncu (`==PROF==`, `==WARNING==`) and the profiled program said. The same text comes from a run, with
+ * or without `-o`, and from `--import`.
+ *
+ * Values come out in ncu's base units. A cell without a figure is null, never 0. A row that was cut
+ * off is left out and noted; a table in a locale with a decimal comma is refused, because half its
+ * figures could be read wrongly.
+ */
+import { parse } from 'csv-parse/sync'
+import type { Rule } from '../../domain/session/deep'
+import { inputError } from '../../domain/errors'
+import { ncuMessages, type NcuMessage } from './ncu-failure'
+import { hasDecimalComma, parseNcuCell, toBaseUnit } from './ncu-values'
+
+export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
+export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
+
+export interface NcuValue {
+  /** null: ncu had no figure for this launch. */
+  value: number | string | null
+  /** ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
+  unit: string
+}
+
+export type Extent = [number, number, number]
+
+export interface NcuLaunch {
+  id: number
+  processId: number | null
+  kernelName: string
+  /** The innermost push/pop range of NVTX's default domain; null outside of any. */
+  rung: string | null
+  /** null in tables of an older ncu, which have a column for the time in place of these. */
+  grid: Extent | null
+  block: Extent | null
+  /** Replay passes that collecting took. */
+  passes: number | null
+  device: number | null
+  computeCapability: string | null
+  /** By ncu's name. */
+  metrics: Record<string, NcuValue>
+  /** ncu's advice, where the page has any. */
+  rules?: Rule[]
+}
+
+export interface NcuReport {
+  launches: NcuLaunch[]
+  /** What ncu said, in its order. */
+  messages: NcuMessage[]
+  /** What could not be read of the table, each as a sentence. */
+  notes: string[]
+}
+
+const headerStart = '"ID","Process ID"'
+const descriptive = new Set([
+  'ID',
+  'Process ID',
+  'Process Name',
+  'Host Name',
+  'Kernel Name',
+  'Kernel Time',
+  'Context',
+  'Stream',
+  'Block Size',
+  'Grid Size',
+  'Device',
+  'CC',
+])
+const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
+
+/** A row that was not cut off: every quote in it is closed. */
+export const isWhole = (line: string): boolean =>
+  line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
+
+/** The CSV lines from the header on; those of the program between or after them are left out. */
+function tableLines(text: string, notes: string[]): string[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const first = lines.findIndex((line) => line.includes(headerStart))
+  if (first < 0) return []
+  const header = lines[first]!
+  const rows = [header.slice(header.indexOf(headerStart)), ...lines.slice(first + 1)].filter(
+    (line) => line.startsWith('"'),
+  )
+  return rows.filter((line, index) => {
+    if (isWhole(line)) return true
+    notes.push(
+      index === 0
+        ? "ncu's table ends in the middle of its header."
+        : `ncu's table ends in the middle of a row: ${JSON.stringify(line.slice(0, 40))}.`,
+    )
+    return false
+  })
+}
+
+/** `466  "<default domain>:03_a:none:…"`, outermost first; other domains belong to libraries. */
+function innermostRange(cell: string): string | null {
+  const domain = '<default domain>:'
+  const ranges = [...cell.matchAll(/"([^"]*)"/g)]
+    .map(([, range = '']) => range)
+    .filter((range) => range.startsWith(domain))
+  // After the name come payload type and value, colour type and value, message type and message.
+  return ranges.at(-1)?.slice(domain.length).split(':').slice(0, -6).join(':') || null
+}
+
+function parseExtent(cell: string): Extent | null {
+  const [x, y, z] = cell.match(/\d+/g)?.map(Number) ?? []
+  return x === undefined || y === undefined || z === undefined ? null : [x, y, z]
+}
+
+const asNumber = (cell: string | undefined): number | null => {
+  const value = parseNcuCell(cell ?? '')
+  return typeof value === 'number' ? value : null
+}
+
+/** Without these a row says nothing of a launch. */
+const needed = ['ID', 'Kernel Name']
+
+/** Why a table with this header has no launches, as a sentence; null where nothing is missing. */
+export function missingColumns(header: readonly string[]): string | null {
+  const missing = needed.filter((column) => !header.includes(column))
+  return missing.length === 0
+    ? null
+    : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the whole raw page.`
+}
+
+/** A column of figures. */
+interface MetricColumn {
+  at: number
+  name: string
+  unit: string
+  /** To the base unit. */
+  factor: number
+  /** It has a unit, so that what is in it is surely a figure. */
+  measured: boolean
+}
+
+/** Where a table's header has what; made once for all its rows. */
+export interface Columns {
+  count: number
+  id: number
+  process: number
+  kernel: number
+  block: number
+  grid: number
+  device: number
+  capability: number
+  ranges: number
+  metrics: readonly MetricColumn[]
+}
+
+/** `units` is the row below the header; empty where there is none. */
+export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
+  const metrics = header.flatMap((name, at): MetricColumn[] => {
+    if (descriptive.has(name) || isRange(name)) return []
+    const text = units[at] ?? ''
+    return [{ at, name, ...toBaseUnit(text), measured: text !== '' }]
+  })
+  return {
+    count: header.length,
+    id: header.indexOf('ID'),
+    process: header.indexOf('Process ID'),
+    kernel: header.indexOf('Kernel Name'),
+    block: header.indexOf('Block Size'),
+    grid: header.indexOf('Grid Size'),
+    device: header.indexOf('Device'),
+    capability: header.indexOf('CC'),
+    ranges: header.findIndex((column) => column.includes('Push/Pop_Range')),
+    metrics,
+  }
+}
+
+/** How a cell is read, which the locale of the table decides. */
+export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
+
+/** ncu under LC_ALL=C, as we call it. */
+const readPlain: ReadCell = (cell, { name, measured }) => {
+  if (measured && hasDecimalComma(cell))
+    throw inputError(
+      `ncu wrote ${name} as ${cell}: its numbers have a decimal comma.`,
+      'Run ncu again with LC_ALL=C in its environment.',
+    )
+  return parseNcuCell(cell)
+}
+
+/**
+ * A row as a launch; null, with a note, where it is not one. Where `numbers` holds a value it stands for
+ * the cell.
+ */
+export function parseLaunch(
+  columns: Columns,
+  row: readonly string[],
+  notes: string[],
+  read: ReadCell = readPlain,
+  numbers?: Float64Array,
+): NcuLaunch | null {
+  const cell = (at: number): string => row[at] ?? ''
+  const id = asNumber(cell(columns.id))
+  const grid = parseExtent(cell(columns.grid))
+  const block = parseExtent(cell(columns.block))
+  const shapeless = (columns.grid >= 0 && !grid) || (columns.block >= 0 && !block)
+  if (id === null || row.length !== columns.count || shapeless) {
+    notes.push(`A row of ncu's table cannot be read: ${JSON.stringify(row.slice(0, 2).join(','))}.`)
+    return null
+  }
+  // Without a prototype: a column may have any name, and thousands of them go in faster.
+  const metrics = Object.create(null) as Record<string, NcuValue>
+  for (const column of columns.metrics) {
+    const known = numbers === undefined ? NaN : numbers[column.at]!
+    const value = Number.isNaN(known) ? read(row[column.at] ?? '', column) : known
+    metrics[column.name] = {
+      value: typeof value === 'number' ? value * column.factor : value,
+      unit: column.unit,
+    }
+  }
+  const passes = metrics.profiler__replayer_passes?.value
+  return {
+    id,
+    processId: asNumber(cell(columns.process)),
+    kernelName: cell(columns.kernel),
+    rung: innermostRange(cell(columns.ranges)),
+    grid,
+    block,
+    passes: typeof passes === 'number' ? passes : null,
+    device: asNumber(cell(columns.device)),
+    computeCapability: cell(columns.capability) || null,
+    metrics,
+  }
+}
+
+/** All launches in ncu's output; none when it holds no table (see recognizeNcuFailure for why). */
+export function parseNcuRawCsv(text: string): NcuReport {
+  const notes: string[] = []
+  const messages = ncuMessages(text)
+  const rows: string[][] = parse(tableLines(text, notes).join('\n'), { relax_column_count: true })
+  const [header, ...rest] = rows
+  if (!header || header[0] !== 'ID') return { launches: [], messages, notes }
+  if (header.includes('Metric Name'))
+    throw inputError(
+      "This is ncu's details page, with a row a metric.",
+      'Export the raw page: ncu --import FILE --csv --page raw.',
+    )
+  const lacking = missingColumns(header)
+  if (lacking !== null) return { launches: [], messages, notes: [...notes, lacking] }
+  const hasUnits = rest[0]?.[0] === ''
+  const columns = columnsOf(header, hasUnits ? rest[0]! : [])
+  const launches = rest
+    .slice(hasUnits ? 1 : 0)
+    .map((row) => parseLaunch(columns, row, notes))
+    .filter((launch) => launch !== null)
+  return { launches, messages, notes }
+}

@@ -1,0 +1,196 @@
+/** ncu's pages of one report → what the deep level knows of each rung. */
+import {
+  deepSchemaVersion,
+  type DeepKernel,
+  type DeepProfile,
+  type Instruction,
+  type Place,
+  type Rule,
+  type SourceLine,
+} from '../../domain/session/deep'
+import type { NcuLaunch } from './ncu-csv'
+import type { SassRow, SourcePage, SourceSection } from './ncu-source'
+
+export interface DeepPages {
+  /** Every instruction of every kernel, also of those without line information. */
+  sass: SourcePage
+  /** Lines beside their instructions; only kernels with line information are on it. */
+  lines: SourcePage
+  /** By ncu's launch id. */
+  rules: ReadonlyMap<number, Rule[]>
+  /** From the path that the compiler recorded to the file's name in the session. */
+  nameOf: (path: string) => string
+}
+
+type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
+
+/**
+ * One name in two notations: the source page says `void tile<(int)32>(float *)` where the table says
+ * `void tile<32>(float *)`, and templates may come with or without their return type.
+ */
+const plainName = (name: string): string =>
+  name
+    .replaceAll(/\((?:bool|(?:unsigned |signed )?(?:char|short|int|long long|long))\)(?=-?\d)/g, '')
+    .replace(/^(?:void|static|inline) /, '')
+    .replaceAll(/\s+/g, '')
+
+/**
+ * Sections by launch. They come in the order of the launches, several in a row for a launch whose
+ * instructions come from several files, and none for a launch that the page has nothing of. Variants of one
+ * source have kernels of one name: `isCodeOf` tells theirs apart.
+ */
+function assignSections(
+  launches: readonly Launch[],
+  { sections }: SourcePage,
+  isCodeOf: (launch: Launch, section: SourceSection) => boolean = () => true,
+): Map<number, SourceSection[]> {
+  const assigned = new Map<number, SourceSection[]>()
+  let at = -1
+  for (const section of sections) {
+    const name = plainName(section.kernelName)
+    const isOf = (launch: Launch): boolean =>
+      plainName(launch.kernelName) === name && isCodeOf(launch, section)
+    const own = at < 0 ? undefined : assigned.get(launches[at]!.id)
+    const goesOn =
+      own !== undefined &&
+      isOf(launches[at]!) &&
+      section.file !== null &&
+      !own.some(({ file }) => file === section.file)
+    if (goesOn) {
+      own.push(section)
+      continue
+    }
+    const next = launches.findIndex((launch, index) => index > at && isOf(launch))
+    if (next < 0) continue
+    at = next
+    assigned.set(launches[at]!.id, [section])
+  }
+  return assigned
+}
+
+/** Whether a section has an instruction at an address where the launch has one, by the view of SASS. */
+function sharesAddresses(
+  sass: ReadonlyMap<number, readonly SourceSection[]>,
+): (launch: Launch, section: SourceSection) => boolean {
+  const addresses = new Map<number, Set<number>>()
+  for (const [id, sections] of sass)
+    addresses.set(
+      id,
+      new Set(sections.flatMap(({ instructions }) => instructions.map(({ address }) => address))),
+    )
+  return ({ id }, { instructions }) => {
+    const own = addresses.get(id)
+    return !own || instructions.length === 0 || instructions.some(({ address }) => own.has(address))
+  }
+}
+
+/** `@!P0  BRA 0x7f67037a2ee0` → `@!P0 BRA 0x8e0`: where the kernel was loaded says nothing. */
+function relativeText(text: string, base: number, end: number): string {
+  return text
+    .trim()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/0x[0-9a-f]{6,16}/g, (word) => {
+      const target = Number.parseInt(word, 16)
+      return target >= base && target <= end ? `0x${(target - base).toString(16)}` : word
+    })
+}
+
+const opcodeOf = (text: string): string => text.replace(/^@!?\w+\s+/, '').split(/[\s;,]/)[0] ?? text
+
+function toInstructions(
+  rows: readonly SassRow[],
+  places: ReadonlyMap<number, Place[]>,
+): Instruction[] {
+  const sorted = [...rows].sort((a, b) => a.address - b.address)
+  const base = sorted[0]?.address ?? 0
+  const end = sorted.at(-1)?.address ?? 0
+  return sorted.map(({ address, text, line: _line, ...work }, index) => {
+    const [place, ...further] = places.get(address) ?? []
+    const relative = relativeText(text, base, end)
+    return {
+      index,
+      offset: address - base,
+      text: relative,
+      opcode: opcodeOf(relative),
+      file: place?.file ?? null,
+      line: place?.line ?? null,
+      ...(further.length > 0 ? { inlinedFrom: further } : {}),
+      ...work,
+    }
+  })
+}
+
+function countOpcodes(instructions: readonly Instruction[]): Record<string, number> | null {
+  const opcodes: Record<string, number> = {}
+  for (const { opcode, executed } of instructions) {
+    if (executed === null) return null
+    // What is only there for padding was never executed.
+    if (executed > 0) opcodes[opcode] = (opcodes[opcode] ?? 0) + executed
+  }
+  return instructions.length === 0 ? null : opcodes
+}
+
+function toKernel(
+  { id, kernelName }: Launch,
+  sass: readonly SourceSection[],
+  withLines: readonly SourceSection[],
+  { rules, nameOf }: DeepPages,
+): DeepKernel {
+  const places = new Map<number, Place[]>()
+  const lines: SourceLine[] = []
+  for (const section of withLines) {
+    const file = nameOf(section.file ?? '')
+    for (const { line, text, ...work } of section.lines)
+      lines.push({ file, line, text: text === '' ? null : text, ...work })
+    for (const { address, line } of section.instructions)
+      if (line !== null) places.set(address, [...(places.get(address) ?? []), { file, line }])
+  }
+  const rows = sass.length > 0 ? sass : withLines
+  const byAddress = new Map(
+    rows.flatMap(({ instructions }) => instructions).map((row) => [row.address, row]),
+  )
+  const instructions = toInstructions([...byAddress.values()], places)
+  return {
+    name: kernelName,
+    instructions,
+    lines,
+    opcodes: countOpcodes(instructions),
+    rules: rules.get(id) ?? [],
+  }
+}
+
+function notesOn({ name, instructions, lines }: DeepKernel): string[] {
+  if (instructions.length === 0) return [`ncu showed no instructions of ${name}.`]
+  if (lines.length === 0)
+    return [`${name} was built without line information: its instructions have no source line.`]
+  return []
+}
+
+/** Deep profiles by rung; launches outside of any NVTX range are left out. */
+export function toDeepProfiles(
+  launches: readonly Launch[],
+  pages: DeepPages,
+): Map<string, DeepProfile> {
+  const sass = assignSections(launches, pages.sass)
+  const withLines = assignSections(launches, pages.lines, sharesAddresses(sass))
+  const profiles = new Map<string, DeepProfile>()
+  for (const launch of launches) {
+    if (launch.rung === null) continue
+    const kernel = toKernel(
+      launch,
+      sass.get(launch.id) ?? [],
+      withLines.get(launch.id) ?? [],
+      pages,
+    )
+    const profile = profiles.get(launch.rung) ?? {
+      schema: deepSchemaVersion,
+      rung: launch.rung,
+      kernels: [],
+      notes: [...pages.sass.notes, ...pages.lines.notes],
+    }
+    profile.kernels.push(kernel)
+    profile.notes.push(...notesOn(kernel))
+    profiles.set(launch.rung, profile)
+  }
+  return profiles
+}

@@ -1,0 +1,114 @@
+/**
+ * Launches of one rung as ncu reported them → the registry's metrics, in the registry's units. A rung
+ * may launch several kernels; how they add up is the registry's `aggregate`. What cannot be said is
+ * `unavailable`, with the reason.
+ */
+import { english } from '../../domain/messages/message'
+import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
+import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/metric-definition'
+import { notAsked, withDerived } from '../../domain/session/registry-figures'
+import type { Unit } from '../../domain/metrics/units'
+import type { NcuLaunch } from './ncu-csv'
+import { unitOf } from './ncu-rep-units'
+
+const durationName = 'gpu__time_duration.sum'
+
+/**
+ * What ncu's base unit is multiplied by to give the registry's; 1 where they are the same thing. A
+ * figure of these without a unit could be off by a factor.
+ */
+const conversions: Partial<Record<Unit, Record<string, number>>> = {
+  ms: { ns: 1e-6 },
+  s: { ns: 1e-9 },
+  MHz: { hz: 1e-6 },
+  // A sector of every cache is 32 bytes, on all GPUs that ncu knows.
+  bytes: { sector: 32 },
+}
+
+const numberOf = (launch: NcuLaunch, name: string): number | null => {
+  const value = launch.metrics[name]?.value
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
+
+type Result = { value: number } | { reason: string }
+
+function aggregate(
+  launches: readonly NcuLaunch[],
+  values: readonly number[],
+  how: MetricDefinition['aggregate'],
+): Result {
+  const only = values[0]
+  if (values.length === 1 && only !== undefined) return { value: only }
+  if (how === 'sum') return { value: values.reduce((sum, value) => sum + value, 0) }
+
+  const durations = launches.map(durationOf)
+  if (durations.some((duration) => duration <= 0))
+    return {
+      reason: english('records.noDurations', {
+        count: launches.length,
+        metricName: durationName,
+      }),
+    }
+  if (how === 'longest-kernel') return { value: values[durations.indexOf(Math.max(...durations))]! }
+  const total = durations.reduce((sum, duration) => sum + duration, 0)
+  return {
+    value: values.reduce((sum, value, index) => sum + value * (durations[index]! / total), 0),
+  }
+}
+
+/** Why none of the names gave a figure: no column at all, or a column without one. */
+function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): string {
+  const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
+  if (!reported) return english('records.notReported', { names: names.join(' or ') })
+  const kernel = launches.find((launch) => numberOf(launch, reported) === null)?.kernelName
+  return english('records.noFigure', { metricName: reported, kernel: kernel ?? '' })
+}
+
+function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition): MetricValue {
+  const { unit, ncu: names } = definition
+  if (launches.length === 0) return unavailable(unit, english('records.noKernelProfiled'))
+  for (const name of names) {
+    const values = launches.map((launch) => numberOf(launch, name))
+    if (!values.every((value) => value !== null)) continue
+    const reported = launches[0]!.metrics[name]!.unit
+    if (unit === '%' && reported !== '%' && reported !== '')
+      return unavailable(unit, english('records.notPercent', { metricName: name, unit: reported }))
+    const result = aggregate(launches, values, definition.aggregate)
+    if ('reason' in result) return unavailable(unit, result.reason)
+    // A table without a row of units: a name of ncu's scheme says its unit.
+    const from = reported || unitOf(name)
+    if (from === '' && conversions[unit])
+      return unavailable(unit, english('records.noUnit', { metricName: name }))
+    const factor = conversions[unit]?.[from] ?? 1
+    return { value: result.value * factor, unit, evidence: 'measured' }
+  }
+  return unavailable(unit, missingReason(launches, names))
+}
+
+/**
+ * Every metric of the level, by registry id. `asked` are the names that ncu was asked for, where they are
+ * known: what an older run did not ask for is not missing on its GPU.
+ */
+export function toMetrics(
+  launches: readonly NcuLaunch[],
+  level: ProfileLevel,
+  asked?: ReadonlySet<string>,
+): Record<string, MetricValue> {
+  const reported = (name: string): boolean => launches.some(({ metrics }) => metrics[name])
+  const counted = metricsAtLevel(level).filter(({ derived }) => !derived)
+  return withDerived(
+    level,
+    Object.fromEntries(
+      counted.map((definition) => [
+        definition.id,
+        launches.length > 0 &&
+        asked &&
+        !definition.ncu.some((name) => asked.has(name) || reported(name))
+          ? notAsked(definition)
+          : toMetric(launches, definition),
+      ]),
+    ),
+  )
+}

@@ -1,0 +1,153 @@
+/**
+ * What is read of ncu's report, as a protobuf description. The numbers are facts of the format, found
+ * in reports and held against the CSV that ncu prints of them (test/parsers/ncu/ncu-rep.test.ts); the names
+ * are ours. Everything else in a report (machine code, sections, sampled instances) is skipped on the
+ * wire and takes no memory.
+ */
+import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
+import { BinaryReader } from '@bufbuild/protobuf/wire'
+import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorProtoSchema,
+} from '@bufbuild/protobuf/wkt'
+
+/** Field name → number and type; a type is a scalar or a message of this table, `[]` repeats it. */
+const description = {
+  FileHeader: { version: [1, 'uint32'] },
+  /** Stands before each block; says what the block's payload holds. */
+  BlockHeader: {
+    sources: [1, 'uint32'],
+    results: [2, 'uint32'],
+    session: [3, 'Session'],
+    strings: [4, 'StringTable'],
+    payloadBytes: [5, 'uint32'],
+    ranges: [7, 'uint32'],
+  },
+  /** Grows from block to block: a name's index counts from the first table of the file. */
+  StringTable: { entries: [1, 'string[]'] },
+  Session: {
+    /** Seconds since 1970. */
+    createdAt: [2, 'uint64'],
+    versions: [8, 'Version[]'],
+    commandLine: [11, 'string'],
+  },
+  Version: { tool: [1, 'string'], version: [2, 'string'] },
+  /** One kernel launch. */
+  Result: {
+    processId: [1, 'uint32'],
+    mangledName: [5, 'string'],
+    functionName: [6, 'string'],
+    demangledName: [7, 'string'],
+    grid: [10, 'Extent'],
+    block: [11, 'Extent'],
+    metrics: [13, 'Metric[]'],
+    nvtx: [21, 'Nvtx'],
+  },
+  Extent: { x: [1, 'uint64'], y: [2, 'uint64'], z: [3, 'uint64'] },
+  Metric: { name: [1, 'uint32'], value: [2, 'Value'] },
+  Value: {
+    text: [1, 'string'],
+    float: [2, 'float'],
+    double: [3, 'double'],
+    uint32: [4, 'uint32'],
+    uint64: [5, 'uint64'],
+  },
+  Nvtx: { domains: [1, 'NvtxDomain[]'], threads: [2, 'NvtxThread[]'] },
+  NvtxDomain: { id: [1, 'uint64'], name: [2, 'string'] },
+  NvtxThread: { id: [1, 'uint64'], stacks: [2, 'NvtxStack[]'] },
+  NvtxStack: { domain: [1, 'uint64'], ranges: [3, 'NvtxRange[]'] },
+  /** `order` grows with each call of the process, so the innermost range has the highest. */
+  NvtxRange: { name: [1, 'string'], order: [3, 'uint64'] },
+} as const satisfies Record<string, Record<string, readonly [number, string]>>
+
+interface Scalars {
+  string: string
+  float: number
+  double: number
+  uint32: number
+  uint64: bigint
+}
+type Name = keyof typeof description
+type TypeOf<T extends string> = T extends `${infer E}[]`
+  ? Exclude<TypeOf<E>, undefined>[]
+  : T extends keyof Scalars
+    ? Scalars[T]
+    : T extends Name
+      ? MessageOf<T> | undefined
+      : never
+type FieldsOf<N extends Name> = (typeof description)[N]
+type Choice = {
+  [F in keyof FieldsOf<'Value'>]: { case: F; value: TypeOf<FieldsOf<'Value'>[F][1]> }
+}[keyof FieldsOf<'Value'>]
+
+/** A scalar that a message does not hold reads as 0 or ''. */
+export type MessageOf<N extends Name> = N extends 'Value'
+  ? Message & { choice: Choice | { case: undefined; value?: undefined } }
+  : Message & {
+      [F in keyof FieldsOf<N>]: FieldsOf<N>[F] extends readonly [number, infer T extends string]
+        ? TypeOf<T>
+        : never
+    }
+
+const scalarTypes: Record<keyof Scalars, FieldDescriptorProto_Type> = {
+  string: FieldDescriptorProto_Type.STRING,
+  float: FieldDescriptorProto_Type.FLOAT,
+  double: FieldDescriptorProto_Type.DOUBLE,
+  uint32: FieldDescriptorProto_Type.UINT32,
+  uint64: FieldDescriptorProto_Type.UINT64,
+}
+const isScalar = (type: string): type is keyof Scalars => Object.hasOwn(scalarTypes, type)
+const packageName = 'report'
+
+const fieldOf = (message: string, name: string, number: number, type: string) => {
+  const element = type.replace('[]', '')
+  return {
+    name,
+    number,
+    label:
+      element === type ? FieldDescriptorProto_Label.OPTIONAL : FieldDescriptorProto_Label.REPEATED,
+    ...(isScalar(element)
+      ? { type: scalarTypes[element] }
+      : { type: FieldDescriptorProto_Type.MESSAGE, typeName: `.${packageName}.${element}` }),
+    // A metric has one value: which of the fields it is in tells its type.
+    ...(message === 'Value' ? { oneofIndex: 0 } : {}),
+  }
+}
+
+const registry = createFileRegistry(
+  create(FileDescriptorProtoSchema, {
+    name: 'report.proto',
+    package: packageName,
+    // proto2 does not reject text that is not UTF-8: one odd kernel name must not cost the launch.
+    syntax: 'proto2',
+    messageType: Object.entries(description).map(([name, fields]) => ({
+      name,
+      field: Object.entries(fields).map(([field, [number, type]]) =>
+        fieldOf(name, field, number, type),
+      ),
+      ...(name === 'Value' ? { oneofDecl: [{ name: 'choice' }] } : {}),
+    })),
+  }),
+  () => undefined,
+)
+
+/** Throws what the protobuf library throws where the bytes are no such message. */
+export function decode<N extends Name>(name: N, bytes: Uint8Array): MessageOf<N> {
+  const schema = registry.getMessage(`${packageName}.${name}`) as GenMessage<MessageOf<N>>
+  return fromBinary(schema, bytes, { readUnknownFields: false }) as MessageOf<N>
+}
+
+/** How many metrics a Result holds, without reading them: a message for each takes memory. */
+export function countMetrics(result: Uint8Array): number {
+  const [metrics] = description.Result.metrics
+  const reader = new BinaryReader(result)
+  let count = 0
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag()
+    if (field === metrics) count += 1
+    reader.skip(wireType, field)
+  }
+  return count
+}

@@ -1,0 +1,252 @@
+/**
+ * ncu's own report, `.ncu-rep`: the word `NVR\0`, a file header, then blocks of a header and a payload,
+ * each part a protobuf message behind its length. A launch lies in the payload; the names of its metrics
+ * lie in string tables that grow from block to block.
+ *
+ * A file that ends early gives the launches before the cut and a note that says what is missing. Lengths
+ * are checked against what is there before anything is read, so that foreign bytes cost nothing.
+ */
+import { inputError } from '../../domain/errors'
+import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
+import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
+import { unitOf } from './ncu-rep-units'
+
+export interface NcuRep {
+  launches: NcuLaunch[]
+  /** What could not be read, each as a sentence. */
+  notes: string[]
+  /** `2025.3.1.0`; null where the report does not say. */
+  ncuVersion: string | null
+  /** When the report was begun. */
+  createdAt: Date | null
+  /** The call that made it; holds paths of the machine. */
+  commandLine: string | null
+}
+
+const magic = [0x4e, 0x56, 0x52, 0]
+/** The highest file version that was held against ncu's own print (2025.3.1). */
+const knownVersion = 7
+const maxNotes = 20
+
+export const isNcuRep = (bytes: Uint8Array): boolean =>
+  magic.every((byte, index) => bytes[index] === byte)
+
+/**
+ * Behind so many entries that are none, the rest is foreign bytes: a gigabyte of them would take minutes.
+ * A launch has some thousand metrics; more would be a bomb for the memory.
+ */
+const maxUnreadable = 10_000
+const maxMetrics = 100_000
+/** String tables are some hundred kilobytes. */
+const maxHeaderBytes = 64 * 2 ** 20
+
+/** Thrown inside this file where the bytes end before what they announce. */
+class CutOff extends Error {}
+
+class Cursor {
+  readonly #view: DataView
+  constructor(
+    readonly bytes: Uint8Array,
+    public at = 0,
+  ) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  get left(): number {
+    return this.bytes.length - this.at
+  }
+
+  /** A view of the next bytes; nothing is copied. */
+  take(length: number): Uint8Array {
+    if (length > this.left) throw new CutOff()
+    this.at += length
+    return this.bytes.subarray(this.at - length, this.at)
+  }
+
+  takeSized(): Uint8Array {
+    if (this.left < 4) throw new CutOff()
+    const length = this.#view.getUint32(this.at, true)
+    this.at += 4
+    return this.take(length)
+  }
+}
+
+interface State extends NcuRep {
+  strings: string[]
+  ranges: number
+  unnamed: number
+  unreadable: number
+}
+
+export function parseNcuRep(bytes: Uint8Array): NcuRep {
+  if (!isNcuRep(bytes))
+    throw inputError(
+      'This is no report of ncu: it does not begin with NVR.',
+      'Name a .ncu-rep file that ncu --export has written, or the CSV that ncu --csv prints.',
+    )
+  const state: State = {
+    launches: [],
+    notes: [],
+    ncuVersion: null,
+    createdAt: null,
+    commandLine: null,
+    strings: [],
+    ranges: 0,
+    unnamed: 0,
+    unreadable: 0,
+  }
+  const cursor = new Cursor(bytes, magic.length)
+  try {
+    const { version } = decode('FileHeader', cursor.takeSized())
+    if (version > knownVersion)
+      state.notes.push(
+        `The report has format version ${version}; versions up to ${knownVersion} are known here, and what a newer one adds is left out.`,
+      )
+    while (cursor.left > 0) readBlock(cursor, state)
+  } catch (error) {
+    const missing =
+      state.launches.length === 0
+        ? 'no launch was reached'
+        : `launches behind the first ${state.launches.length} are missing`
+    state.notes.push(
+      error instanceof CutOff
+        ? `The report is cut off at byte ${bytes.length}: ${missing}.`
+        : `The report cannot be read from byte ${cursor.at} on (${sentence(error)}): ${missing}.`,
+    )
+  }
+  if (state.ranges > 0)
+    state.notes.push(
+      `${state.ranges} results are of ranges and not of kernels (ncu --replay-mode range); they are left out.`,
+    )
+  if (state.unreadable > maxNotes)
+    state.notes.push(`${state.unreadable} launches in all cannot be read.`)
+  if (state.unnamed > 0)
+    state.notes.push(
+      `${state.unnamed} values have no metric name in the report; they are left out.`,
+    )
+  const { launches, notes, ncuVersion, createdAt, commandLine } = state
+  return { launches, notes, ncuVersion, createdAt, commandLine }
+}
+
+const sentence = (error: unknown): string =>
+  error instanceof Error ? error.message.slice(0, 120) : String(error)
+
+/** Nothing is taken from a block whose header cannot be read: its length would be a guess. */
+function readBlock(cursor: Cursor, state: State): void {
+  const headerBytes = cursor.takeSized()
+  if (headerBytes.length === 0 || headerBytes.length > maxHeaderBytes)
+    throw new Error(`a block's header has ${headerBytes.length} bytes`)
+  const header = decode('BlockHeader', headerBytes)
+  readSession(header.session, state)
+  // One by one: a spread of a table of any size would not fit the stack.
+  for (const text of header.strings?.entries ?? []) state.strings.push(text)
+
+  const whole = header.payloadBytes <= cursor.left
+  const payload = new Cursor(cursor.take(Math.min(header.payloadBytes, cursor.left)))
+  const base = cursor.at - payload.bytes.length
+  for (let n = 0; n < header.sources; n += 1) payload.takeSized()
+  for (let n = 0; n < header.results; n += 1) {
+    const at = base + payload.at
+    const entry = payload.takeSized()
+    try {
+      if (countMetrics(entry) > maxMetrics)
+        throw new Error(`it has more than ${maxMetrics} metrics`)
+      const result = decode('Result', entry)
+      if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
+        throw new Error('it is empty')
+      // A field that is not there reads as 0, and a launch of 0 blocks is none.
+      if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
+        throw new Error('it has no grid or no block size')
+      state.launches.push(toLaunch(result, state))
+    } catch (error) {
+      state.unreadable += 1
+      if (state.unreadable <= maxNotes)
+        state.notes.push(
+          `The launch at byte ${at} cannot be read (${sentence(error)}); it is left out.`,
+        )
+      if (state.unreadable === maxUnreadable) throw new Error('it holds no launches')
+    }
+  }
+  state.ranges += header.ranges
+  if (!whole) throw new CutOff()
+}
+
+function readSession(session: MessageOf<'Session'> | undefined, state: State): void {
+  if (!session) return
+  const seconds = Number(session.createdAt)
+  // 8.64e12 is the last second that a Date can hold.
+  if (seconds > 0 && seconds < 8.64e12) state.createdAt ??= new Date(seconds * 1000)
+  if (session.commandLine) state.commandLine ??= session.commandLine
+  const target = session.versions.find(({ tool }) => tool.startsWith('Nsight Compute'))
+  state.ncuVersion ??= /^[\d.]+/.exec(target?.version ?? '')?.[0] ?? null
+}
+
+const extentOf = (extent: MessageOf<'Extent'> | undefined): Extent => [
+  Number(extent?.x ?? 0n),
+  Number(extent?.y ?? 0n),
+  Number(extent?.z ?? 0n),
+]
+
+/** `tile<(int)32>` → `tile<32>`, as ncu prints it. */
+const withoutCasts = (name: string): string =>
+  name.replaceAll(
+    /\((?:bool|(?:unsigned |signed )?(?:char|short|int|long long|long))\)(?=-?\d)/g,
+    '',
+  )
+
+function toLaunch(result: MessageOf<'Result'>, state: State): NcuLaunch {
+  const metrics = toMetrics(result.metrics, state)
+  const number = (name: string): number | null => {
+    const value = metrics[name]?.value
+    return typeof value === 'number' ? value : null
+  }
+  const major = number('device__attribute_compute_capability_major')
+  const minor = number('device__attribute_compute_capability_minor')
+  return {
+    id: state.launches.length,
+    processId: result.processId || null,
+    kernelName:
+      withoutCasts(result.demangledName) || result.functionName || result.mangledName || 'unnamed',
+    rung: innermostRange(result.nvtx),
+    grid: extentOf(result.grid),
+    block: extentOf(result.block),
+    passes: number('profiler__replayer_passes'),
+    device: number('device__attribute_device_index'),
+    computeCapability: major === null || minor === null ? null : `${major}.${minor}`,
+    metrics,
+  }
+}
+
+function toMetrics(
+  results: readonly MessageOf<'Metric'>[],
+  state: State,
+): Record<string, NcuValue> {
+  const metrics: Record<string, NcuValue> = {}
+  for (const { name: index, value } of results) {
+    const name = state.strings[index]
+    if (name === undefined) state.unnamed += 1
+    // Lists of other metrics, by which ncu lays out its pages; no figures.
+    else if (!/^(breakdown|group):/.test(name))
+      metrics[name] = { value: toFigure(value), unit: unitOf(name) }
+  }
+  return metrics
+}
+
+/** A metric that ncu had no figure for is there without a value, without text, or is nan. */
+function toFigure(value: MessageOf<'Value'> | undefined): number | string | null {
+  const figure = value?.choice.value
+  if (figure === undefined || typeof figure === 'string') return figure || null
+  const number = Number(figure)
+  return Number.isFinite(number) ? number : null
+}
+
+/** The innermost push/pop range of NVTX's default domain, as in the CSV. */
+function innermostRange(nvtx: MessageOf<'Nvtx'> | undefined): string | null {
+  const own = nvtx?.domains.find(({ name }) => name === '<default domain>')?.id
+  const ranges = nvtx?.threads
+    .flatMap(({ stacks }) => stacks)
+    .filter(({ domain }) => domain === own)
+    .flatMap((stack) => stack.ranges)
+    .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+  return ranges?.at(-1)?.name || null
+}

@@ -1,0 +1,188 @@
+/**
+ * `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters of each
+ * instruction, and beside its source of each line.
+ *
+ * The view of SASS has a section a kernel: `"Kernel Name","…",` (with that comma), a header, a row an
+ * instruction. The view with source has one a kernel and file: `"File Path",…` and `"Function Name",…`,
+ * a header, then each line's own row followed by its instructions, `...` where others lie between.
+ * There ncu 2025.3 prints the instructions of a line twice, and what was inlined from another file
+ * often at both places: an address counts once a line.
+ */
+import { parse } from 'csv-parse/sync'
+import type { Work } from '../../domain/session/deep'
+import { isWhole } from './ncu-csv'
+import { parseNcuCell } from './ncu-values'
+
+export interface SassRow extends Work {
+  address: number
+  text: string
+  line: number | null
+}
+
+export interface LineRow extends Work {
+  line: number
+  text: string
+}
+
+export interface SourceSection {
+  /** As the compiler recorded it; null in the view of SASS alone. */
+  file: string | null
+  kernelName: string
+  instructions: SassRow[]
+  lines: LineRow[]
+}
+
+export interface SourcePage {
+  sections: SourceSection[]
+  /** What could not be read, each as a sentence. */
+  notes: string[]
+}
+
+/** Columns of a figure, the first that the header has is taken. Names of 2025.3, then of older versions. */
+const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
+  executed: ['Instructions Executed'],
+  threadExecuted: ['Thread Instructions Executed'],
+  samples: ['Warp Stall Sampling (All Samples)', 'Warp Stall Sampling (All Cycles)', '# Samples'],
+  notIssuedSamples: [
+    'Warp Stall Sampling (Not-issued Samples)',
+    'Warp Stall Sampling (Not-issued Cycles)',
+  ],
+  sharedWavefronts: ['L1 Wavefronts Shared'],
+  sharedWavefrontsIdeal: ['L1 Wavefronts Shared Ideal'],
+  sharedWavefrontsExcess: ['L1 Wavefronts Shared Excessive'],
+  globalL1Requests: ['L1 Tag Requests Global'],
+  globalL2Sectors: ['L2 Theoretical Sectors Global'],
+  globalL2SectorsIdeal: ['L2 Theoretical Sectors Global Ideal'],
+  globalL2SectorsExcess: ['L2 Theoretical Sectors Global Excessive'],
+}
+
+interface Layout {
+  width: number
+  address: number
+  sass: number
+  /** -1 in the view of SASS alone. */
+  line: number
+  source: number
+  figures: [keyof typeof columnsOf, number][]
+  stalls: [string, number][]
+}
+
+function layoutOf(header: readonly string[]): Layout | null {
+  const address = header.indexOf('Address')
+  const sass = header.indexOf('Source', address)
+  if (address < 0 || sass < 0) return null
+  const line = header.indexOf('Line No')
+  return {
+    width: header.length,
+    address,
+    sass,
+    line,
+    source: line < 0 ? -1 : header.indexOf('Source'),
+    figures: Object.entries(columnsOf).map(([key, names]) => [
+      key as keyof typeof columnsOf,
+      names.map((name) => header.indexOf(name)).find((at) => at >= 0) ?? -1,
+    ]),
+    stalls: header.flatMap((name, at): [string, number][] => {
+      const reason = /^stall_(\w+)$/.exec(name)?.[1]
+      return reason ? [[reason, at]] : []
+    }),
+  }
+}
+
+const countIn = (row: readonly string[], at: number): number | null => {
+  const value = at < 0 ? null : parseNcuCell(row[at] ?? '')
+  return typeof value === 'number' && value >= 0 ? value : null
+}
+
+function workOf(row: readonly string[], { figures, stalls }: Layout): Work {
+  const counts = Object.fromEntries(figures.map(([key, at]) => [key, countIn(row, at)])) as Omit<
+    Work,
+    'stalls'
+  >
+  const samples = stalls.map(([reason, at]) => [reason, countIn(row, at)] as const)
+  return {
+    ...counts,
+    stalls: samples.some(([, value]) => value !== null)
+      ? Object.fromEntries(
+          samples.filter((entry): entry is [string, number] => entry[1] !== null && entry[1] > 0),
+        )
+      : null,
+  }
+}
+
+/** The rows of ncu's tables; its own lines and warnings lie between them. */
+const tableRows = (text: string): string[] =>
+  text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('"'))
+    .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
+
+/** A cell whose quotes are all doubled, as CSV has it, with each of them once; any other as it stands. */
+const undoubled = (cell: string): string =>
+  (cell.match(/"+/g) ?? []).every((run) => run.length % 2 === 0) ? cell.replaceAll('""', '"') : cell
+
+/**
+ * ncu quotes every cell. It leaves the quotes of a source line (`asm("…")`) as they are, which no CSV parser reads;
+ * such a row is cut at its separators where that gives as many cells as the table has columns.
+ */
+function cellsOf(line: string, width: number | undefined): string[] {
+  const inner = line.slice(1, -1)
+  const cells = inner.split('","')
+  if (!cells.some((cell) => cell.includes('"'))) return cells
+  if (cells.length === width) return cells.map(undoubled)
+  const [row = []]: string[][] = parse(line, { relax_column_count: true, relax_quotes: true })
+  return row
+}
+
+export function parseSourcePage(text: string): SourcePage {
+  const sections: SourceSection[] = []
+  const notes: string[] = []
+  const printed = tableRows(text)
+  const whole = printed.filter(isWhole)
+  let file: string | null = null
+  let section: SourceSection | null = null
+  let layout: Layout | null = null
+  let sourceLine: number | null = null
+  let seen = new Set<string>()
+  let broken = printed.length - whole.length
+  for (const line of whole) {
+    const row = cellsOf(line, layout?.width)
+    const [label = '', value = ''] = row
+    if (row.length === 2 && label === 'File Path') file = value
+    else if (row.length <= 3 && (label === 'Function Name' || label === 'Kernel Name')) {
+      section = { file, kernelName: value, instructions: [], lines: [] }
+      sections.push(section)
+      file = null
+      layout = null
+      sourceLine = null
+      seen = new Set()
+    } else if (section && !layout) layout = layoutOf(row)
+    else if (section && layout && row.length !== layout.width) broken += 1
+    else if (section && layout) {
+      const number = layout.line < 0 ? null : countIn(row, layout.line)
+      if (number !== null) {
+        sourceLine = number
+        section.lines.push({ line: number, text: row[layout.source] ?? '', ...workOf(row, layout) })
+        continue
+      }
+      const address = row[layout.address] ?? ''
+      if (!/^(0x)?[0-9a-f]+$/i.test(address)) continue
+      const at = Number.parseInt(address, 16)
+      const place = `${at}:${sourceLine}`
+      if (seen.has(place)) continue
+      seen.add(place)
+      section.instructions.push({
+        address: at,
+        text: row[layout.sass] ?? '',
+        line: sourceLine,
+        ...workOf(row, layout),
+      })
+    }
+  }
+  if (broken > 0)
+    notes.push(
+      `${broken} ${broken === 1 ? 'row' : 'rows'} of ncu's source page cannot be read and ${broken === 1 ? 'is' : 'are'} left out.`,
+    )
+  return { sections, notes }
+}

@@ -1,0 +1,81 @@
+/** The frozen sessions in an HTML report; nothing of the page is run, and nothing else of it is read. */
+import { gunzipSync } from 'node:zlib'
+import { z } from 'zod'
+import { inputError, type KernelLadderError } from '../../domain/errors'
+import {
+  deepElementId,
+  frozenElementId,
+  FrozenReport,
+  frozenReportVersion,
+  PackedDeep,
+  type FrozenDeep,
+} from '../../domain/report/frozen-report'
+
+const remedy =
+  'Name a file that `kernel-ladder report --format html` has written, as it was written.'
+
+export interface ReadReport {
+  report: FrozenReport
+  /** Of each session, in their order. */
+  deep: FrozenDeep[]
+}
+
+/** Far above what a report of hundreds of rungs takes, and far below what a few bytes can be made to swell to. */
+const maxDeepBytes = 1024 * 1024 * 1024
+
+/** Throws an input error that names the file where the page holds no report that can be read. */
+export function parseReportHtml(html: string, name: string): ReadReport {
+  const damaged = (why: string) =>
+    inputError(`The session in ${name} cannot be read: ${why}`, remedy)
+  const text = elementText(html, 'application/json', frozenElementId, damaged)
+  if (text === null) throw inputError(`${name} is no report of Kernel Ladder.`, remedy)
+  const value = parseJson(text, damaged)
+  const version = z.object({ report: z.number() }).safeParse(value)
+  if (version.success && version.data.report > frozenReportVersion)
+    throw damaged(
+      `it has version ${version.data.report} and this program reads up to ${frozenReportVersion}; a newer Kernel Ladder wrote it.`,
+    )
+  const report = FrozenReport.safeParse(value)
+  if (!report.success) throw damaged(z.prettifyError(report.error))
+  return {
+    report: report.data,
+    deep: report.data.sessions.map((_session, index) => {
+      const packed = elementText(html, 'text/plain', deepElementId(index), damaged)
+      return packed === null ? {} : unpackDeep(packed, damaged)
+    }),
+  }
+}
+
+type Damaged = (why: string) => KernelLadderError
+
+/** The text of an element that is not run; null where the page has none with that id. */
+function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
+  const opening = `<script type="${type}" id="${id}">`
+  const start = html.indexOf(opening)
+  if (start < 0) return null
+  const end = html.indexOf('</script>', start)
+  if (end < 0) throw damaged('the file was cut off.')
+  return html.slice(start + opening.length, end)
+}
+
+function parseJson(text: string, damaged: Damaged): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw damaged(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+  }
+}
+
+function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
+  let text: string
+  try {
+    text = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: maxDeepBytes }).toString()
+  } catch (error) {
+    throw damaged(
+      `its deep profiles cannot be unpacked (${error instanceof Error ? error.message : String(error)}).`,
+    )
+  }
+  const deep = PackedDeep.safeParse(parseJson(text, damaged))
+  if (!deep.success) throw damaged(z.prettifyError(deep.error))
+  return deep.data
+}

@@ -1,0 +1,71 @@
+/** An HTML report → the session that it was made of, as it was scrubbed then. */
+import { basename, resolve } from 'node:path'
+import { freeFolder, sweepStaged } from '../../adapters/disk/disk'
+import { readFrozenReport, type ReadReport } from '../../adapters/sessions/frozen-file'
+import { draftSession } from '../../adapters/sessions/session-store'
+import { inputError } from '../../domain/errors'
+import type { FrozenDeep, FrozenSession } from '../../domain/report/frozen-report'
+import type { ImportResult } from './import-report'
+
+export interface HtmlImportOptions {
+  /** Folder of saved sessions, for an import that is given no folder of its own. */
+  store: string
+  /** Where to save; must not exist. */
+  out?: string
+  /** Which of a comparison's two sessions. */
+  which?: 'first' | 'second'
+}
+
+/** A path below `sources/`, as a run writes it: a report may come from anyone. */
+const isSourcePath = (path: string): boolean =>
+  path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
+
+function pick(
+  { report, deep }: ReadReport,
+  path: string,
+  which?: 'first' | 'second',
+): FrozenSession & { deep: FrozenDeep } {
+  const [first, second] = report.sessions.map((one, index) => ({ ...one, deep: deep[index]! }))
+  if (second && which === undefined)
+    throw inputError(
+      `${path} sets two sessions side by side.`,
+      'Say which one to import with --which first or --which second.',
+    )
+  const found = which === 'second' ? second : first
+  if (!found) throw inputError(`${path} holds one session only.`, 'Leave --which out.')
+  return found
+}
+
+/** Throws an input error that names the file where it holds no session that can be read. */
+export async function importHtml(path: string, options: HtmlImportOptions): Promise<ImportResult> {
+  const { session, sources, deep } = pick(
+    await readFrozenReport(resolve(path)),
+    path,
+    options.which,
+  )
+  const texts = session.rungs.flatMap(({ id, file }) => {
+    const text = sources[id]
+    return text !== undefined && isSourcePath(file) ? [{ file, text }] : []
+  })
+  await sweepStaged(options.store)
+  const draft = await draftSession(
+    options.out ?? (await freeFolder(options.store, folderName(session.id))),
+  )
+  try {
+    for (const { file, text } of texts) await draft.addSource(file, text)
+    for (const [rung, profile] of Object.entries(deep))
+      if (profile.rung === rung) await draft.addDeep(profile)
+    await draft.markImported(basename(path))
+    return { session, folder: await draft.commit(session) }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** The id is free text in a report that came from elsewhere; a folder's name is a SessionRef. */
+const folderName = (id: string): string =>
+  id
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100) || 'report'

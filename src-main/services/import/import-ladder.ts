@@ -1,0 +1,97 @@
+/** The launches of a report as an ordered, named ladder. */
+import type { ReportLaunch } from '../../adapters/sessions/report-file'
+import { inputError } from '../../domain/errors'
+
+export interface ImportedRung {
+  id: string
+  title: string
+  launches: ReportLaunch[]
+}
+
+export interface Arrangement {
+  /** Ids of the rungs to take, in the order to take them; all where absent. */
+  order?: readonly string[]
+  /** New names by id. */
+  names?: ReadonlyMap<string, string>
+}
+
+/** One rung a run of launches in the same NVTX range, else one rung a launch. */
+export function groupLaunches(launches: readonly ReportLaunch[]): ImportedRung[] {
+  const groups: ReportLaunch[][] = []
+  for (const launch of launches) {
+    const last = groups.at(-1)
+    if (last && launch.rung !== null && last[0]?.rung === launch.rung) last.push(launch)
+    else groups.push([launch])
+  }
+  const digits = Math.max(2, String(groups.length - 1).length)
+  const taken = new Set<string>()
+  return groups.map((own, index) => {
+    const [{ rung, kernelName }] = own as [ReportLaunch]
+    const number = String(index).padStart(digits, '0')
+    const id = uniqueId(rung ?? `${number}_${functionName(kernelName)}`, number, taken)
+    return { id, title: clip(rung ?? signatureless(kernelName)), launches: own }
+  })
+}
+
+export function arrange(
+  rungs: readonly ImportedRung[],
+  { order, names }: Arrangement,
+): ImportedRung[] {
+  const find = (id: string): ImportedRung => {
+    const found = rungs.find((rung) => rung.id === id)
+    if (found) return found
+    const known = rungs.slice(0, 20).map((rung) => rung.id)
+    throw inputError(
+      `The file has no kernel or range that imports as ${JSON.stringify(id)}.`,
+      `It has: ${known.join(', ')}${rungs.length > 20 ? `, and ${rungs.length - 20} more` : ''}.`,
+    )
+  }
+  const chosen = order?.map(find) ?? [...rungs]
+  const twice = chosen.find((rung, index) => chosen.indexOf(rung) !== index)
+  if (twice) throw inputError(`--order names ${twice.id} more than once.`, 'Name each rung once.')
+  for (const id of names?.keys() ?? [])
+    if (!chosen.includes(find(id)))
+      throw inputError(`--name is for ${id}, which --order leaves out.`, 'Add it to --order.')
+
+  // Names that were not changed stay; a new one gives way where it meets an old one.
+  const taken = new Set(chosen.flatMap(({ id }) => (names?.has(id) ? [] : [id.toLowerCase()])))
+  return chosen.map((rung, index) => {
+    const title = names?.get(rung.id)
+    if (title === undefined) return rung
+    return { ...rung, id: uniqueId(title, String(index), taken), title: clip(title) }
+  })
+}
+
+/** `void ns::tile<32>(const float *)` → `tile`; a lambda or an operator may leave nothing. */
+function functionName(kernelName: string): string {
+  const [start = ''] = kernelName.split(/[<(]/, 1)
+  return start.split(/[\s:*&]+/).at(-1) ?? ''
+}
+
+/** `void tile<32>(const float *)` → `tile<32>`. */
+function signatureless(kernelName: string): string {
+  const name = kernelName.replace(/^void\s+/, '')
+  let depth = 0
+  for (const [index, sign] of [...name].entries()) {
+    if (sign === '<') depth += 1
+    if (sign === '>') depth -= 1
+    if (sign === '(' && depth === 0 && index > 0) return [...name].slice(0, index).join('')
+  }
+  return name
+}
+
+const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)
+
+/** A valid Identifier; ids that differ in case only are kept apart too, for they may become file names. */
+function uniqueId(text: string, fallback: string, taken: Set<string>): string {
+  const base =
+    text
+      .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .replace(/[-.]+$/, '')
+      .slice(0, 70) || `kernel-${fallback}`
+  let id = base
+  for (let n = 2; taken.has(id.toLowerCase()); n += 1) id = `${base}-${n}`
+  taken.add(id.toLowerCase())
+  return id
+}

@@ -1,0 +1,261 @@
+/** A file that ncu wrote elsewhere → a session. What the file does not say is null, never a guess. */
+import { cp } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { diskError, freeFolder, sweepStaged } from '../../adapters/disk/disk'
+import {
+  profileLaunches,
+  readReportFile,
+  type ReportFile,
+  type ReportLaunch,
+} from '../../adapters/sessions/report-file'
+import { draftSession } from '../../adapters/sessions/session-store'
+import { english } from '../../domain/messages/message'
+import { deepSchemaVersion, type DeepProfile } from '../../domain/session/deep'
+import type { Ladder } from '../../domain/ladder/ladder'
+import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
+import { type ProfileLevel } from '../../domain/metrics/metric-definition'
+import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
+import { type Device } from '../../domain/gpu/device'
+import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './import-ladder'
+
+export interface ImportOptions extends Arrangement {
+  /** Folder of saved sessions, for an import that is given no folder of its own. */
+  store: string
+  /** Where to save; must not exist. */
+  out?: string
+  appVersion: string
+}
+
+export interface ImportResult {
+  session: Session
+  folder: string
+}
+
+export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
+  const file = resolve(path)
+  const name = basename(file)
+  // Claimed first: a gigabyte is not read for a folder that cannot be written.
+  const claimed = options.out === undefined ? null : await draftSession(options.out)
+  try {
+    const report = await readReportFile(file)
+    const rungs = arrange(groupLaunches(report.launches), options)
+    const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
+    if (!claimed) await sweepStaged(options.store)
+    const draft = claimed ?? (await draftSession(await freeFolder(options.store, id)))
+    try {
+      if (report.format === 'ncu-rep')
+        await cp(file, draft.reportPath).catch((error: unknown) => {
+          throw diskError(error, draft.reportPath, 'write')
+        })
+      for (const rung of rungs) {
+        const advice = adviceOf(rung, name)
+        if (advice) await draft.addDeep(advice)
+      }
+      const session = toSession(report, rungs, { id, name, appVersion: options.appVersion })
+      return { session, folder: await draft.commit(session) }
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
+  } catch (error) {
+    await claimed?.discard()
+    throw error
+  }
+}
+
+/** ncu's advice on a rung, from the details page; null where there is none. */
+function adviceOf({ id, launches }: ImportedRung, name: string): DeepProfile | null {
+  if (!launches.some(({ rules }) => rules !== undefined)) return null
+  return {
+    schema: deepSchemaVersion,
+    rung: id,
+    kernels: launches.map(({ kernelName, rules }) => ({
+      name: kernelName,
+      instructions: [],
+      lines: [],
+      opcodes: null,
+      rules: rules ?? [],
+    })),
+    notes: [
+      `Imported from ${name}, which has ncu's advice and no counters of instructions or lines.`,
+    ],
+  }
+}
+
+const slug = (name: string): string =>
+  name
+    .replace(/\.[^.]*$/, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60) || 'report'
+
+const stamp = (date: Date): string =>
+  date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+
+interface Naming {
+  id: string
+  /** The file's, without its folder: a path says who and where. */
+  name: string
+  appVersion: string
+}
+
+function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: Naming): Session {
+  const level = levelOf(report.launches)
+  const device = deviceOf(report.launches[0])
+  const option = (flag: string): string | null =>
+    new RegExp(`--${flag}[ =](\\w+)`).exec(report.commandLine ?? '')?.[1] ?? null
+  return {
+    schema: sessionSchemaVersion,
+    id: naming.id,
+    createdAt: report.createdAt.toISOString(),
+    appVersion: naming.appVersion,
+    target: { kind: 'imported', name: naming.name },
+    ladder: toLadder(rungs, naming.name),
+    problem: { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' },
+    device,
+    tools: { nvcc: null, ncu: report.ncuVersion },
+    settings: {
+      nvccFlags: [],
+      seed: 0,
+      flushL2: false,
+      profile: level,
+      clockControl: option('clock-control'),
+      cacheControl: option('cache-control'),
+    },
+    completion: 'complete',
+    elapsedSeconds: 0,
+    warnings: warningsOf(report, device, naming.name),
+    rungs: rungs.map((rung) => toResult(rung, level, naming.name)),
+  }
+}
+
+function warningsOf(report: ReportFile, device: Device | null, name: string): string[] {
+  const { launches, total, notes, format } = report
+  const devices = new Set(launches.map(({ device: index }) => index))
+  return [
+    english('records.imported', { file: name }),
+    ...(total > launches.length
+      ? [english('records.importedFirst', { file: name, total, count: launches.length })]
+      : []),
+    ...(format === 'details-csv' ? [english('records.detailsPage')] : []),
+    ...(device ? [] : [english('records.gpuUnclear', { file: name })]),
+    ...(devices.size > 1 ? [english('records.severalGpus', { count: devices.size })] : []),
+    ...notes,
+  ]
+}
+
+const summaryOf = (name: string): string => `Imported from ${name}.`
+
+function toLadder(rungs: readonly ImportedRung[], name: string): Ladder {
+  return {
+    id: 'imported',
+    title: name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || name,
+    summary: summaryOf(name),
+    dtype: 'f32',
+    alpha: 1,
+    beta: 0,
+    sizes: [{ m: 1, n: 1, k: 1 }],
+    reference: null,
+    rungs: rungs.map(({ id, title }) => ({
+      id,
+      title,
+      header: {
+        id,
+        title,
+        after: null,
+        idea: summaryOf(name),
+        expect: [],
+        params: [],
+        dtypes: ['f32'],
+        requires: null,
+      },
+      params: {},
+      file: '',
+    })),
+  }
+}
+
+function toResult({ id, title, launches }: ImportedRung, level: ProfileLevel, name: string) {
+  const { metrics, ...profiled } = profileLaunches(launches, level)
+  const result: RungResult = {
+    id,
+    title,
+    after: null,
+    idea: '',
+    expect: [],
+    params: {},
+    file: '',
+    sourceHash: '',
+    status: 'ok',
+    diagnostics: [],
+    build: null,
+    verify: null,
+    timing: null,
+    ...profiled,
+    metrics: Object.fromEntries(
+      Object.entries(metrics).map(([key, value]) => [key, withOrigin(value, name)]),
+    ),
+  }
+  return result
+}
+
+const withOrigin = (value: MetricValue, name: string): MetricValue =>
+  value.evidence === 'unavailable'
+    ? // The file may come from a GPU that has the metric, and ncu was not asked for it.
+      {
+        ...value,
+        reason: english('records.importedWithout', {
+          file: name,
+          why: value.reason?.replace(' on this GPU', '') ?? '',
+        }),
+      }
+    : value
+
+/**
+ * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is
+ * of the deep level, which is counters a line.
+ */
+function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
+  const isReported = metricsAtLevel('standard').some(
+    ({ level, ncu }) =>
+      level === 'standard' &&
+      ncu.some((name) => launches.some(({ metrics }) => metrics[name] !== undefined)),
+  )
+  return isReported ? 'standard' : 'card'
+}
+
+/** From ncu's device attributes; null where one that a reader relies on is missing. */
+function deviceOf(launch: ReportLaunch | undefined): Device | null {
+  const attribute = (name: string): number | string | null =>
+    launch?.metrics[`device__attribute_${name}`]?.value ?? null
+  const figures = {
+    smCount: attribute('multiprocessor_count'),
+    memoryTotalBytes: attribute('total_memory'),
+    l2Bytes: attribute('l2_cache_size'),
+    sharedPerSmBytes: attribute('max_shared_memory_per_multiprocessor'),
+    sharedPerBlockOptinBytes: attribute('max_shared_memory_per_block_optin'),
+    registersPerSm: attribute('max_registers_per_multiprocessor'),
+    maxThreadsPerSm: attribute('max_threads_per_multiprocessor'),
+    maxBlocksPerSm: attribute('max_blocks_per_multiprocessor'),
+  }
+  const name = attribute('display_name')
+  const kHz = attribute('clock_rate')
+  const memoryKHz = attribute('memory_clock_rate')
+  const busBits = attribute('global_memory_bus_width')
+  if (!allNumbers(figures) || typeof name !== 'string' || !launch?.computeCapability) return null
+  return {
+    name,
+    computeCapability: launch.computeCapability,
+    driver: null,
+    cudaDriver: null,
+    smClockMaxMHz: typeof kHz === 'number' ? kHz / 1000 : null,
+    memoryClockMHz: typeof memoryKHz === 'number' ? memoryKHz / 1000 : null,
+    memoryBusBits: typeof busBits === 'number' ? busBits : null,
+    ...figures,
+  }
+}
+
+const allNumbers = <T extends Record<string, unknown>>(
+  values: T,
+): values is T & Record<keyof T, number> =>
+  Object.values(values).every((value) => typeof value === 'number')

@@ -1,0 +1,40 @@
+/** The labs that there are: those that ship, and a folder that someone names. */
+import { resolve } from 'node:path'
+import type { Assets } from '../../adapters/kernels/assets'
+import { pathExists } from '../../adapters/disk/disk'
+import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
+import {
+  labReferences,
+  readLab,
+  readShippedLabs,
+  type LabFolder,
+  type LabLibrary,
+} from '../../adapters/labs/library'
+import { inputError } from '../../domain/errors'
+import { faultSentence } from '../../domain/labs/lab'
+
+export async function listLabs(assets: Pick<Assets, 'kernelsDir'>): Promise<LabLibrary> {
+  return readShippedLabs(await readKernelLibrary(assets.kernelsDir))
+}
+
+/** A shipped lab by its id, or the lab in a folder; throws with what there is, or with what is wrong. */
+export async function openLab(
+  assets: Pick<Assets, 'kernelsDir'>,
+  name: string,
+): Promise<LabFolder> {
+  const library = await readKernelLibrary(assets.kernelsDir)
+  const { labs, faults } = await readShippedLabs(library)
+  const shipped = labs.find(({ id }) => id === name)
+  if (shipped) return shipped
+  const own = faults.filter(({ file }) => file.startsWith(`${name}/`))
+  if (own.length > 0)
+    throw inputError(`The lab ${name} cannot be used. ${own.map(faultSentence).join(' ')}`)
+  if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
+    return readLab(resolve(name), labReferences(library))
+  throw inputError(
+    `There is no lab named ${JSON.stringify(name)}.`,
+    labs.length === 0
+      ? 'No lab ships with this program; name the folder of one.'
+      : `The labs are: ${labs.map(({ id }) => id).join(', ')}; or name the folder of one.`,
+  )
+}

@@ -1,0 +1,292 @@
+/** A student's desk: what the calls labs.* answer. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Assets } from '../../adapters/kernels/assets'
+import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
+import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
+import type { LabFolder } from '../../adapters/labs/library'
+import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../../contract'
+import type { AttemptSummary, LabSummary, LabView } from '../../contract/labs'
+import type { z } from 'zod'
+import { inputError } from '../../domain/errors'
+import { profileLevelOf } from '../../domain/labs/lab'
+import { checkTitle, metricLabel } from '../../domain/labs/judge'
+import { noAnswers } from '../../domain/labs/outcome'
+import { buildSubmission, occupancyTable } from './build'
+import { checkLab } from './check'
+import { planLab } from './plan'
+import { codeOf, recordedOutcomes, sourceHash } from './recorded'
+import {
+  attemptsDir,
+  changeProgress,
+  newAttemptFolder,
+  readProgress,
+  type LabProgress,
+} from '../lab-library/progress'
+import { addLab, allLabs, attemptSession, findLab } from '../lab-library/refs'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../lab-library/trust'
+import { appVersion } from '../version'
+
+/** As it comes out of the contract's schema, its defaults filled in. */
+type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
+
+/** What an attempt at a lab is as a run: told its events, it ends with a session or none. */
+export type LabRun = (
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+) => Promise<{ session: string | null }>
+
+const pictureTypes: Record<string, string> = { svg: 'image/svg+xml', png: 'image/png' }
+
+const dataUri = (path: string, bytes: Uint8Array): string =>
+  `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
+
+async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]> {
+  const attempts = await listAttempts(attemptsDir(key))
+  return Promise.all(
+    attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
+      const time = outcome.checks
+        .find(({ kind }) => kind === 'time')
+        ?.figures.find(({ label }) => label === 'Time')
+      return {
+        id,
+        createdAt: outcome.createdAt,
+        code: codeOf(lab, outcome.sourceHash),
+        status: outcome.status,
+        checksPassed: outcome.checks.filter(({ status }) => status === 'passed').length,
+        checks: outcome.checks.length,
+        target: outcome.target,
+        timeMs: time?.value.value ?? null,
+        session: await attemptSession(key, id, outcome),
+      }
+    }),
+  )
+}
+
+/**
+ * The predictions cannot be called so once their answer was on the screen. The starter is where one
+ * begins: to measure it gives nothing away.
+ */
+const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
+  attempts.some(
+    ({ session, createdAt, code }) => session !== null && createdAt > since && code !== 'starter',
+  )
+
+const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
+  attempts.some(({ status, target }) => status === 'passed' && target.kind === 'live')
+
+async function filesOf({ folder, files }: LabFolder): Promise<LabView['files']> {
+  return Promise.all(
+    files.map(async (path) => ({
+      path,
+      text: new TextDecoder().decode(await readFile(join(folder, path))),
+    })),
+  )
+}
+
+async function viewOf(assets: Assets, ref: string, folder: LabFolder): Promise<LabView> {
+  const { lab } = folder
+  const [progress, attempts, trusted] = [
+    await readProgress(ref),
+    await summarize(ref, folder),
+    await isTrusted(assets, folder),
+  ]
+  const sealed = isSealed(attempts, progress)
+  const open = hasPassed(attempts) || progress.solutionAsked > 1
+  return {
+    ref,
+    id: lab.id,
+    title: lab.title,
+    summary: lab.summary,
+    minutes: lab.minutes,
+    before: lab.before,
+    target: lab.target,
+    dtype: lab.dtype,
+    size: lab.size,
+    body: lab.body,
+    pictures: Object.fromEntries(
+      [...folder.pictures].map(([path, bytes]) => [path, dataUri(path, bytes)]),
+    ),
+    checks: lab.checks.map((check) => ({
+      id: check.id,
+      kind: check.kind,
+      title: checkTitle(check),
+    })),
+    predictions: lab.predictions.map(({ id, metric, against, ask, factor, tolerance }) => ({
+      id,
+      metric,
+      label: metricLabel(metric),
+      against: against ?? lab.before,
+      ask,
+      factor,
+      tolerance,
+    })),
+    questions: lab.questions.map(({ id, ask, unit, explain }) => ({
+      id,
+      ask,
+      unit,
+      explain: sealed && progress.answers.questions[id] !== undefined ? (explain ?? null) : null,
+    })),
+    source: lab.source ?? null,
+    surprise: sealed ? (lab.surprise ?? null) : null,
+    starter: folder.starter,
+    draft: progress.draft ?? folder.starter,
+    answers: progress.answers,
+    predictionsSealed: sealed,
+    hints: { total: lab.hints.length, shown: lab.hints.slice(0, progress.hintsShown) },
+    solution: open ? folder.solution : null,
+    solutionAsked: progress.solutionAsked,
+    recorded: await recordedOutcomes(assets, folder),
+    attempts,
+    trusted,
+    contentHash: folder.contentHash,
+    files: trusted ? [] : await filesOf(folder),
+    folder: isShipped(assets, folder) ? null : folder.folder,
+  }
+}
+
+async function listOf(assets: Assets): Promise<CallOutput<'labs.list'>> {
+  const { labs, problems } = await allLabs(assets)
+  return {
+    problems,
+    labs: await Promise.all(
+      labs.map(async ({ ref, lab: folder }): Promise<LabSummary> => {
+        const attempts = await summarize(ref, folder)
+        const { draft } = await readProgress(ref)
+        const { id, title, summary, minutes, needs } = folder.lab
+        return {
+          ref,
+          id,
+          title,
+          summary,
+          minutes,
+          needs: needs.labs,
+          counters: profileLevelOf(folder.lab) !== 'none',
+          trusted: await isTrusted(assets, folder),
+          progress: hasPassed(attempts)
+            ? 'passed'
+            : attempts.length > 0 || draft !== null
+              ? 'started'
+              : 'new',
+          attempts: attempts.length,
+          lastAt: attempts.at(-1)?.createdAt ?? null,
+        }
+      }),
+    ),
+  }
+}
+
+/** Answers from a client name parts of the lab, or nothing. */
+function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void {
+  for (const group of ['predictions', 'questions'] as const)
+    for (const id of Object.keys(answers[group]))
+      if (!lab[group].some((part) => part.id === id))
+        throw inputError(`The lab ${lab.id} has no ${group.slice(0, -1)} ${JSON.stringify(id)}.`)
+}
+
+/** The handlers of labs.*; `startRun` begins a check the way that runs begin. */
+export function createLabDesk(assets: Assets, startRun: (work: LabRun) => string) {
+  const usable = async (ref: string): Promise<LabFolder> => {
+    const lab = await findLab(assets, ref)
+    await requireTrust(assets, lab)
+    return lab
+  }
+  return {
+    'labs.list': () => listOf(assets),
+    'labs.get': async ({ ref }: CallInput<'labs.get'>) =>
+      viewOf(assets, ref, await findLab(assets, ref)),
+    'labs.save': async ({ ref, source, answers }: ParsedInput<'labs.save'>) => {
+      const lab = await findLab(assets, ref)
+      if (answers) checkAnswers(lab, answers)
+      const sealed = answers ? isSealed(await summarize(ref, lab), await readProgress(ref)) : false
+      await changeProgress(ref, (progress) => ({
+        ...progress,
+        ...(source === undefined ? {} : { draft: source }),
+        ...(answers
+          ? {
+              answers: sealed ? { ...answers, predictions: progress.answers.predictions } : answers,
+            }
+          : {}),
+      }))
+      return {}
+    },
+    'labs.hint': async ({ ref }: CallInput<'labs.hint'>) => {
+      const { lab } = await findLab(assets, ref)
+      const { hintsShown } = await changeProgress(ref, (progress) => ({
+        ...progress,
+        hintsShown: Math.min(progress.hintsShown + 1, lab.hints.length),
+      }))
+      return { shown: lab.hints.slice(0, hintsShown) }
+    },
+    'labs.solution': async ({ ref }: CallInput<'labs.solution'>) => {
+      const lab = await findLab(assets, ref)
+      const passed = hasPassed(await summarize(ref, lab))
+      const { solutionAsked } = await changeProgress(ref, (progress) => ({
+        ...progress,
+        solutionAsked: progress.solutionAsked + 1,
+      }))
+      return { asked: solutionAsked, solution: passed || solutionAsked > 1 ? lab.solution : null }
+    },
+    'labs.reset': async ({ ref }: CallInput<'labs.reset'>) => {
+      await findLab(assets, ref)
+      await changeProgress(ref, (progress) => ({
+        ...progress,
+        draft: null,
+        answers: noAnswers,
+        since: new Date().toISOString(),
+      }))
+      return {}
+    },
+    'labs.build': async ({ ref, source }: CallInput<'labs.build'>) => {
+      const lab = await usable(ref)
+      const plan = planLab(await readKernelLibrary(assets.kernelsDir), lab, source)
+      const { architecture, own, outcome } = await buildSubmission(
+        plan,
+        new AbortController().signal,
+      )
+      return {
+        ok: outcome.artefact !== null,
+        architecture,
+        reason: outcome.reason ?? null,
+        resources: outcome.build,
+        diagnostics: outcome.diagnostics,
+        occupancy: occupancyTable(architecture.slice('sm_'.length), outcome.build),
+        ownGpu: own,
+      }
+    },
+    'labs.check': async ({ ref, source, target }: CallInput<'labs.check'>) => {
+      const lab = await usable(ref)
+      // To look at a recorded outcome is not to take up its code.
+      const keeps = target === 'recorded' && codeOf(lab, sourceHash(source)) !== 'own'
+      const { answers } = await changeProgress(ref, (progress) => ({
+        ...progress,
+        ...(keeps ? {} : { draft: source }),
+      }))
+      const out = await newAttemptFolder(ref)
+      const runId = startRun(async (emit, signal) => {
+        const { outcome } = await checkLab(
+          { lab, source, answers, target },
+          { assets, appVersion, out, emit, signal },
+        )
+        return { session: await attemptSession(ref, out.split(/[\\/]/).pop() ?? '', outcome) }
+      })
+      return { runId }
+    },
+    'labs.attempt': async ({ ref, id }: CallInput<'labs.attempt'>) => {
+      await findLab(assets, ref)
+      const folder = join(attemptsDir(ref), id)
+      const { outcome, answers } = await readAttempt(folder)
+      return { outcome, answers, source: await readAttemptSource(folder) }
+    },
+    'labs.add': async ({ folder }: CallInput<'labs.add'>) => ({
+      ref: await addLab(assets, folder),
+    }),
+    'labs.trust': async ({ ref, contentHash }: CallInput<'labs.trust'>) => {
+      const lab = await findLab(assets, ref)
+      if (lab.contentHash !== contentHash)
+        throw inputError('A file of the lab has changed meanwhile.', 'Look at it again.')
+      await trustLab(lab)
+      return {}
+    },
+  }
+}

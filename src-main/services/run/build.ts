@@ -1,0 +1,209 @@
+/** Compiles rungs and the runner: nvcc beside nvcc, nothing twice. */
+import { availableParallelism } from 'node:os'
+import { rm } from 'node:fs/promises'
+import type { BuildCache } from '../../adapters/disk/build-cache'
+import {
+  launchProbeFlags,
+  macroFlags,
+  readBuildOutput,
+  rungFlags,
+  runnerFlags,
+  type PtxasKernel,
+} from '../../adapters/tools/nvcc'
+import type { ProcessResult } from '../../adapters/tools/process'
+import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
+import { english } from '../../domain/messages/message'
+import { KernelLadderError } from '../../domain/errors'
+import type { Build, Diagnostic } from '../../domain/session/session'
+import type { PlannedRung } from './plan'
+
+export interface Compiler {
+  toolbox: Toolbox
+  cache: BuildCache
+  recorder: RawRecorder | null
+  nvcc: string
+  version: string
+  /** include/ of the kernel library, text by path. */
+  includes: ReadonlyMap<string, string>
+  signal: AbortSignal
+}
+
+export interface BuildOutcome {
+  /** null when it failed. */
+  artefact: string | null
+  build: Build | null
+  diagnostics: Diagnostic[]
+  /** What ptxas said of each kernel; absent when it failed. */
+  kernels?: PtxasKernel[]
+  /** Why there is no artefact, in a sentence. */
+  reason?: string
+}
+
+const compileTimeoutMs = 10 * 60_000
+
+interface CompileTask {
+  key: string
+  sources: ReadonlyMap<string, string>
+  inputs: readonly string[]
+  flags: readonly string[]
+  output: string
+  libraries: readonly string[]
+}
+
+async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutcome> {
+  const { cache, toolbox, recorder, signal } = compiler
+  const flags = [...task.flags, ...task.inputs, ...task.libraries]
+  const slot = await cache.slot({
+    sources: task.sources,
+    flags,
+    compiler: compiler.version,
+    output: task.output,
+  })
+  if (slot.kept) {
+    const { argv, stdout, stderr, seconds } = slot.kept
+    await recorder?.record(
+      {
+        key: task.key,
+        tool: 'nvcc',
+        argv,
+        outcome: 'exited',
+        exitCode: 0,
+        signal: null,
+        seconds,
+        startedAt: new Date().toISOString(),
+        reused: true,
+      },
+      stdout,
+      stderr,
+    )
+    return outcome(slot.artefact, slot.kept, true)
+  }
+
+  const args = [...flags, '-o', slot.pending]
+  const result = await toolbox.exec({
+    tool: 'nvcc',
+    key: task.key,
+    file: compiler.nvcc,
+    args,
+    cwd: slot.sourceDir,
+    timeoutMs: compileTimeoutMs,
+    signal,
+  })
+  if (result.outcome === 'exited' && result.exitCode === 0) {
+    const { stdout, stderr, seconds } = result
+    await slot.keep({ argv: [compiler.nvcc, ...args], stdout, stderr, seconds })
+    return outcome(slot.artefact, result, result.reused ?? false)
+  }
+  if (toolbox.kind === 'live') await rm(slot.pending, { force: true })
+  return failure(result)
+}
+
+function outcome(
+  artefact: string,
+  output: { stdout: string; stderr: string; seconds: number },
+  cached: boolean,
+): BuildOutcome {
+  const { resources, diagnostics, kernels } = readBuildOutput(output)
+  return {
+    artefact,
+    build: { ...resources, seconds: output.seconds, cached },
+    diagnostics,
+    kernels,
+  }
+}
+
+function failure(result: ProcessResult): BuildOutcome {
+  const { diagnostics } = readBuildOutput(result)
+  const first = diagnostics.find(({ severity }) => severity === 'error')
+  const place = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
+  const reasons: Partial<Record<ProcessResult['outcome'], string>> = {
+    cancelled: 'cancelled',
+    timeout: `nvcc was stopped after ${compileTimeoutMs / 60_000} minutes.`,
+    'not-found': `nvcc could not be started. ${result.stderr}`.trim(),
+    signalled: `nvcc was ended by ${result.signal}.`,
+  }
+  return {
+    artefact: null,
+    build: null,
+    diagnostics,
+    reason:
+      reasons[result.outcome] ??
+      (first
+        ? english('records.notCompiling', { what: `${place}${first.message}` })
+        : `nvcc ended with exit code ${result.exitCode}: ${lastLine(result.stderr)}`),
+  }
+}
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? ''
+
+export async function buildRung(
+  compiler: Compiler,
+  { rung, source }: PlannedRung,
+  sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
+): Promise<BuildOutcome> {
+  return compile(compiler, {
+    key: `nvcc/${rung.id}`,
+    sources: new Map([...compiler.includes, [rung.file, source]]),
+    inputs: [rung.file],
+    flags: [...flags(sm), ...macroFlags(rung.params)],
+    output: 'rung.so',
+    libraries: ['-ldl'],
+  })
+}
+
+/** Builds the runner; it is our own code, so its failing is a fault of the toolchain and not a result. */
+export async function buildRunner(
+  compiler: Compiler,
+  runnerSources: ReadonlyMap<string, string>,
+): Promise<string> {
+  const inputs = [...runnerSources.keys()].filter((path) => /\.(cu|cpp)$/.test(path)).sort()
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-runner',
+    sources: new Map([...compiler.includes, ...runnerSources]),
+    inputs,
+    flags: runnerFlags,
+    output: 'kl-runner',
+    libraries: ['-ldl', '-lpthread'],
+  })
+  if (built.artefact) return built.artefact
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  throw new KernelLadderError(
+    'missing',
+    `The runner cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim(),
+    'Check that nvcc finds a host compiler it supports (`kernel-ladder doctor`).',
+  )
+}
+
+/** Builds the probe that stands in for the CUDA runtime; without it, what a rung launches stays unknown. */
+export async function buildLaunchProbe(
+  compiler: Compiler,
+  {
+    runnerSources,
+    probeSources,
+  }: Record<'runnerSources' | 'probeSources', ReadonlyMap<string, string>>,
+): Promise<{ artefact: string } | { reason: string }> {
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-launches',
+    sources: new Map([...compiler.includes, ...runnerSources, ...probeSources]),
+    inputs: [...probeSources.keys()].filter((path) => path.endsWith('.cpp')).sort(),
+    flags: launchProbeFlags,
+    output: 'kl-launches',
+    libraries: ['-ldl'],
+  })
+  return built.artefact
+    ? { artefact: built.artefact }
+    : { reason: `the probe cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim() }
+}
+
+/** Works through items beside each other, at most one a core. */
+export async function inParallel<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...items]
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), items.length) }, worker))
+}

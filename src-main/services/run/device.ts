@@ -1,0 +1,114 @@
+/** Finds the tools and the GPU of a live run, or says in a sentence what is missing. */
+import { askDriver, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
+import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { english } from '../../domain/messages/message'
+import { KernelLadderError, missingError } from '../../domain/errors'
+import type { Device } from '../../domain/gpu/device'
+
+export const remedies = {
+  nvcc: english('doctor.installNvcc'),
+  gpu: english('doctor.useGpu'),
+  ncu: english('doctor.installNcu'),
+  sanitizer: english('doctor.installSanitizer'),
+} as const
+
+export async function locateNvcc(toolbox: Toolbox): Promise<string> {
+  const path = await toolbox.locate('nvcc')
+  if (path) return path
+  throw missingError(english('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
+}
+
+/** What the driver says of its GPUs. */
+export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
+  const asked = await askDriver(toolbox, signal)
+  if (!asked) throw missingError(english('doctor.noGpu'), remedies.gpu)
+  const { answer, result } = asked
+  if (result.outcome === 'cancelled')
+    throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (!answer)
+    throw missingError(
+      english('tools.driverSilent', {
+        text:
+          (result.stdout + result.stderr).trim().split('\n')[0] ||
+          `nvidia-smi ended with exit code ${result.exitCode}`,
+      }),
+      english('tools.checkDriver'),
+    )
+  if (answer.gpus.length === 0) throw missingError(english('tools.noGpuFound'), remedies.gpu)
+  return answer
+}
+
+type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
+
+/** The GPU that CUDA offers to the runner: asked of CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
+export async function queryDevice(
+  toolbox: Toolbox,
+  runner: string,
+  driver: NvidiaSmi | null,
+  signal: AbortSignal,
+): Promise<Device> {
+  const events: RunnerEvent[] = []
+  const result = await runRunner(
+    toolbox,
+    { key: 'runner/device', file: runner, args: ['device'], timeoutMs: 120_000, signal },
+    (event) => events.push(event),
+  )
+  if (result.outcome === 'cancelled')
+    throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  const event = events.find((candidate): candidate is DeviceEvent => candidate.event === 'device')
+  if (!event) {
+    const error = events.find((candidate) => candidate.event === 'error')
+    throw missingError(
+      english('tools.noGpuUsable', {
+        text:
+          error?.message ??
+          (result.stderr.trim() || `the runner ended with exit code ${result.exitCode}`),
+      }),
+      english('tools.checkVisible'),
+    )
+  }
+  return toDevice(event, driver)
+}
+
+function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {
+  return {
+    name: event.name,
+    computeCapability: event.computeCapability,
+    smCount: event.smCount,
+    driver: driver?.driver ?? null,
+    cudaDriver: event.cudaDriver,
+    smClockMaxMHz: event.smClockMaxMHz,
+    ...(event.memoryClockMHz === undefined ? {} : { memoryClockMHz: event.memoryClockMHz }),
+    ...(event.memoryBusBits === undefined ? {} : { memoryBusBits: event.memoryBusBits }),
+    memoryTotalBytes: event.memoryTotalBytes,
+    l2Bytes: event.l2Bytes,
+    sharedPerSmBytes: event.sharedPerSmBytes,
+    sharedPerBlockOptinBytes: event.sharedPerBlockOptinBytes,
+    registersPerSm: event.registersPerSm,
+    maxThreadsPerSm: event.maxThreadsPerSm,
+    maxBlocksPerSm: event.maxBlocksPerSm,
+  }
+}
+
+/** `9.0` → `90`. */
+export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
+  device.computeCapability.replace('.', '')
+
+/**
+ * The architecture a rung is compiled for on this GPU, or why it cannot run on it. A feature letter
+ * (`sm_90a`) means that architecture and no other.
+ */
+export function architectureFor(
+  requires: string | null,
+  device: Pick<Device, 'name' | 'computeCapability'>,
+): { sm: string } | { unsupported: string } {
+  const own = smOf(device)
+  if (requires === null) return { sm: own }
+  const [, number, feature] = /^sm_(\d+)([af]?)$/.exec(requires) ?? []
+  const fits = feature === 'a' ? number === own : Number(own) >= Number(number)
+  if (fits) return { sm: feature ? `${number}${feature}` : own }
+  return {
+    unsupported: `needs ${requires}; ${device.name} has compute capability ${device.computeCapability}.`,
+  }
+}

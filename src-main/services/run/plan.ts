@@ -1,0 +1,185 @@
+/** Turns a request into what will be built and run, or into a sentence that says why it cannot be. */
+import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
+import type { RunRequest } from '../../contract'
+import { inputError } from '../../domain/errors'
+import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import { maxExtent, type Problem } from '../../domain/task/problem'
+import type { Parameters } from '../../domain/ladder/rung'
+
+export interface PlannedRung {
+  rung: LadderRung
+  source: string
+}
+
+export interface RunPlan {
+  ladder: Ladder
+  problem: Problem
+  /** What is reported, in ladder order. */
+  rungs: PlannedRung[]
+  /** The parameters that were asked for; each is in `rungs` where a rung allows the value. */
+  asked?: Parameters
+  /** Measured beside each rung; also one of `rungs` when it was asked for. */
+  reference: PlannedRung | null
+  profile: ProfileLevel
+  /** Rungs not to profile, beside those that would take longer than `profileLimitSeconds`. */
+  profileSkip: readonly string[]
+  profileLimitSeconds?: number
+  /** Further problems at which these rungs are verified; their times there are not kept. */
+  alsoVerify?: { rungs: readonly string[]; problems: readonly Problem[] }
+}
+
+const list = (words: Iterable<string>): string => [...words].join(', ')
+
+export function findLadder(library: KernelLibrary, id: string): LadderFile {
+  const ladder = library.ladders.find((candidate) => candidate.id === id)
+  if (ladder) return ladder
+  const fault = library.faults.get(id)
+  if (fault) throw inputError(`The ladder ${id} cannot be used. ${fault}`)
+  throw inputError(
+    `There is no ladder named ${JSON.stringify(id)}.`,
+    `The ladders are: ${list(library.ladders.map((candidate) => candidate.id))}.`,
+  )
+}
+
+const entryId = (entry: LadderEntry): string => entry.as ?? entry.id
+
+function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): RungSource {
+  const source = library.rungs.get(entry.id)
+  if (source) return source
+  const fault = library.faults.get(entry.id)
+  throw inputError(
+    fault ??
+      `The ladder ${ladder} names the rung ${entry.id}, and no file cuda-kernels/*/${entry.id}.cu declares it.`,
+  )
+}
+
+/** A rung of the ladder with its default parameters and those of its entry. */
+function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry): PlannedRung {
+  const { header, file, text } = sourceOf(library, entry, ladder)
+  if (entry.dtype && !header.dtypes.includes(entry.dtype))
+    throw inputError(
+      `The ladder ${ladder} gives ${entryId(entry)} inputs of type ${entry.dtype}, and ${file} takes ${list(header.dtypes)}.`,
+    )
+  const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
+  const rung: LadderRung = {
+    id: entryId(entry),
+    title: entry.title ?? header.title,
+    header,
+    params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
+    file,
+    ...(entry.dtype === undefined ? {} : { dtype: entry.dtype }),
+    ...(entry.negative === undefined ? {} : { negative: entry.negative }),
+    ...(entry.note === undefined ? {} : { note: entry.note }),
+  }
+  return { rung, source: text }
+}
+
+/** Checks that each parameter is declared by one of the headers and has a value that it allows. */
+function checkParams(
+  params: Parameters,
+  headers: readonly LadderRung['header'][],
+  where: string,
+): Parameters {
+  for (const [name, value] of Object.entries(params)) {
+    const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
+    if (declared.length === 0) {
+      const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
+      throw inputError(
+        `${where} has no parameter named ${JSON.stringify(name)}.`,
+        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
+      )
+    }
+    if (!declared.some((param) => param.allowed.includes(value)))
+      throw inputError(
+        `${name}=${value} is not allowed.`,
+        `Values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+      )
+  }
+  return params
+}
+
+/** The whole ladder, resolved; throws for the first rung that cannot be used. */
+export function resolveLadder(library: KernelLibrary, file: LadderFile): Ladder {
+  const { schema: _schema, order: _order, ...rest } = file
+  return { ...rest, rungs: file.rungs.map((entry) => resolveRung(library, file.id, entry).rung) }
+}
+
+export function selectRungs<T extends { id: string }>(
+  all: readonly T[],
+  wanted: readonly string[] | undefined,
+  /** What they are rungs of, in words. */
+  whole: string,
+): T[] {
+  if (!wanted) return [...all]
+  const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  if (unknown.length > 0)
+    throw inputError(
+      `${whole} has no rung named ${list(unknown.map((id) => JSON.stringify(id)))}.`,
+      `Its rungs are: ${list(all.map(({ id }) => id))}.`,
+    )
+  return all.filter(({ id }) => wanted.includes(id))
+}
+
+export function checkSize(size: Pick<Problem, 'm' | 'n' | 'k'>): void {
+  for (const [name, value] of Object.entries(size))
+    if (!Number.isInteger(value) || value < 1 || value > maxExtent)
+      throw inputError(
+        `${name} = ${value} is not a size.`,
+        `Give a whole number from 1 to ${maxExtent}.`,
+      )
+}
+
+export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
+  const file = findLadder(library, request.ladder)
+  const entries = selectRungs(
+    file.rungs.map((entry) => ({ id: entryId(entry), entry })),
+    request.rungs,
+    `The ladder ${file.id}`,
+  )
+  const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
+
+  const headers = rungs.map(({ rung }) => rung.header)
+  checkParams(request.params, headers, `The ladder ${file.id}`)
+  for (const { rung } of rungs)
+    for (const { name, allowed } of rung.header.params) {
+      const value = request.params[name]
+      if (value !== undefined && allowed.includes(value)) rung.params[name] = value
+    }
+
+  const size = request.size ?? file.sizes[0]!
+  checkSize(size)
+  const referenceEntry = file.rungs.find((entry) => entryId(entry) === file.reference)
+  if (file.reference !== null && !referenceEntry)
+    throw inputError(
+      `The ladder ${file.id} names the reference ${file.reference}, which is not one of its rungs.`,
+    )
+
+  const { schema: _schema, order: _order, rungs: _entries, ...rest } = file
+  return {
+    ladder: { ...rest, rungs: rungs.map(({ rung }) => rung) },
+    problem: {
+      ...size,
+      alpha: request.alpha ?? file.alpha,
+      beta: request.beta ?? file.beta,
+      dtype: request.dtype ?? file.dtype,
+    },
+    rungs,
+    asked: request.params,
+    reference: referenceEntry
+      ? (rungs.find(({ rung }) => rung.id === file.reference) ??
+        resolveRung(library, file.id, referenceEntry))
+      : null,
+    profile: request.profile,
+    profileSkip: request.profileSkip
+      ? selectRungs(
+          rungs.map(({ rung }) => rung),
+          request.profileSkip,
+          `The ladder ${file.id}`,
+        ).map(({ id }) => id)
+      : [],
+    ...(request.profileLimitSeconds === undefined
+      ? {}
+      : { profileLimitSeconds: request.profileLimitSeconds }),
+  }
+}

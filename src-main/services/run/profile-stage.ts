@@ -1,0 +1,127 @@
+/** The profiling stage of a run: what it will cost, which rungs are left out, what it did cost. */
+import { builtRung } from '../../adapters/tools/runner'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { RunEvent } from '../../contract'
+import { english } from '../../domain/messages/message'
+import { toErrorShape } from '../../domain/errors'
+import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
+import type { Device } from '../../domain/gpu/device'
+import type { RunPlan } from './plan'
+import { profile, type ProfileOutcome } from './profile'
+import type { RungState } from './result'
+
+export interface ProfileStage {
+  toolbox: Toolbox
+  runner: string
+  plan: RunPlan
+  device: Device
+  seed: number
+  idleSeconds: number
+  busyWaitsMs: readonly number[]
+  /** Where ncu leaves its own report; null keeps none. */
+  reportPath: string | null
+  states: ReadonlyMap<string, RungState>
+  emit: (event: RunEvent) => void
+  signal: AbortSignal
+}
+
+/** Null when no counters were asked for, or the run was cancelled before. */
+export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | null> {
+  const { plan, states, emit, signal, toolbox } = stage
+  if (plan.profile === 'none' || signal.aborted) return null
+  const level = plan.profile
+  const timed = plan.rungs.flatMap(({ rung }) => {
+    const state = states.get(rung.id)
+    const medianMs = state?.measured?.timing?.medianMs
+    return medianMs !== undefined && state?.build?.artefact
+      ? [{ ...builtRung(rung, state.build.artefact), medianMs, state }]
+      : []
+  })
+  const cost = planProfile({
+    level,
+    computeCapability: stage.device.computeCapability,
+    rungs: timed,
+    skip: plan.profileSkip,
+    ...(plan.profileLimitSeconds === undefined ? {} : { limitSeconds: plan.profileLimitSeconds }),
+  })
+  const skipped = new Set(cost.rungs.filter((rung) => rung.skipped).map(({ id }) => id))
+  for (const { id, state } of timed)
+    if (skipped.has(id)) {
+      state.profileSkipped = true
+      emit({ type: 'rung', rung: id, stage: 'profile', state: 'skipped' })
+    }
+  const rungs = timed.filter(({ id }) => !skipped.has(id))
+  // A replay costs nothing.
+  const isLive = toolbox.kind === 'live'
+  if (isLive) emit({ type: 'profile-plan', plan: cost })
+
+  let done = 0
+  const step = (): void => emit({ type: 'stage', stage: 'profile', done, total: rungs.length })
+  step()
+  try {
+    const outcome = await profile({
+      toolbox,
+      runner: stage.runner,
+      problem: plan.problem,
+      seed: stage.seed,
+      level,
+      rungs,
+      reportPath: stage.reportPath,
+      idleMs: idleMs(stage, cost),
+      busyWaitsMs: stage.busyWaitsMs,
+      signal,
+      onBusy: (waitMs) =>
+        emit({
+          type: 'log',
+          level: 'warning',
+          message: english('tools.retry', { seconds: Math.ceil(waitMs / 1000) }),
+        }),
+      onUnknown: (metrics) =>
+        emit({
+          type: 'log',
+          level: 'warning',
+          message: english('tools.askWithout', { names: metrics.join(', ') }),
+        }),
+      onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
+      onProfiled: (rung) => {
+        done += 1
+        emit({ type: 'rung', rung, stage: 'profile', state: 'done' })
+        step()
+      },
+    })
+    if (outcome.trouble) emit({ type: 'log', level: 'warning', message: outcome.trouble.message })
+    if (isLive && outcome.seconds !== null)
+      emit({
+        type: 'profile-cost',
+        cost: {
+          level,
+          seconds: outcome.seconds,
+          rungs: [...outcome.profiles].map(([id, own]) => ({
+            id,
+            passes: own.profile.passes,
+            seconds: own.profile.seconds ?? null,
+          })),
+        },
+      })
+    return outcome
+  } catch (error) {
+    // What was measured stands, whatever became of the counters.
+    const { message } = toErrorShape(error)
+    emit({ type: 'log', level: 'warning', message })
+    return {
+      ncuVersion: null,
+      profiles: new Map(),
+      deep: new Map(),
+      deepTroubles: [],
+      unknownMetrics: [],
+      seconds: null,
+      trouble: { message, missing: false },
+    }
+  }
+}
+
+/** ncu says nothing between two rungs: a slow one in many passes is no hang. */
+function idleMs({ idleSeconds }: ProfileStage, { rungs }: ProfilePlan): number {
+  const slowest = Math.max(0, ...rungs.map(({ seconds }) => seconds ?? 0))
+  return 1000 * Math.max(2 * idleSeconds, 5 * slowest)
+}

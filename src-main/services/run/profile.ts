@@ -1,0 +1,153 @@
+/** Collects counters: one ncu over one runner for all rungs, only the launches that the runner marks. */
+import { setTimeout } from 'node:timers/promises'
+import {
+  askedMetrics,
+  ncuVersion,
+  runNcu,
+  type CollectingLevel,
+  type NcuAnswer,
+  type NcuCall,
+  type RungProfile,
+} from '../../adapters/tools/ncu'
+import type { ProcessResult } from '../../adapters/tools/process'
+import { profileArgs, type BuiltRung } from '../../adapters/tools/runner'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { english } from '../../domain/messages/message'
+import type { DeepProfile } from '../../domain/session/deep'
+import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
+import { type ProfileLevel } from '../../domain/metrics/metric-definition'
+import type { Problem } from '../../domain/task/problem'
+import { remedies } from './device'
+
+export interface ProfileRequest {
+  toolbox: Toolbox
+  runner: string
+  problem: Problem
+  seed: number
+  level: CollectingLevel
+  rungs: readonly BuiltRung[]
+  /** Where ncu leaves its own report; null keeps none. */
+  reportPath: string | null
+  idleMs: number
+  /** How long to wait before each further try while another tool holds the counters. */
+  busyWaitsMs: readonly number[]
+  signal: AbortSignal
+  onBusy: (waitMs: number) => void
+  /** ncu is asked once more, without metrics that it does not know. */
+  onUnknown: (metrics: readonly string[]) => void
+  onStart: (rung: string) => void
+  onProfiled: (rung: string) => void
+}
+
+export interface ProfileOutcome {
+  ncuVersion: string | null
+  profiles: Map<string, RungProfile>
+  /** By rung; empty below the deep level. */
+  deep: Map<string, DeepProfile>
+  /** What is missing of it, as sentences. */
+  deepTroubles: string[]
+  /** Metrics that this ncu does not know, as it names them; the rest was collected without them. */
+  unknownMetrics: string[]
+  /** Wall time of ncu; null when it did not run to its end. */
+  seconds: number | null
+  /** Why counters are missing, when they are: a sentence and what to do. */
+  trouble: { message: string; remedy?: string; missing: boolean } | null
+}
+
+export async function profile(request: ProfileRequest): Promise<ProfileOutcome> {
+  const { toolbox, signal, rungs, problem, seed } = request
+  const none = (
+    trouble: ProfileOutcome['trouble'],
+    version: string | null = null,
+  ): ProfileOutcome => ({
+    ncuVersion: version,
+    profiles: new Map(),
+    deep: new Map(),
+    deepTroubles: [],
+    unknownMetrics: [],
+    seconds: null,
+    trouble,
+  })
+  if (rungs.length === 0) return none(null)
+  const ncu = await toolbox.locate('ncu')
+  if (!ncu)
+    return none({
+      message: english('doctor.toolMissing', { tool: 'ncu' }),
+      remedy: remedies.ncu,
+      missing: true,
+    })
+
+  const version = await ncuVersion(toolbox, ncu, signal)
+  const call: NcuCall = {
+    ncu,
+    level: request.level,
+    command: [request.runner, ...profileArgs({ problem, seed, rungs })],
+    reportPath: request.reportPath,
+    idleMs: request.idleMs,
+    signal,
+    onEvent: (event) => {
+      if (event.event === 'start' && event.stage === 'profile') request.onStart(event.rung)
+      if (event.event === 'profiled') request.onProfiled(event.rung)
+    },
+  }
+  const without = new Set<string>()
+  const collect = () => collectKnown({ ...call, without }, request)
+  let answer = await collect()
+  // DCGM samples now and then: the counters are often free a moment later. A replay has the last try.
+  const waits = toolbox.kind === 'live' ? request.busyWaitsMs : []
+  let tries = 1
+  for (const waitMs of waits) {
+    if (answer.failure?.kind !== 'counters-busy' || answer.byRung.size > 0 || signal.aborted) break
+    request.onBusy(waitMs)
+    await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return none(null, version)
+    answer = await collect()
+    tries += 1
+  }
+  const { result, byRung, deep, deepTroubles, failure } = answer
+  if (result.outcome === 'cancelled') return none(null, version)
+  if (result.outcome !== 'exited')
+    return none({ message: unfinished(result, request.idleMs), missing: false }, version)
+  return {
+    ncuVersion: version,
+    profiles: byRung,
+    deep,
+    deepTroubles,
+    unknownMetrics: [...without],
+    seconds: result.seconds,
+    trouble: failure && {
+      message:
+        tries > 1
+          ? `${failure.message} ${english('tools.triedTimes', { count: tries })}`
+          : failure.message,
+      ...(failure.remedy ? { remedy: failure.remedy } : {}),
+      missing: byRung.size === 0,
+    },
+  }
+}
+
+/**
+ * Runs ncu, and again without what it does not know: one such name makes it profile nothing at all. Each
+ * round leaves out at least one name that was asked for, so there is an end.
+ */
+async function collectKnown(
+  call: NcuCall & { without: Set<string> },
+  { toolbox, signal, onUnknown }: ProfileRequest,
+): Promise<NcuAnswer> {
+  for (;;) {
+    const asked = askedMetrics(call)
+    const answer = await runNcu(toolbox, call)
+    if (answer.byRung.size > 0 || signal.aborted || toolbox.kind !== 'live') return answer
+    for (const name of answer.unknownMetrics) call.without.add(name)
+    const left = askedMetrics(call)
+    if (left.length === 0 || left.join() === asked.join()) return answer
+    onUnknown(answer.unknownMetrics)
+  }
+}
+
+const unfinished = ({ outcome, signal }: ProcessResult, idleMs: number): string =>
+  `ncu did not finish (${outcome === 'idle' ? `no progress for ${Math.round(idleMs / 1000)} s` : (signal ?? outcome)}).`
+
+/** Every metric of the level as unavailable, for the one reason. */
+export const allUnavailable = (level: ProfileLevel, reason: string): Record<string, MetricValue> =>
+  Object.fromEntries(metricsAtLevel(level).map(({ id, unit }) => [id, unavailable(unit, reason)]))

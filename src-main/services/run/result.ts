@@ -1,0 +1,122 @@
+/** From what is known of a rung at some point of a run to its result. */
+import { sha256 } from '../../adapters/disk/build-cache'
+import { english } from '../../domain/messages/message'
+import { derivedMetrics } from '../../domain/analysis/derived-metrics'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import type { RungResult, VerifiedAt } from '../../domain/session/session'
+import type { Device } from '../../domain/gpu/device'
+import type { BuildOutcome } from './build'
+import type { Measured } from './measure'
+import type { PlannedRung } from './plan'
+import { allUnavailable, type ProfileOutcome } from './profile'
+
+export interface RungState {
+  planned: PlannedRung
+  build: BuildOutcome | null
+  unsupported: string | null
+  measured: Measured | null
+  /** It was left out of profiling. */
+  profileSkipped?: boolean
+  alsoVerified?: VerifiedAt[]
+}
+
+/** What a session says of a rung before anything is done with it. */
+export const describedRung = ({ rung, source }: PlannedRung) => ({
+  id: rung.id,
+  title: rung.title,
+  after: rung.header.after,
+  idea: rung.header.idea,
+  expect: rung.header.expect,
+  ...(rung.header.epilogue === undefined ? {} : { epilogue: rung.header.epilogue }),
+  params: rung.params,
+  file: rung.file,
+  sourceHash: sha256(source),
+})
+
+/** `profiled` is null while no counters have been collected. */
+export function toResult(
+  state: RungState,
+  level: ProfileLevel,
+  profiled: ProfileOutcome | null,
+  device: Device,
+): RungResult {
+  const { build, measured } = state
+  const { rung } = state.planned
+  const own = profiled?.profiles.get(rung.id)
+  const { status, reason } = statusOf(state)
+  return {
+    ...describedRung(state.planned),
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    diagnostics: build?.diagnostics ?? [],
+    build: build?.build ?? null,
+    verify: measured?.verify ?? null,
+    ...(state.alsoVerified ? { alsoVerified: state.alsoVerified } : {}),
+    timing: measured?.timing ?? null,
+    ...(measured?.launches ? { launches: measured.launches } : {}),
+    profile: own?.profile ?? null,
+    metrics:
+      own?.metrics ??
+      withoutCounters(
+        allUnavailable(
+          level === 'none' ? 'card' : level,
+          noCounters(state, status, level, profiled),
+        ),
+        measured,
+        device,
+      ),
+  }
+}
+
+/** What follows from the launch alone stands in place of the counters that are missing. */
+function withoutCounters(
+  metrics: Record<string, MetricValue>,
+  measured: Measured | null,
+  device: Device,
+): Record<string, MetricValue> {
+  if (!measured?.launches) return metrics
+  return { ...metrics, ...derivedMetrics(measured.launches, device) }
+}
+
+function statusOf({
+  build,
+  measured,
+  unsupported,
+}: RungState): Pick<RungResult, 'status' | 'reason'> {
+  if (unsupported) return { status: 'unsupported', reason: unsupported }
+  if (build && !build.artefact && build.reason !== 'cancelled')
+    return { status: 'failed', reason: build.reason ?? english('checks.notCompiled') }
+  if (!measured) return { status: 'not-run', reason: english('records.notReached') }
+  if (measured.trouble) return measured.trouble
+  if (measured.verify && !measured.verify.passed)
+    return { status: 'wrong', reason: wrongness(measured.verify) }
+  return { status: 'ok' }
+}
+
+function noCounters(
+  { profileSkipped }: RungState,
+  status: RungResult['status'],
+  level: ProfileLevel,
+  profiled: ProfileOutcome | null,
+): string {
+  if (status !== 'ok') return english('records.noTimeNoProfile')
+  if (level === 'none') return english('records.profilingOff')
+  if (profileSkipped) return english('records.profilingSkipped')
+  if (!profiled) return english('records.endedBeforeProfile')
+  return profiled.trouble?.message ?? english('records.noLaunchReported')
+}
+
+export function wrongness(verify: NonNullable<Measured['verify']>): string {
+  if (verify.outOfBounds) return english('records.writesOutside')
+  const first = verify.firstMismatch
+  const count = verify.mismatches
+  if (!first) return english('records.mismatches', { count })
+  return english('records.mismatchesAt', {
+    count,
+    row: first.row,
+    column: first.col,
+    actual: first.actual ?? 'NaN',
+    expected: first.expected ?? 'NaN',
+  })
+}

@@ -1,0 +1,70 @@
+/** Verifies rungs at further problems than the one they are timed at: a tile that fits 4096 may not fit 1023. */
+import { builtRung } from '../../adapters/tools/runner'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { VerifiedAt } from '../../domain/session/session'
+import { measure, type Measured } from './measure'
+import type { RunPlan } from './plan'
+import { wrongness, type RungState } from './result'
+
+export interface FurtherRequest {
+  toolbox: Toolbox
+  runner: string
+  plan: RunPlan
+  settings: { seed: number; idleSeconds: number }
+  states: ReadonlyMap<string, RungState>
+  signal: AbortSignal
+}
+
+/** The runner times what it has verified; this is the least of that. */
+const maxSeconds = 0.02
+
+function reasonOf({ verify, trouble }: Measured): string | undefined {
+  if (trouble) return trouble.reason
+  return verify && !verify.passed ? wrongness(verify) : undefined
+}
+
+/** Fills in `alsoVerified` of the rungs that the plan names and that were built. */
+export async function verifyFurther(request: FurtherRequest): Promise<void> {
+  const { toolbox, runner, plan, settings, states, signal } = request
+  // What hung or crashed at its own problem would do so again, for as long again.
+  const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
+    ({ measured }) => measured?.trouble?.status !== 'failed',
+  )
+  let built = wanted.flatMap(({ planned, build }) =>
+    build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
+  )
+  for (const state of wanted) state.alsoVerified = []
+  for (const [index, problem] of (plan.alsoVerify?.problems ?? []).entries()) {
+    if (signal.aborted || built.length === 0) return
+    const answers = await measure({
+      toolbox,
+      runner,
+      problem,
+      key: `runner/further-${index + 1}`,
+      maxSeconds,
+      rungs: built,
+      reference: null,
+      seed: settings.seed,
+      flushL2: false,
+      idleMs: settings.idleSeconds * 1000,
+      signal,
+      onStart: () => undefined,
+      onVerified: () => undefined,
+      onMeasured: () => undefined,
+      onCeilings: () => undefined,
+    })
+    for (const state of wanted) {
+      const answer = answers.get(state.planned.rung.id)
+      if (!answer) continue
+      const reason = reasonOf(answer)
+      const found: VerifiedAt = {
+        problem,
+        verify: answer.verify,
+        ...(reason === undefined ? {} : { reason }),
+      }
+      state.alsoVerified?.push(found)
+      if (answer.trouble?.status === 'failed')
+        built = built.filter(({ id }) => id !== state.planned.rung.id)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** The one compute-sanitizer job that may be under way, for a UI that asks after it. */
+import type { Assets } from '../../adapters/kernels/assets'
+import { diskBuildCache } from '../../adapters/disk/build-cache'
+import { readKernelLibrary, readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { liveToolbox } from '../../adapters/tools/live-toolbox'
+import { cacheDir } from '../../adapters/disk/paths'
+import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
+import { toErrorShape } from '../../domain/errors'
+import type { SanitizeReport } from '../../domain/session/sanitizer'
+import { sanitize } from './sanitize'
+
+export interface SanitizeOptions {
+  onProgress: (progress: SanitizeProgress) => void
+  signal: AbortSignal
+  secondsARung?: number
+}
+
+/** On this machine's tools and the library on disk. */
+export async function sanitizeLive(
+  assets: Pick<Assets, 'kernelsDir'>,
+  request: SanitizeRequest,
+  options: SanitizeOptions,
+): Promise<SanitizeReport> {
+  const library = await readKernelLibrary(assets.kernelsDir)
+  return sanitize(
+    {
+      ...options,
+      toolbox: liveToolbox(null),
+      cache: diskBuildCache(cacheDir()),
+      library,
+      includes: await readSharedFiles(library.root, 'include'),
+      runnerSources: await readSharedFiles(library.root, 'runner'),
+    },
+    request,
+  )
+}
+
+export interface SanitizeJob {
+  readonly active: boolean
+  start(request: SanitizeRequest): void
+  current(): SanitizeState
+  cancel(): void
+  /** Cancels, and waits for the process tree to end. */
+  close(): Promise<void>
+}
+
+export function createSanitizeJob(assets: Pick<Assets, 'kernelsDir'>): SanitizeJob {
+  let state: SanitizeState = { state: 'idle' }
+  let running: { abort: AbortController; finished: Promise<void> } | null = null
+  return {
+    get active() {
+      return running !== null
+    },
+    start(request) {
+      const abort = new AbortController()
+      const onProgress = (progress: SanitizeProgress): void => {
+        state = { state: 'running', request, progress }
+      }
+      onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
+      const finished = sanitizeLive(assets, request, { onProgress, signal: abort.signal }).then(
+        (report) => {
+          running = null
+          state = { state: 'done', request, report }
+        },
+        (error: unknown) => {
+          running = null
+          state = { state: 'failed', request, error: toErrorShape(error) }
+        },
+      )
+      running = { abort, finished }
+    },
+    current: () => state,
+    cancel: () => running?.abort.abort(),
+    async close() {
+      running?.abort.abort()
+      await running?.finished
+    },
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * compute-sanitizer over rungs. A checker first takes all rungs in one process; only when that is not
+ * clean does each get a process of its own, so that a finding is known to be its rung's and a rung that
+ * takes the CUDA context with it costs the others nothing. The runner launches each rung once, untimed.
+ */
+import type { BuildCache } from '../../adapters/disk/build-cache'
+import {
+  runSanitizer,
+  sanitizerVersion,
+  type SanitizerAnswer,
+} from '../../adapters/tools/compute-sanitizer'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import {
+  builtRung,
+  sanitizeArgs,
+  type BuiltRung,
+  type RunnerEvent,
+} from '../../adapters/tools/runner'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
+import { english } from '../../domain/messages/message'
+import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import {
+  groupRecords,
+  sanitizeReportVersion,
+  sanitizeSize,
+  type SanitizedRung,
+  type SanitizeReport,
+  type SanitizerCheck,
+  type SanitizerTool,
+} from '../../domain/session/sanitizer'
+import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
+import { architectureFor, locateNvcc, queryDevice, queryDriver, remedies } from '../run/device'
+import { planRun, type PlannedRung } from '../run/plan'
+import { compilerVersion } from '../run/run-ladder'
+import { locateFinding, type SourceTexts } from './sanitize-sources'
+
+export interface SanitizeEnvironment {
+  toolbox: Toolbox
+  cache: BuildCache
+  library: KernelLibrary
+  /** include/ and runner/ of the kernel library, text by path. */
+  includes: ReadonlyMap<string, string>
+  runnerSources: ReadonlyMap<string, string>
+  onProgress: (progress: SanitizeProgress) => void
+  signal: AbortSignal
+  /** Seconds that one process of compute-sanitizer may take for each of its rungs. */
+  secondsARung?: number
+}
+
+/** racecheck slows a kernel down a hundredfold and more; a rung at the default size takes seconds. */
+export const defaultSecondsARung = 120
+
+const seed = 7
+
+export async function sanitize(
+  environment: SanitizeEnvironment,
+  request: SanitizeRequest,
+): Promise<SanitizeReport> {
+  const { toolbox, cache, library, signal, onProgress } = environment
+  if (toolbox.kind === 'recorded')
+    throw inputError(
+      'What compute-sanitizer says was not recorded.',
+      'Run it on a machine with an NVIDIA GPU.',
+    )
+  const plan = planRun(library, {
+    ladder: request.ladder,
+    ...(request.rungs ? { rungs: request.rungs } : {}),
+    size: request.size ?? sanitizeSize,
+    params: request.params,
+    ...(request.dtype === undefined ? {} : { dtype: request.dtype }),
+    target: 'local',
+    profile: 'none',
+  })
+  const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
+  if (rungs.length === 0)
+    throw inputError(
+      `The ladder ${plan.ladder.id} has no rung beside its reference.`,
+      'Name the reference with --rungs to have it checked.',
+    )
+  onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
+
+  const sanitizer = await toolbox.locate('compute-sanitizer')
+  if (!sanitizer) throw missingError('compute-sanitizer was not found.', remedies.sanitizer)
+  const nvcc = await locateNvcc(toolbox)
+  const driver = await queryDriver(toolbox, signal)
+  const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
+  const compiler = { ...environment, recorder: null, nvcc, version }
+  const runner = await buildRunner(compiler, environment.runnerSources)
+  const device = await queryDevice(toolbox, runner, driver, signal)
+
+  const built = new Map<string, BuildOutcome | { unsupported: string }>()
+  await inParallel(rungs, async ({ rung, source }) => {
+    if (signal.aborted) return
+    const architecture = architectureFor(rung.header.requires, device)
+    built.set(
+      rung.id,
+      'unsupported' in architecture
+        ? architecture
+        : await buildRung(compiler, { rung, source }, architecture.sm),
+    )
+    onProgress({
+      stage: 'build',
+      done: built.size,
+      total: rungs.length,
+      tool: null,
+      rung: rung.id,
+    })
+  })
+  const ready = rungs.flatMap(({ rung }): BuiltRung[] => {
+    const outcome = built.get(rung.id)
+    return outcome && 'artefact' in outcome && outcome.artefact
+      ? [builtRung(rung, outcome.artefact)]
+      : []
+  })
+
+  const checker = new Checker(environment, {
+    sanitizer,
+    runner,
+    problem: plan.problem,
+    texts: sourceTexts(rungs, environment),
+    total: ready.length * request.tools.length,
+  })
+  const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
+  for (const tool of request.tools)
+    checks.set(
+      tool,
+      ready.length > 0 && !signal.aborted ? await checker.check(tool, ready) : new Map(),
+    )
+
+  return {
+    schema: sanitizeReportVersion,
+    ladder: plan.ladder.id,
+    problem: plan.problem,
+    device: { name: device.name, computeCapability: device.computeCapability },
+    sanitizer: await sanitizerVersion(toolbox, sanitizer, new AbortController().signal),
+    completion: signal.aborted ? 'cancelled' : 'complete',
+    rungs: rungs.map(({ rung }): SanitizedRung => ({
+      id: rung.id,
+      title: rung.title,
+      file: rung.file,
+      checks: request.tools.map(
+        (tool) => checks.get(tool)?.get(rung.id) ?? notChecked(tool, built.get(rung.id)),
+      ),
+    })),
+  }
+}
+
+const sourceTexts = (
+  rungs: readonly PlannedRung[],
+  { includes, runnerSources }: SanitizeEnvironment,
+): SourceTexts =>
+  new Map([
+    ...includes,
+    ...runnerSources,
+    ...rungs.map(({ rung, source }): [string, string] => [rung.file, source]),
+  ])
+
+const noVerdict = (
+  tool: SanitizerTool,
+  status: 'failed' | 'unsupported' | 'not-run',
+  reason: string,
+): SanitizerCheck => ({ tool, status, reason, total: null, notPrinted: 0, findings: [] })
+
+function notChecked(
+  tool: SanitizerTool,
+  built: BuildOutcome | { unsupported: string } | undefined,
+): SanitizerCheck {
+  if (built && 'unsupported' in built) return noVerdict(tool, 'unsupported', built.unsupported)
+  if (built && !built.artefact && built.reason !== 'cancelled')
+    return noVerdict(tool, 'failed', built.reason ?? english('checks.notCompiled'))
+  return noVerdict(tool, 'not-run', english('records.notReached'))
+}
+
+interface CheckerSetup {
+  sanitizer: string
+  runner: string
+  problem: SanitizeReport['problem']
+  texts: SourceTexts
+  /** Checks in all, for the progress. */
+  total: number
+}
+
+class Checker {
+  private done = 0
+
+  constructor(
+    private readonly environment: SanitizeEnvironment,
+    private readonly setup: CheckerSetup,
+  ) {}
+
+  /** The verdict on each rung; rungs that were not reached before a cancel are absent. */
+  async check(
+    tool: SanitizerTool,
+    rungs: readonly BuiltRung[],
+  ): Promise<Map<string, SanitizerCheck>> {
+    const { onProgress, signal } = this.environment
+    const verdicts = new Map<string, SanitizerCheck>()
+    const report = (rung: string | null): void =>
+      onProgress({ stage: 'check', done: this.done, total: this.setup.total, tool, rung })
+    report(rungs[0]?.id ?? null)
+    const { answer, events } = await this.run(tool, rungs, report)
+    if (signal.aborted) return verdicts
+    throwIfHopeless(answer, events)
+
+    const clean = isClean(answer) && events.some(({ event }) => event === 'done')
+    if (!clean && rungs.length > 1) {
+      for (const rung of rungs)
+        if (!signal.aborted)
+          for (const [id, verdict] of await this.check(tool, [rung])) verdicts.set(id, verdict)
+      return verdicts
+    }
+    for (const { id } of rungs) verdicts.set(id, this.verdict(tool, id, answer, events))
+    this.done += rungs.length
+    report(null)
+    return verdicts
+  }
+
+  private async run(
+    tool: SanitizerTool,
+    rungs: readonly BuiltRung[],
+    report: (rung: string) => void,
+  ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
+    const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
+    const { sanitizer, runner, problem } = this.setup
+    const events: RunnerEvent[] = []
+    const answer = await runSanitizer(toolbox, {
+      sanitizer,
+      tool,
+      command: [runner, ...sanitizeArgs({ problem, seed, rungs })],
+      timeoutMs: secondsARung * rungs.length * 1000,
+      signal,
+      onEvent: (event) => {
+        events.push(event)
+        if (event.event === 'start' && event.stage === 'sanitize') report(event.rung)
+      },
+    })
+    return { answer, events }
+  }
+
+  private verdict(
+    tool: SanitizerTool,
+    id: string,
+    answer: SanitizerAnswer,
+    events: readonly RunnerEvent[],
+  ): SanitizerCheck {
+    const unsupported = events.find((event) => event.event === 'unsupported' && event.rung === id)
+    if (unsupported?.event === 'unsupported')
+      return noVerdict(tool, 'unsupported', unsupported.reason)
+    const { xml, summary } = answer
+    const records = xml?.records ?? []
+    const findings = groupRecords(records).map((record) => locateFinding(record, this.setup.texts))
+    const total = summary?.total ?? null
+    const notPrinted = summary?.notPrinted ?? 0
+    const trouble = this.troubleOf(id, answer, events)
+    const found = findings.length > 0 || (total ?? 0) > 0
+    return {
+      tool,
+      status: found ? 'found' : trouble === null ? 'clean' : 'failed',
+      ...(trouble === null ? {} : { reason: trouble }),
+      total,
+      notPrinted,
+      findings,
+    }
+  }
+
+  /** Why the verdict is none, or is not the whole of it. */
+  private troubleOf(
+    id: string,
+    { result, xml, summary, lastWord }: SanitizerAnswer,
+    events: readonly RunnerEvent[],
+  ): string | null {
+    if (result.outcome === 'timeout')
+      return english('tools.sanitizerStopped', {
+        seconds: this.environment.secondsARung ?? defaultSecondsARung,
+      })
+    if (result.outcome !== 'exited')
+      return english('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
+    if (!xml?.complete || !summary)
+      return english('tools.sanitizerNoEnd', {
+        text:
+          lastWord ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`),
+      })
+    const counted = xml.records.length + summary.notPrinted
+    if (counted !== summary.total)
+      return english('tools.sanitizerCounts', {
+        total: summary.total,
+        count: xml.records.length,
+      })
+    const failed = events.find((event) => event.event === 'failed' && event.rung === id)
+    if (failed?.event === 'failed') return failed.reason
+    const launched = events.some((event) => event.event === 'launched' && event.rung === id)
+    // What was found says why it was not.
+    return launched || xml.records.length > 0
+      ? null
+      : english('tools.notLaunched', { text: lastWord ?? 'no word why' })
+  }
+}
+
+const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
+  result.outcome === 'exited' &&
+  summary?.total === 0 &&
+  xml?.complete === true &&
+  xml.records.length === 0
+
+/** Failures that have nothing to do with a rung. */
+function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
+  if (result.outcome === 'not-found')
+    throw missingError(
+      `compute-sanitizer could not be started: ${result.stderr}`.trim(),
+      remedies.sanitizer,
+    )
+  const error = events.find((event) => event.event === 'error')
+  if (error?.event !== 'error') return
+  if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')
+  if (error.kind === 'no-device')
+    throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
+  if (error.kind === 'bad-argument')
+    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+}

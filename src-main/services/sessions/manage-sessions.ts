@@ -1,0 +1,76 @@
+/** Naming, deleting, restoring and importing sessions of the store, by the contract's refs. */
+import { basename, dirname, join, sep } from 'node:path'
+import { pathExists } from '../../adapters/disk/disk'
+import { isHtmlFile } from '../../adapters/sessions/frozen-file'
+import {
+  listDeleted,
+  moveToTrash,
+  restoreFromTrash,
+  writeTitle,
+} from '../../adapters/sessions/labels-and-trash'
+import { SessionRef } from '../../contract'
+import type { DeletedSession, ImportAnswer } from '../../contract/session-management'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { importReport } from '../import/import-report'
+import { importHtml } from '../import/import-html'
+import { mountedRef, type SessionPlaces } from './sessions'
+
+/** The store's folder name of a ref; recordings and a folder from elsewhere are refused. */
+function ownName(places: SessionPlaces, ref: string, verb: string): string {
+  if (ref.startsWith('recorded:'))
+    throw inputError(`${ref} ships with the program and cannot be ${verb}.`)
+  if (places.mounted !== undefined && mountedRef(places.mounted) === ref)
+    throw inputError(
+      `${ref} was opened from a folder of yours and cannot be ${verb} here.`,
+      'Change the folder itself.',
+    )
+  return ref
+}
+
+export async function renameSession(
+  places: SessionPlaces,
+  ref: string,
+  title: string | null,
+): Promise<void> {
+  const folder = join(places.store, ownName(places, ref, 'renamed'))
+  if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)
+  await writeTitle(folder, title)
+}
+
+export const deleteSession = (places: SessionPlaces, ref: string): Promise<void> =>
+  moveToTrash(places.store, ownName(places, ref, 'deleted'))
+
+export const restoreSession = (places: SessionPlaces, ref: string): Promise<void> =>
+  restoreFromTrash(places.store, ownName(places, ref, 'restored'))
+
+export async function deletedSessions(places: SessionPlaces): Promise<DeletedSession[]> {
+  const found = await listDeleted(places.store)
+  return found
+    .filter(({ name }) => SessionRef.safeParse(name).success)
+    .map(({ name, ...rest }) => ({ ref: name, ...rest }))
+}
+
+/**
+ * Imports a file that a host was handed. Its sentences name the file alone: in a browser its folder is
+ * a temporary one, which says nothing to the reader.
+ */
+export async function importFile(
+  path: string,
+  { store, appVersion }: { store: string; appVersion: string },
+): Promise<ImportAnswer> {
+  try {
+    const { folder } = (await isHtmlFile(path))
+      ? await importHtml(path, { store })
+      : await importReport(path, { store, appVersion })
+    return { ref: basename(folder) }
+  } catch (error) {
+    if (!(error instanceof KernelLadderError)) throw error
+    const named = (text: string) => text.replaceAll(dirname(path) + sep, '')
+    throw new KernelLadderError(
+      error.kind,
+      named(error.message),
+      error.remedy === undefined ? undefined : named(error.remedy),
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,194 @@
+/** Shipped recordings: which there are, which one a request means, and how one is replayed. */
+import { join } from 'node:path'
+import { emptyBuildCache } from '../../adapters/disk/build-cache'
+import { recordedToolbox } from '../../adapters/tools/recorded-toolbox'
+import {
+  listSessions,
+  readSources,
+  type StoredSession,
+} from '../../adapters/sessions/session-store'
+import type { RunEvent, RunRequest } from '../../contract'
+import { inputError } from '../../domain/errors'
+import { problemLabel } from '../../domain/task/problem'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import type { Session } from '../../domain/session/session'
+import { runLadder, type RunOutcome } from '../run/run-ladder'
+import { selectRungs, type RunPlan } from '../run/plan'
+
+export interface Recording {
+  name: string
+  folder: string
+  session: Session
+}
+
+const listed = new Map<string, Promise<readonly Recording[]>>()
+
+/** The recordings below a folder, read once: they ship with the program and nothing writes them while it runs. */
+export function listRecordings(root: string): Promise<readonly Recording[]> {
+  const known = listed.get(root)
+  if (known) return known
+  const found = readRecordings(root)
+  listed.set(root, found)
+  // A disk that could not be read may be there the next time.
+  found.catch(() => listed.delete(root))
+  return found
+}
+
+async function readRecordings(root: string): Promise<Recording[]> {
+  const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
+    stored.session !== null
+  const recordings = (await listSessions(root))
+    .filter(readable)
+    .map(({ name, folder, session }) => ({ name, folder, session }))
+  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
+  const isDeep = ({ session }: Recording): boolean => session.settings.profile === 'deep'
+  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
+}
+
+const describe = ({ name, session }: Recording): string =>
+  `recorded:${name} (${session.ladder.id} at ${problemLabel(session.problem)})`
+
+/** The size a bare `recorded` means when a ladder was recorded at several. */
+const defaultExtent = 4096
+
+const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number }): boolean =>
+  (['m', 'n', 'k'] as const).every((extent) => session.problem[extent] === size[extent])
+
+/** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
+export function chooseRecording(
+  recordings: readonly Recording[],
+  request: Pick<RunRequest, 'ladder' | 'size' | 'target'> & { profile?: ProfileLevel },
+): Recording {
+  const name = request.target.startsWith('recorded:')
+    ? request.target.slice('recorded:'.length)
+    : null
+  const named = recordings.filter((recording) => name === null || recording.name === name)
+  if (recordings.length === 0) throw inputError('No recording ships with this program.')
+  if (named.length === 0)
+    throw inputError(
+      `There is no recording named ${JSON.stringify(name)}.`,
+      `The recordings are: ${recordings.map(describe).join(', ')}.`,
+    )
+  const isAtLevel = ({ session }: Recording): boolean =>
+    session.settings.profile === request.profile
+  const allOfLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  // At the level asked for where there is one, else at any.
+  const ofLadder = [
+    ...allOfLadder.filter(isAtLevel),
+    ...allOfLadder.filter((one) => !isAtLevel(one)),
+  ]
+  if (ofLadder.length === 0)
+    throw inputError(
+      `${name === null ? 'No recording is' : `recorded:${name} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
+      `The recordings are: ${recordings.map(describe).join(', ')}.`,
+    )
+  const { size } = request
+  if (!size)
+    return (
+      ofLadder.find((recording) =>
+        hasSize(recording, { m: defaultExtent, n: defaultExtent, k: defaultExtent }),
+      ) ?? ofLadder[0]!
+    )
+  const ofSize = ofLadder.find((recording) => hasSize(recording, size))
+  if (!ofSize)
+    throw inputError(
+      `${request.ladder} was not recorded at ${problemLabel(size)}.`,
+      `Recorded are: ${ofLadder.map(describe).join(', ')}. Another size needs a GPU: --target local.`,
+    )
+  return ofSize
+}
+
+function checkScalars(
+  { name, session }: Recording,
+  request: Pick<RunRequest, 'alpha' | 'beta' | 'dtype'>,
+): void {
+  for (const scalar of ['alpha', 'beta', 'dtype'] as const)
+    if (request[scalar] !== undefined && request[scalar] !== session.problem[scalar])
+      throw inputError(
+        `recorded:${name} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
+        'Another value needs a GPU: --target local.',
+      )
+}
+
+function checkParams(recording: Recording, params: Record<string, number>): void {
+  for (const [name, value] of Object.entries(params)) {
+    const holders = recording.session.rungs.filter((rung) => rung.params[name] !== undefined)
+    if (holders.length === 0)
+      throw inputError(
+        `No rung of recorded:${recording.name} has a parameter named ${JSON.stringify(name)}.`,
+        'See `kernel-ladder ladders --json` for the parameters of each rung.',
+      )
+    if (holders.some((rung) => rung.params[name] !== value))
+      throw inputError(
+        `recorded:${recording.name} was recorded with ${name}=${[...new Set(holders.map((rung) => rung.params[name]))].join(' and ')}, not ${value}.`,
+        'Other parameters need a GPU: --target local.',
+      )
+  }
+}
+
+/** The problems that rungs of a recording were verified at beside its own. */
+function furtherOf({ rungs }: Session): Pick<RunPlan, 'alsoVerify'> {
+  const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
+  const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
+  return problems.length === 0
+    ? {}
+    : { alsoVerify: { rungs: verified.map(({ id }) => id), problems } }
+}
+
+/** Replays a recording through the live services and parsers. Nothing is built, run or written. */
+export async function replay(
+  recording: Recording,
+  request: Pick<RunRequest, 'rungs' | 'params' | 'alpha' | 'beta' | 'dtype' | 'profile'>,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const { session, folder, name } = recording
+  checkParams(recording, request.params)
+  checkScalars(recording, request)
+  const sources = await readSources(folder, session)
+  const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
+  const wanted = selectRungs(
+    planned.map((entry) => ({ id: entry.rung.id, entry })),
+    request.rungs,
+    `recorded:${name}`,
+  ).map(({ entry }) => entry)
+  const plan: RunPlan = {
+    ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },
+    problem: session.problem,
+    // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
+    rungs: planned,
+    reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
+    profile: request.profile === 'none' ? 'none' : session.settings.profile,
+    profileSkip: session.settings.profileSkipped ?? [],
+    ...furtherOf(session),
+  }
+  const keep = new Set(wanted.map(({ rung }) => rung.id))
+  const emitWanted = (event: RunEvent): void => {
+    if (event.type === 'started')
+      emit({ ...event, rungs: event.rungs.filter(({ id }) => keep.has(id)) })
+    else if (event.type === 'rung' && !keep.has(event.rung)) return
+    else if (event.type === 'result' && !keep.has(event.result.id)) return
+    else emit(event)
+  }
+  const { seed, flushL2 } = session.settings
+  const outcome = await runLadder(
+    {
+      toolbox: recordedToolbox(join(folder, 'raw')),
+      cache: emptyBuildCache,
+      recorder: null,
+      includes: new Map(),
+      runnerSources: new Map(),
+      reportPath: null,
+      appVersion: session.appVersion,
+    },
+    plan,
+    { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
+    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [] },
+    emitWanted,
+    signal,
+  )
+  outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
+  outcome.session.elapsedSeconds = session.elapsedSeconds
+  outcome.session.settings = { ...session.settings, profile: plan.profile }
+  return outcome
+}

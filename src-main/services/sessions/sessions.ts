@@ -1,0 +1,167 @@
+/** Sessions and recordings under one kind of name, for every host. */
+import { basename, join, resolve } from 'node:path'
+import type { Assets } from '../../adapters/kernels/assets'
+import { readDeep } from '../../adapters/sessions/deep-store'
+import { pathExists } from '../../adapters/disk/disk'
+import { readTitle } from '../../adapters/sessions/labels-and-trash'
+import {
+  isImported,
+  listSessions,
+  readSession,
+  readSources,
+} from '../../adapters/sessions/session-store'
+import { SessionRef, type SessionSummary } from '../../contract'
+import { summaryOf } from '../../contract/session-summary'
+import type { DeepProfile } from '../../domain/session/deep'
+import { inputError } from '../../domain/errors'
+import type { Session } from '../../domain/session/session'
+import { labSessionFolder } from '../lab-library/refs'
+import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
+
+export interface OpenedSession {
+  session: Session
+  /** Source text by rung id. */
+  sources: Record<string, string>
+  folder: string
+  /** What the deep level knows of a rung; null where nothing was kept. */
+  deep(rung: string): Promise<DeepProfile | null>
+}
+
+export interface SessionPlaces {
+  assets: Assets
+  /** Folder of saved sessions. */
+  store: string
+  /** A session elsewhere that was named on the command line, reachable by its folder's name. */
+  mounted?: string
+}
+
+const recordedPrefix = 'recorded:'
+
+async function openRecording(recording: Recording): Promise<OpenedSession> {
+  const { session, deep } = await replay(
+    recording,
+    { params: {}, profile: recording.session.settings.profile },
+    () => undefined,
+    new AbortController().signal,
+  )
+  return {
+    session,
+    sources: await readSources(recording.folder, recording.session),
+    folder: recording.folder,
+    deep: (rung) => Promise.resolve(deep.get(rung) ?? null),
+  }
+}
+
+async function openFolder(folder: string): Promise<OpenedSession> {
+  const session = await readSession(folder)
+  return {
+    session,
+    sources: await readSources(folder, session),
+    folder,
+    deep: (rung) => readDeep(folder, rung),
+  }
+}
+
+/** The ref of a folder that was named on the command line, whose name may hold anything. */
+export function mountedRef(folder: string): string {
+  const name = basename(folder)
+    .replaceAll(/[^A-Za-z0-9_.-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+  return name.slice(0, 100) || 'session'
+}
+
+/** The folder a ref of the contract stands for; refs hold no path separators. */
+const folderOf = (places: SessionPlaces, ref: string): string =>
+  places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(places.store, ref)
+
+export async function openSession(places: SessionPlaces, ref: string): Promise<OpenedSession> {
+  const ofLab = labSessionFolder(places.assets, ref)
+  if (ofLab !== null) {
+    if (!ref.startsWith(recordedPrefix)) return openFolder(ofLab)
+    const session = await readSession(ofLab)
+    return openRecording({ name: ref.slice(recordedPrefix.length), folder: ofLab, session })
+  }
+  if (!ref.startsWith(recordedPrefix)) {
+    const folder = folderOf(places, ref)
+    if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)
+    return openFolder(folder)
+  }
+  const name = ref.slice(recordedPrefix.length)
+  const recordings = await listRecordings(places.assets.recordingsDir)
+  const recording = recordings.find((candidate) => candidate.name === name)
+  if (!recording)
+    throw inputError(
+      `There is no recording named ${JSON.stringify(name)}.`,
+      `The recordings are: ${recordings.map((candidate) => recordedPrefix + candidate.name).join(', ')}.`,
+    )
+  return openRecording(recording)
+}
+
+/** A session as a person names it on the command line: a folder, a ref, or `recorded` for the default one. */
+export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
+  if (name === 'recorded') return openSession(places, await defaultRecordingRef(places))
+  if (name.startsWith(recordedPrefix)) return openSession(places, name)
+  if (SessionRef.safeParse(name).success && (await pathExists(join(places.store, name))))
+    return openSession(places, name)
+  return openFolder(resolve(name))
+}
+
+export const defaultLadder = 'gemm-fp32'
+
+export async function defaultRecordingRef(places: SessionPlaces): Promise<string> {
+  const recordings = await listRecordings(places.assets.recordingsDir)
+  if (recordings.length === 0) throw inputError('No recording ships with this program.')
+  const ladder = recordings.some(({ session }) => session.ladder.id === defaultLadder)
+    ? defaultLadder
+    : recordings[0]!.session.ladder.id
+  return recordedPrefix + chooseRecording(recordings, { ladder, target: 'recorded' }).name
+}
+
+/** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
+export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> {
+  const own = await listSessions(places.store)
+  const mounted = places.mounted
+    ? [
+        await readSession(places.mounted).then(async (session) => ({
+          name: mountedRef(places.mounted!),
+          session,
+          imported: await isImported(places.mounted!),
+          problem: null,
+        })),
+      ]
+    : []
+  const titles = new Map(
+    await Promise.all(
+      own.map(async ({ name, folder }) => [name, await readTitle(folder)] as const),
+    ),
+  )
+  const live = [...mounted, ...own.filter(({ name }) => name !== mounted[0]?.name)]
+    .filter(({ name }) => SessionRef.safeParse(name).success)
+    .map(({ name, session, imported, problem }): SessionSummary => {
+      if (session)
+        return summaryOf(
+          name,
+          imported || session.target.kind === 'imported' ? 'imported' : 'live',
+          name,
+          session,
+          titles.get(name) ?? null,
+        )
+      return {
+        ref: name,
+        kind: 'live',
+        name,
+        title: titles.get(name) ?? null,
+        createdAt: '',
+        ladder: { id: '', title: '' },
+        problem: { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' },
+        deviceName: null,
+        profile: 'none',
+        rungCount: 0,
+        damaged: problem ?? 'It cannot be read.',
+      }
+    })
+  const recorded = (await listRecordings(places.assets.recordingsDir)).map(({ name, session }) =>
+    summaryOf(recordedPrefix + name, 'recorded', name, session),
+  )
+  return [...live, ...recorded]
+}

@@ -1,0 +1,191 @@
+/** One request from a host to its end: a live run that is saved, or a replay. */
+import { cp } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Assets } from '../adapters/kernels/assets'
+import { diskBuildCache } from '../adapters/disk/build-cache'
+import { draftStore } from '../adapters/sessions/draft-store'
+import { diskError, freeFolder, sweepStaged } from '../adapters/disk/disk'
+import {
+  readKernelLibrary,
+  readSharedFiles,
+  type KernelLibrary,
+} from '../adapters/kernels/kernel-library'
+import { liveToolbox } from '../adapters/tools/live-toolbox'
+import { cacheDir, draftsDir } from '../adapters/disk/paths'
+import { rawRecorder } from '../adapters/tools/raw-files'
+import { draftSession } from '../adapters/sessions/session-store'
+import type { RunEvent, RunRequest } from '../contract'
+import type { ErrorShape } from '../domain/errors'
+import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { buildGpu, gpus, type BuildGpu } from '../domain/gpu/gpus'
+import { problemLabel } from '../domain/task/problem'
+import type { Session } from '../domain/session/session'
+import { computeCapabilities } from '../domain/gpu/sm-limits'
+import { libraryFor } from './drafts'
+import { planRun, type RunPlan } from './run/plan'
+import { chooseRecording, listRecordings, replay } from './sessions/recordings'
+import { defaultSettings, runLadder, type RunSettings } from './run/run-ladder'
+import { buildForGpu } from './run/static-run'
+
+export interface ClimbOptions {
+  assets: Assets
+  /** Folder of saved sessions, for a run that is given no folder of its own. */
+  store: string
+  /** Where to save; must not exist. */
+  out?: string
+  appVersion: string
+  settings?: Partial<RunSettings>
+  emit: (event: RunEvent) => void
+  signal: AbortSignal
+}
+
+export interface ClimbResult {
+  session: Session
+  /** The session's folder; null when nothing was finished and so nothing saved. */
+  folder: string | null
+  /** Something this machine lacks kept part of what was asked from being done. */
+  missing: ErrorShape | null
+  /** What was measured could not be saved; it is in `session` all the same. */
+  unsaved: ErrorShape | null
+}
+
+/** `gemm-fp32-4096-20261121-030507`: sorts by ladder and time, and is a valid SessionRef. */
+function sessionId(ladder: string, size: string, createdAt: string): string {
+  const [date, time] = createdAt.split('T')
+  const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
+  return `${ladder}-${size}-${stamp}`
+}
+
+const sizeWord = (problem: { m: number; n: number; k: number }): string =>
+  problemLabel(problem).replace('³', '').replaceAll('×', 'x')
+
+async function climbRecorded(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  const recordings = await listRecordings(options.assets.recordingsDir)
+  const recording = chooseRecording(recordings, request)
+  const draft = options.out === undefined ? null : await draftSession(options.out)
+  try {
+    const { session, deep, missing } = await replay(
+      recording,
+      request,
+      options.emit,
+      options.signal,
+    )
+    if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
+    for (const part of ['raw', 'sources'])
+      await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
+    for (const profile of deep.values()) await draft.addDeep(profile)
+    return { session, folder: await draft.commit(session), missing, unsaved: null }
+  } catch (error) {
+    await draft?.discard()
+    throw error instanceof KernelLadderError ? error : diskError(error, options.out ?? '', 'save')
+  }
+}
+
+const isFinished = (session: Session): boolean =>
+  session.rungs.some(({ status, build }) => status !== 'not-run' || build !== null)
+
+async function climbLive(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  const library = await libraryFor(
+    await readKernelLibrary(options.assets.kernelsDir),
+    request,
+    draftStore(draftsDir()),
+  )
+  return climbPlan(library, planRun(library, request), options)
+}
+
+async function climbStatic(
+  word: string,
+  request: RunRequest,
+  options: ClimbOptions,
+): Promise<ClimbResult> {
+  const own = buildGpu(word)
+  if (!own)
+    throw inputError(
+      `There is no GPU named ${JSON.stringify(word)} in the program's table.`,
+      `The GPUs are: ${gpus.map(({ id }) => id).join(', ')}; or an architecture: ${computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', ')}.`,
+    )
+  const library = await libraryFor(
+    await readKernelLibrary(options.assets.kernelsDir),
+    request,
+    draftStore(draftsDir()),
+  )
+  const plan = planRun(library, { ...request, profile: 'none' })
+  return climbPlan(library, plan, options, { word, own })
+}
+
+/** Does a plan on this machine and saves what it finishes: a run, or with `gpu` a build alone. */
+export async function climbPlan(
+  library: KernelLibrary,
+  plan: RunPlan,
+  options: ClimbOptions,
+  gpu: { word: string; own: BuildGpu } | null = null,
+): Promise<ClimbResult> {
+  const { assets, signal, emit } = options
+  const includes = await readSharedFiles(library.root, 'include')
+  const createdAt = new Date().toISOString()
+  const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
+  await sweepStaged(options.store)
+  const draft = await draftSession(options.out ?? (await freeFolder(options.store, id)))
+  const recorder = rawRecorder(draft.rawDir, [
+    { path: draft.path, alias: '<session>' },
+    { path: cacheDir(), alias: '<cache>' },
+    { path: assets.kernelsDir, alias: '<kernels>' },
+    { path: homedir(), alias: '~' },
+  ])
+  try {
+    for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
+    for (const [path, text] of includes) await draft.addSource(path, text)
+    const environment = {
+      toolbox: liveToolbox(recorder),
+      cache: diskBuildCache(cacheDir()),
+      recorder,
+      includes,
+      runnerSources: await readSharedFiles(library.root, 'runner'),
+      reportPath: draft.reportPath,
+      appVersion: options.appVersion,
+    }
+    const { session, deep, missing } = gpu
+      ? await buildForGpu(
+          { ...environment, probeSources: await readSharedFiles(library.root, 'probe') },
+          plan,
+          { id, createdAt, target: { kind: 'static', name: gpu.word } },
+          gpu.own,
+          emit,
+          signal,
+        )
+      : await runLadder(
+          environment,
+          plan,
+          { id, createdAt, target: { kind: 'live', name: 'local' } },
+          { ...defaultSettings, ...options.settings },
+          emit,
+          signal,
+        )
+    if (!isFinished(session)) {
+      await draft.discard()
+      return { session, folder: null, missing, unsaved: null }
+    }
+    emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
+    try {
+      for (const profile of deep.values()) await draft.addDeep(profile)
+      const folder = await draft.commit(session)
+      emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+      return { session, folder, missing, unsaved: null }
+    } catch (error) {
+      return { session, folder: null, missing, unsaved: toErrorShape(error) }
+    }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** Throws for what cannot be started; what goes wrong on the way is in the result. */
+export async function climb(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+  if (request.target === 'local') return climbLive(request, options)
+  const [kind, word] = request.target.split(':')
+  return kind === 'static' && word !== undefined
+    ? climbStatic(word, request, options)
+    : climbRecorded(request, options)
+}

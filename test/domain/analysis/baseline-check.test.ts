@@ -1,0 +1,348 @@
+/** What a check against a baseline decides, and that its headline is never other than its rows. */
+import { describe, expect, it } from 'vitest'
+import {
+  checkAgainst,
+  foldVerdicts,
+  rungVerdicts,
+  type BaselineCheck,
+  type RungVerdict,
+} from '../../../src-main/domain/analysis/baseline-check'
+import { inEnglish } from '../../../src-main/domain/messages/message'
+import { rungOf, rungStatuses, type Session } from '../../../src-main/domain/session/session'
+import { editRung, recording, slowed, stretched, type Sample } from '../../services/report/samples'
+
+const check = (now: Sample, threshold = 3, baseline = recording()): BaselineCheck =>
+  checkAgainst(baseline.session, now.session, threshold)
+
+const row = ({ rungs }: BaselineCheck, id: string) => {
+  const { verdict, reasons, ...rest } = rungs.find((rung) => rung.id === id)!
+  return { verdict, why: reasons.map(inEnglish).join(' '), ...rest }
+}
+
+const id = '05_thread_tile_2d'
+const { reference } = recording().session.ladder
+const first = recording().session.rungs.find((rung) => rung.id !== reference)!.id
+
+/** All rungs so many times as long; the reference that is timed beside each too. */
+function drifted(factor: number, clock = 1, own: Record<string, number> = {}): Sample {
+  const sample = recording()
+  for (const rung of sample.session.rungs) {
+    const timing = stretched(rung.timing!, factor * (own[rung.id] ?? 1))
+    rung.timing = {
+      ...timing,
+      referenceMedianMs: timing.referenceMedianMs! * factor,
+      smClockBeforeMHz: timing.smClockBeforeMHz! * clock,
+      smClockAfterMHz: timing.smClockAfterMHz! * clock,
+    }
+  }
+  return sample
+}
+
+describe('the check against a baseline', () => {
+  it('passes a session beside itself, every rung by its time', () => {
+    const { verdict, rungs, obstacles, notes, normalized } = check(recording())
+    expect({ verdict, obstacles, notes, normalized }).toEqual({
+      verdict: 'pass',
+      obstacles: [],
+      notes: [],
+      normalized: false,
+    })
+    expect(rungs.map(({ verdict: one }) => one)).toEqual(rungs.map(() => 'same'))
+  })
+
+  it('fails a rung that is slower than the threshold with its whole interval', () => {
+    const found = check(slowed(recording(), id, 1.05))
+    expect([found.verdict, inEnglish(found.headline)]).toEqual(['fail', '1 of 7 rungs got worse'])
+    expect(row(found, id)).toMatchObject({
+      verdict: 'slower',
+      why: expect.stringMatching(/^\+5\.00 % \(/),
+    })
+    expect(check(slowed(recording(), id, 1.02)).verdict).toBe('pass')
+    expect(check(slowed(recording(), id, 1.05), 10).verdict).toBe('pass')
+    expect(row(check(slowed(recording(), id, 0.9)), id).verdict).toBe('faster')
+  })
+
+  it('cannot tell where the threshold lies inside the interval', () => {
+    for (const factor of [1, 1.05]) {
+      const found = check(slowed(recording(), id, factor, 0.12))
+      expect(found.verdict).toBe('unresolved')
+      expect(row(found, id)).toMatchObject({
+        verdict: 'unresolved',
+        why: expect.stringContaining('the threshold of 3 % lies inside the interval'),
+      })
+    }
+    expect(check(slowed(recording(), id, 2, 0.12)).verdict).toBe('fail')
+  })
+
+  it.each<[string, (now: Sample) => unknown, RegExp]>([
+    [
+      'a rung that is missing',
+      ({ session }) =>
+        session.rungs.splice(
+          session.rungs.findIndex((rung) => rung.id === id),
+          1,
+        ),
+      /in the baseline and not in the new session/,
+    ],
+    ['a time that is null', (now) => editRung(now, id, { timing: null }), /no time in the new/],
+    [
+      'a time of zero',
+      (now) => Object.assign(rungOf(now.session, id)!.timing!, { medianMs: 0 }),
+      /no time in the new/,
+    ],
+    [
+      'a median that is not that of the samples',
+      (now) => (rungOf(now.session, id)!.timing!.medianMs *= 0.99),
+      /does not follow from the samples/,
+    ],
+    [
+      'a spread that is not that of the samples',
+      (now) => (rungOf(now.session, id)!.timing!.spread = 0.12),
+      /does not follow from the samples/,
+    ],
+    [
+      'too few samples',
+      (now) => (rungOf(now.session, id)!.timing!.samplesMs = [1, 1, 1]),
+      /3 samples in the new session are too few: an interval needs 6/,
+    ],
+    [
+      'another clock',
+      (now) =>
+        Object.assign(rungOf(now.session, id)!.timing!, {
+          smClockBeforeMHz: 1500,
+          smClockAfterMHz: 1500,
+        }),
+      /SM clock differs: 1980 MHz and 1500 MHz/,
+    ],
+    [
+      'a clock that one side alone knows',
+      (now) =>
+        Object.assign(rungOf(now.session, id)!.timing!, {
+          smClockBeforeMHz: null,
+          smClockAfterMHz: null,
+        }),
+      /known of one session only/,
+    ],
+    ['no verification', (now) => editRung(now, id, { verify: null }), /not verified in the new/],
+    [
+      'another epilogue',
+      (now) => editRung(now, id, { epilogue: ['relu'] }),
+      /In one session 05_thread_tile_2d computes/,
+    ],
+    [
+      'a rung that was not reached',
+      (now) => editRung(now, id, { status: 'not-run', timing: null }),
+      /was not reached/,
+    ],
+  ])('cannot tell with %s', (_what, change, why) => {
+    const now = recording()
+    change(now)
+    const found = check(now)
+    expect(found.verdict).toBe('unresolved')
+    expect(row(found, id)).toMatchObject({ verdict: 'unresolved', why: expect.stringMatching(why) })
+    expect(found.rungs.filter(({ verdict }) => verdict === 'unresolved')).toHaveLength(1)
+  })
+
+  it.each<[string, (session: Session) => unknown, RegExp]>([
+    ['GPU', ({ device }) => (device!.name = 'NVIDIA B200'), /^The GPU differs/],
+    [
+      'compute capability',
+      ({ device }) => (device!.computeCapability = '10.0'),
+      /^The compute cap/,
+    ],
+    ['number of SMs', ({ device }) => (device!.smCount = 60), /^The number of SMs/],
+    ['seed', ({ settings }) => (settings.seed = 7), /^The seed/],
+    ['L2 flush', ({ settings }) => (settings.flushL2 = !settings.flushL2), /^The L2 flush/],
+    ['size', (session) => (session.problem.k = 1024), /^The problem differs/],
+    ['data type', (session) => (session.problem.dtype = 'f16'), /^The data type/],
+    ['ladder', (session) => (session.ladder.id = 'other'), /^The ladder/],
+  ])('cannot tell with another %s', (_what, change, why) => {
+    const now = recording()
+    change(now.session)
+    const found = check(now)
+    expect(found.obstacles.map(inEnglish)).toEqual([expect.stringMatching(why)])
+    expect(found.verdict).toBe('unresolved')
+    expect(new Set(found.rungs.map(({ verdict }) => verdict))).toEqual(new Set(['unresolved']))
+  })
+
+  it('fails a rung that is slower than its clock explains', () => {
+    const at = (factor: number): RungVerdict => {
+      const now = slowed(recording(), id, factor)
+      Object.assign(rungOf(now.session, id)!.timing!, {
+        smClockBeforeMHz: 1800,
+        smClockAfterMHz: 1800,
+      })
+      return row(check(now), id).verdict
+    }
+    // 10 % more time at nine tenths of the clock is no more work.
+    expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
+  })
+
+  it('cannot tell when no rung has a time, nor of two empty sessions', () => {
+    const empty = recording()
+    empty.session.rungs = []
+    expect(check(empty, 3, empty).verdict).toBe('unresolved')
+    const now = recording()
+    for (const rung of now.session.rungs)
+      Object.assign(rung, { status: 'unsupported', timing: null })
+    const found = check(now, 3, now)
+    expect(inEnglish(found.headline)).toMatch(/^cannot tell .*no rung has a time in both sessions$/)
+    expect([found.verdict, row(found, id).verdict]).toEqual(['unresolved', 'skipped'])
+  })
+
+  it('tells a rung that broke from one that was mended, new, or wrong in both', () => {
+    const wrong = editRung(recording(), id, { status: 'wrong', timing: null, reason: 'NaN.' })
+    const broke = check(wrong)
+    expect([broke.verdict, row(broke, id)]).toMatchObject([
+      'fail',
+      { verdict: 'broken', why: 'It was ok and is wrong: NaN.' },
+    ])
+    expect(row(check(recording(), 3, wrong), id).verdict).toBe('mended')
+    expect(check(wrong, 3, wrong).verdict).toBe('unresolved')
+    const fewer = recording()
+    fewer.session.rungs = fewer.session.rungs.filter((rung) => rung.id !== id)
+    const more = check(recording(), 3, fewer)
+    expect([more.verdict, row(more, id).verdict]).toEqual(['pass', 'new'])
+    // A status that its own verification contradicts.
+    const contradicted = recording()
+    rungOf(contradicted.session, id)!.verify!.passed = false
+    expect(row(check(contradicted), id)).toMatchObject({
+      verdict: 'broken',
+      why: 'It was ok and is wrong: its verification did not pass.',
+    })
+  })
+
+  it('fails for a regression beside what it cannot tell, and says both', () => {
+    const now = slowed(recording(), id, 1.2)
+    editRung(now, first, { timing: null })
+    const found = check(now)
+    expect([found.verdict, inEnglish(found.headline)]).toEqual([
+      'fail',
+      '1 of 7 rungs got worse, and 1 could not be decided',
+    ])
+  })
+
+  it('names the rungs that it checked where not all were asked for', () => {
+    const now = slowed(recording(), id, 1.2)
+    const { verdict, notes, rungs } = checkAgainst(recording().session, now.session, 3, [first])
+    expect([verdict, rungs.length]).toEqual(['pass', 1])
+    expect(notes.map(inEnglish)).toEqual([expect.stringContaining(first)])
+  })
+})
+
+describe('where the reference moved', () => {
+  it('normalizes when every rung moved with it, and says so', () => {
+    for (const [factor, clock] of [
+      [1.06, 0.94],
+      [0.94, 1.06],
+    ] as const) {
+      const found = check(drifted(factor, clock))
+      expect([found.verdict, found.normalized]).toEqual(['pass', true])
+      expect(found.notes.map(inEnglish).join()).toMatch(/moved in the same direction .*normalized/)
+      expect(row(found, id)).toMatchObject({
+        verdict: 'same',
+        why: expect.stringContaining('after normalization'),
+      })
+    }
+  })
+
+  it('still finds the rung that moved further', () => {
+    const slow = check(drifted(1.06, 1, { [id]: 1.08 }))
+    expect([slow.normalized, row(slow, id).verdict, row(slow, first).verdict]).toEqual([
+      true,
+      'slower',
+      'same',
+    ])
+    // Faster by the clock alone: the raw time hides it.
+    const hidden = check(drifted(0.9, 1, { [id]: 1.08 }))
+    expect([hidden.normalized, row(hidden, id).verdict]).toEqual([true, 'slower'])
+  })
+
+  it('cannot tell of a rung that was not timed in turn with it', () => {
+    const now = drifted(1.06)
+    rungOf(now.session, id)!.timing!.referenceMedianMs = null
+    expect(row(check(now), id)).toMatchObject({
+      verdict: 'unresolved',
+      why: expect.stringContaining('not timed in turn'),
+    })
+  })
+
+  it('does not normalize by one that moved too far, or alone', () => {
+    const far = check(drifted(1.5))
+    expect([far.verdict, far.normalized]).toEqual(['fail', false])
+    expect(row(far, id).why).toMatch(/By its time it is slower, relative to .* it is same/)
+    expect(row(far, id).verdict).toBe('unresolved')
+    const alone = slowed(recording(), reference!, 0.9)
+    for (const { timing } of alone.session.rungs) timing!.referenceMedianMs! *= 0.9
+    const found = check(alone)
+    expect([found.verdict, found.normalized]).toEqual(['unresolved', false])
+    expect(row(found, id).why).toMatch(/By its time it is same, relative to .* it is slower/)
+    expect(found.notes.map(inEnglish).join()).toContain('not every rung in the same direction')
+  })
+
+  it('takes a reference of another source for none', () => {
+    const now = drifted(1.06)
+    rungOf(now.session, reference!)!.sourceHash = '0'.repeat(64)
+    const found = check(now)
+    expect([found.verdict, found.normalized]).toEqual(['fail', false])
+  })
+})
+
+describe('the headline', () => {
+  it('is the fold of the rows, for every pair of verdicts', () => {
+    for (const one of rungVerdicts)
+      for (const two of rungVerdicts) {
+        const both: RungVerdict[] = [one, two]
+        const worse = both.some((verdict) => verdict === 'slower' || verdict === 'broken')
+        const unknown = both.includes('unresolved')
+        const timed = both.some((verdict) => verdict === 'same' || verdict === 'faster')
+        const wanted = worse ? 'fail' : unknown || !timed ? 'unresolved' : 'pass'
+        expect(foldVerdicts(both), both.join()).toBe(wanted)
+      }
+  })
+
+  it('counts what the rows say, in many sessions', () => {
+    let state = 11
+    const random = (below: number): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+      return Math.floor((state / 2 ** 32) * below)
+    }
+    const changes: ((sample: Sample, rung: string) => unknown)[] = [
+      () => undefined,
+      () => undefined,
+      (sample, rung) => slowed(sample, rung, 0.9 + random(30) / 100),
+      (sample, rung) => slowed(sample, rung, 1.05, random(20) / 100),
+      (sample, rung) => editRung(sample, rung, { timing: null }),
+      (sample, rung) => editRung(sample, rung, { status: rungStatuses[random(5)]! }),
+      (sample, rung) => editRung(sample, rung, { verify: null }),
+      ({ session }, rung) => {
+        session.rungs = session.rungs.filter((one) => one.id !== rung)
+      },
+    ]
+    const draw = (): Sample => {
+      const sample = random(4) === 0 ? drifted(0.9 + random(20) / 100) : recording()
+      for (let count = random(4); count > 0; count -= 1) {
+        const left = sample.session.rungs.filter(({ timing }) => timing)
+        changes[random(changes.length)]!(sample, left[random(left.length)]!.id)
+      }
+      return sample
+    }
+    const seen = new Set<string>()
+    for (let turn = 0; turn < 400; turn += 1) {
+      const { verdict, headline, rungs } = check(draw(), 3, random(3) === 0 ? draw() : recording())
+      const verdicts = rungs.map(({ verdict: one }) => one)
+      const count = (...wanted: RungVerdict[]): number =>
+        verdicts.filter((one) => wanted.includes(one)).length
+      const [worse, unknown] = [count('slower', 'broken'), count('unresolved')]
+      const words = inEnglish(headline)
+      expect(verdict).toBe(foldVerdicts(verdicts))
+      expect(words.includes('got worse')).toBe(worse > 0)
+      if (worse > 0) expect(words).toMatch(new RegExp(`^${worse} of ${rungs.length} rungs`))
+      if (worse === 0 && unknown > 0) expect(words).toMatch(/^cannot tell/)
+      if (words.startsWith('no rung got')) expect([worse, unknown]).toEqual([0, 0])
+      expect(rungs.every(({ reasons }) => reasons.length > 0)).toBe(true)
+      seen.add(verdict)
+    }
+    expect(seen).toEqual(new Set(['pass', 'fail', 'unresolved']))
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import {
+  chain,
+  metricsMovedBy,
+  type ChainSide,
+  type Hunk,
+} from '../../../src-main/domain/analysis/chain'
+import type { MetricDelta, TimeDelta } from '../../../src-main/domain/analysis/compare'
+import type { DeepProfile, Instruction } from '../../../src-main/domain/session/deep'
+
+const file = 'gemm/x.cu'
+
+const instruction = (
+  line: number,
+  opcode: string,
+  executed: number | null,
+  over: Partial<Instruction> = {},
+): Instruction => ({
+  index: 0,
+  offset: 0,
+  text: opcode,
+  opcode,
+  file,
+  line,
+  executed,
+  threadExecuted: null,
+  samples: null,
+  notIssuedSamples: null,
+  stalls: null,
+  sharedWavefronts: null,
+  sharedWavefrontsIdeal: null,
+  sharedWavefrontsExcess: null,
+  globalL1Requests: null,
+  globalL2Sectors: null,
+  globalL2SectorsIdeal: null,
+  globalL2SectorsExcess: null,
+  ...over,
+})
+
+function side(instructions: Instruction[]): ChainSide {
+  const opcodes: Record<string, number> = {}
+  for (const { opcode, executed } of instructions)
+    opcodes[opcode] = (opcodes[opcode] ?? 0) + (executed ?? 0)
+  const deep: DeepProfile = {
+    schema: 1,
+    rung: 'x',
+    kernels: [{ name: 'k', instructions, lines: [], opcodes, rules: [] }],
+    notes: [],
+  }
+  return { file, deep }
+}
+
+const delta = (
+  id: string,
+  verdict: MetricDelta['verdict'],
+  change: number | null,
+): MetricDelta => ({
+  id,
+  label: id,
+  unit: 'inst',
+  a: null,
+  b: null,
+  delta: change,
+  ratio: null,
+  verdict,
+  expected: null,
+})
+const time: TimeDelta = { aMs: 2, bMs: 1, speedup: 2, noise: 0.01, verdict: 'better' }
+const metrics = [
+  delta('sharedLoads', 'better', -6),
+  delta('sharedLoadBankConflicts', 'better', -100),
+  delta('fmaUtilization', 'better', 20),
+  delta('achievedOccupancy', 'changed', -5),
+  delta('wavesPerSm', 'same', 0),
+  delta('stallShortScoreboard', 'unknown', null),
+]
+
+const hunk = (a: [number, number], b: [number, number]): Hunk => ({
+  a: { from: a[0], to: a[1] },
+  b: { from: b[0], to: b[1] },
+})
+
+describe('a change', () => {
+  it('leads to the opcodes executed on its lines, and to the counters that those move', () => {
+    const { links } = chain(
+      [hunk([5, 6], [5, 5])],
+      side([instruction(5, 'LDS', 8), instruction(6, 'FFMA', 8), instruction(9, 'BAR.SYNC', 1)]),
+      side([
+        instruction(5, 'LDS.128', 2),
+        instruction(6, 'FFMA', 8),
+        instruction(9, 'BAR.SYNC', 1),
+      ]),
+      { metrics, time },
+    )
+    expect(links[0]!.opcodes!.map(({ key, a, b }) => [key, a, b])).toEqual([
+      ['FFMA', 8, 0],
+      ['LDS', 8, 2],
+    ])
+    expect(links[0]!.counters.map(({ id }) => id)).toEqual([
+      'sharedLoads',
+      'sharedLoadBankConflicts',
+      'fmaUtilization',
+    ])
+  })
+
+  it('leads to conflicts where the same loads take fewer passes', () => {
+    const { links } = chain(
+      [hunk([5, 5], [5, 5])],
+      side([instruction(5, 'LDS.128', 2, { sharedWavefronts: 24, sharedWavefrontsExcess: 16 })]),
+      side([instruction(5, 'LDS.128', 2, { sharedWavefronts: 8, sharedWavefrontsExcess: 0 })]),
+      { metrics, time },
+    )
+    expect(links[0]!.opcodes).toEqual([])
+    expect(links[0]!.counted).toEqual([
+      { kind: 'sharedWavefronts', a: 24, b: 8 },
+      { kind: 'sharedWavefrontsExcess', a: 16, b: 0 },
+    ])
+    expect(links[0]!.counters.map(({ id }) => id)).toContain('sharedLoadBankConflicts')
+  })
+
+  it('that only adds lines is set against nothing', () => {
+    const { links } = chain(
+      [hunk([5, 4], [5, 6])],
+      side([instruction(5, 'MOV', 1)]),
+      side([instruction(6, 'STG.E', 4)]),
+      { metrics, time },
+    )
+    expect(links[0]!.opcodes!.map(({ key, a, b }) => [key, a, b])).toEqual([['STG', 0, 4]])
+  })
+
+  it('says unknown, and nothing of counters, where a side was not profiled or not counted', () => {
+    for (const other of [{ file, deep: null }, side([instruction(5, 'LDS', null)])]) {
+      const { links, elsewhere } = chain(
+        [hunk([5, 5], [5, 5])],
+        side([instruction(5, 'LDS', 8)]),
+        other,
+        { metrics, time },
+      )
+      expect(links[0]!.opcodes).toBeNull()
+      expect(links[0]!.counters).toEqual([])
+      expect(elsewhere).toBeNull()
+    }
+  })
+})
+
+it('keeps apart what changed on lines that nobody changed', () => {
+  const { links, elsewhere } = chain(
+    [hunk([5, 5], [5, 5])],
+    side([instruction(5, 'LDS', 8), instruction(9, 'IMAD.MOV', 4)]),
+    side([instruction(5, 'LDS', 2), instruction(9, 'IMAD', 1)]),
+    { metrics, time },
+  )
+  expect(links[0]!.opcodes!.map(({ key }) => key)).toEqual(['LDS'])
+  expect(elsewhere!.map(({ key, delta: change }) => [key, change])).toEqual([['IMAD', -3]])
+})
+
+it('names what moved and no change accounts for, and leaves out what stood still or is not known', () => {
+  const { unexplained } = chain(
+    [hunk([5, 5], [5, 5])],
+    side([instruction(5, 'LDS', 8)]),
+    side([instruction(5, 'LDS', 2)]),
+    { metrics, time },
+  )
+  expect(unexplained.map(({ id }) => id)).toEqual(['fmaUtilization', 'achievedOccupancy'])
+})
+
+it('does not guess what an opcode moves', () => {
+  expect(metricsMovedBy('IADD3')).toEqual([])
+  expect(metricsMovedBy('LDS')[0]).toBe('sharedLoads')
+  expect(metricsMovedBy('LDSX')).toEqual([])
+})

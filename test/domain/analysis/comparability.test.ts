@@ -1,0 +1,54 @@
+/** Rungs that compute more than the product, beside rungs that do not. */
+import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import {
+  comparability,
+  ratioWarning,
+  ratioWarnings,
+  rungWarnings,
+} from '../../../src-main/domain/analysis/comparability'
+import { inEnglish } from '../../../src-main/domain/messages/message'
+import { rungOf, type RungResult } from '../../../src-main/domain/session/session'
+
+const session = await readSession('resources/recordings/gemm-fp32-h200-1024')
+const plain = rungOf(session, '01_naive')!
+const fused: RungResult = { ...rungOf(session, '02_coalesced')!, epilogue: ['bias', 'relu'] }
+const withFused = {
+  ...session,
+  rungs: session.rungs.map((rung) => (rung.id === fused.id ? fused : rung)),
+}
+
+describe('what two rungs compute', () => {
+  it('is not mentioned where it is the same', () => {
+    expect(rungWarnings(plain, plain)).toEqual([])
+    expect(rungWarnings(fused, fused)).toEqual([])
+  })
+
+  it('is said of both where it differs', () => {
+    expect(rungWarnings(plain, fused).map(inEnglish)).toEqual([
+      '01_naive computes the product alone, and 02_coalesced the product, a bias and ReLU: that is part of what their times differ by.',
+    ])
+    const biased: RungResult = { ...fused, id: 'biased', epilogue: ['bias'] }
+    const activated: RungResult = { ...fused, id: 'activated', epilogue: ['relu'] }
+    expect(rungWarnings(biased, activated).map(inEnglish)).toEqual([
+      'biased computes the product and a bias, and activated the product and ReLU: that is part of what their times differ by.',
+    ])
+  })
+
+  it('is warned of where a rung of one name computes another thing in another session', () => {
+    expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
+      'In one session 02_coalesced computes the product alone, in the other the product, a bias and ReLU.',
+    ])
+    expect(comparability(withFused, withFused).warnings).toEqual([])
+  })
+
+  it('is not what the reference computes, to which the ratio is', () => {
+    expect(ratioWarning(session, plain)).toBeNull()
+    expect(inEnglish(ratioWarning(session, fused)!)).toBe(
+      '02_coalesced computes the product, a bias and ReLU; 00_cublas, which its ratio is to, the product alone.',
+    )
+    expect(ratioWarnings(withFused).length).toBe(1)
+    const without = { ...withFused, ladder: { ...session.ladder, reference: null } }
+    expect(ratioWarnings(without)).toEqual([])
+  })
+})

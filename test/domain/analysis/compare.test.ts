@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import {
+  compareRungs,
+  dynamicMetricNoise,
+  parameterWords,
+} from '../../../src-main/domain/analysis/compare'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import { rungBefore, rungOf, type RungResult } from '../../../src-main/domain/session/session'
+
+const session = await readSession('resources/recordings/gemm-fp32-h200-4096')
+const rung = (id: string): RungResult => rungOf(session, id)!
+const compare = (a: RungResult, b: RungResult) =>
+  compareRungs({ session, rung: a }, { session, rung: b })
+const measured = (value: number, unit: MetricValue['unit'] = '%'): MetricValue => ({
+  value,
+  unit,
+  evidence: 'measured',
+})
+const withMetric = (base: RungResult, id: string, value: MetricValue): RungResult => ({
+  ...base,
+  metrics: { ...base.metrics, [id]: value },
+})
+const verdict = (id: string, a: MetricValue, b: MetricValue): string | undefined =>
+  compare(
+    withMetric(rung('01_naive'), id, a),
+    withMetric(rung('02_coalesced'), id, b),
+  ).metrics.find((delta) => delta.id === id)?.verdict
+
+describe('comparing two rungs', () => {
+  it('says how much faster b is than a', () => {
+    const { time } = compare(rung('01_naive'), rung('02_coalesced'))
+    expect(time.verdict).toBe('better')
+    expect(time.speedup).toBeCloseTo(
+      rung('01_naive').timing!.medianMs / rung('02_coalesced').timing!.medianMs,
+    )
+    expect(compare(rung('02_coalesced'), rung('01_naive')).time.verdict).toBe('worse')
+  })
+
+  it('gives no verdict on a time inside the two spreads', () => {
+    const a = rung('05_thread_tile_2d')
+    const near = (share: number): RungResult => ({
+      ...a,
+      timing: { ...a.timing!, medianMs: a.timing!.medianMs * share, spread: 0.01 },
+    })
+    expect(compare(near(1), near(1.015)).time.verdict).toBe('same')
+    expect(compare(near(1), near(1.03)).time.verdict).toBe('worse')
+    expect(compare(near(1), near(0.97)).time.verdict).toBe('better')
+  })
+
+  it.each([
+    ['fmaUtilization', 10, 20, 'better'],
+    ['fmaUtilization', 20, 10, 'worse'],
+    ['fmaUtilization', 20, 20 * (1 + dynamicMetricNoise / 2), 'same'],
+    ['sharedLoads', 1000, 999, 'better'],
+    ['sharedLoads', 1000, 1001, 'worse'],
+    ['sharedLoads', 0, 0, 'same'],
+    ['theoreticalOccupancy', 50, 100, 'changed'],
+  ])('%s from %d to %d is %s', (id, a, b, expected) => {
+    expect(verdict(id, measured(a), measured(b))).toBe(expected)
+  })
+
+  it('knows nothing where a side was not collected, and does not take that for zero', () => {
+    const missing: MetricValue = { value: null, unit: '%', evidence: 'unavailable', reason: 'x' }
+    expect(verdict('fmaUtilization', missing, measured(5))).toBe('unknown')
+    expect(verdict('fmaUtilization', measured(0), measured(5))).toBe('better')
+  })
+
+  it('tells which predictions of b’s header came true', () => {
+    const { metrics } = compare(rung('04_thread_tile_1d'), rung('05_thread_tile_2d'))
+    const expected = Object.fromEntries(
+      metrics.flatMap(({ id, expected: prediction }) => (prediction ? [[id, prediction.met]] : [])),
+    )
+    expect(expected).toEqual({
+      sharedLoads: true,
+      fmaUtilization: true,
+      registersPerThread: true,
+      achievedOccupancy: true,
+    })
+  })
+
+  it('holds a header to its predictions against the rung that it comes after, and no other', () => {
+    const predicted = (a: string, b: string): boolean =>
+      compare(rung(a), rung(b)).metrics.some(({ expected }) => expected !== null)
+    expect(predicted('10_conflict_free', '11_warp_tile')).toBe(true)
+    expect(predicted('06_float4', '11_warp_tile')).toBe(false)
+    expect(predicted('11_warp_tile', '11_half_block')).toBe(false)
+  })
+
+  it('names the parameters that two variants of one source differ in, and none of two sources', () => {
+    const { parameters } = compare(rung('11_warp_tile'), rung('11_half_block'))
+    expect(parameters).toEqual([
+      { name: 'BM', a: 128, b: 64 },
+      { name: 'BK', a: 8, b: 16 },
+      { name: 'WM', a: 64, b: 32 },
+      { name: 'WN', a: 32, b: 64 },
+    ])
+    expect(parameterWords(parameters)).toBe('BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64')
+    expect(compare(rung('11_half_block'), rung('12_register_prefetch')).parameters).toEqual([])
+  })
+
+  it.each([
+    [1000, 1009, true, 'worse'],
+    [1000, 1011, false, 'worse'],
+    [0, 0, true, 'same'],
+    [0, 1, false, 'worse'],
+  ])('from %d to %d loads a prediction of the same is met: %s', (a, b, met, told) => {
+    const predicting = (value: number) => ({
+      ...rung('03_shared_tile'),
+      after: null,
+      expect: [{ metric: 'sharedLoads', direction: 'same' as const }],
+      metrics: { sharedLoads: measured(value) },
+    })
+    const { metrics } = compare(predicting(a), predicting(b))
+    const loads = metrics.find(({ id }) => id === 'sharedLoads')!
+    expect([loads.expected?.met, loads.verdict]).toEqual([met, told])
+  })
+})
+
+describe('the rung before', () => {
+  it('is the one it names, and never the reference', () => {
+    expect(rungBefore(session, '03_shared_tile')?.id).toBe('02_coalesced')
+    expect(rungBefore(session, '01_naive')).toBeUndefined()
+    expect(rungBefore(session, '00_cublas')).toBeUndefined()
+  })
+
+  it('is none for a rung whose header names the reference', async () => {
+    const tensor = await readSession('resources/recordings/gemm-tensor-h200-4096')
+    expect(rungOf(tensor, '51_wmma_naive')?.after).toBe('50_cublas_tensor')
+    expect(rungBefore(tensor, '51_wmma_naive')).toBeUndefined()
+  })
+})

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  cardMetricIds,
+  metricDefinition,
+  metricDefinitions,
+  metricsAtLevel,
+} from '../../../src-main/domain/metrics/metrics'
+
+const known = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../captures/ncu/query-metrics/2025.3.1.json'), 'utf8'),
+) as { chips: string[]; names: Record<string, string[]> }
+
+/**
+ * Names that ncu makes itself, from the launch and from a counter's limits; `--query-metrics` does not
+ * list them on any chip.
+ */
+const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
+
+/** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
+const baseName = (name: string): string => name.split('.')[0]!
+
+describe('the metric registry', () => {
+  it('has one entry an id', () => {
+    const ids = metricDefinitions.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('names no counter twice', () => {
+    const names = metricDefinitions.flatMap(({ ncu }) => ncu)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('explains each metric in a sentence', () => {
+    for (const { id, meaning, label } of metricDefinitions) {
+      expect(meaning, id).toMatch(/^[A-Z].+\.$/s)
+      expect(label, id).not.toBe('')
+    }
+  })
+
+  it('is counted by ncu, or derived from what is counted at the same level', () => {
+    for (const { id, ncu, derived, level } of metricDefinitions) {
+      expect(ncu.length > 0, id).toBe(derived === undefined)
+      for (const from of derived?.from ?? [])
+        expect(metricDefinition(from), from).toMatchObject({ level, aggregate: 'sum' })
+    }
+  })
+
+  it('has the seven of the card at the card level', () => {
+    for (const id of cardMetricIds) expect(metricDefinition(id)?.level).toBe('card')
+    expect(metricsAtLevel('none')).toEqual([])
+    expect(metricsAtLevel('card').length).toBeLessThan(metricsAtLevel('standard').length)
+  })
+
+  it.each(known.chips)(
+    'asks first for counters that %s has, as ncu 2025.3.1 lists them',
+    (chip) => {
+      const missing = metricDefinitions
+        .flatMap(({ ncu }) => ncu[0] ?? [])
+        .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)]?.includes(chip))
+      expect(missing).toEqual([])
+    },
+  )
+
+  it('knows every alternative name on some chip', () => {
+    const unknown = metricDefinitions
+      .flatMap(({ ncu }) => ncu)
+      .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)])
+    expect(unknown).toEqual([])
+  })
+})

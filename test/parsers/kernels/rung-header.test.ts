@@ -1,0 +1,170 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parameterFlags, parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
+
+const header = `// @rung    05_thread_tile_2d
+// @title   2D thread tile
+// @after   04_thread_tile_1d
+// @idea    each thread computes a tile of C
+//          from registers
+// @expect  sharedLoads down, fmaUtilization up, registersPerThread same
+// @param   TN 8 {4,8}
+// @param   TM 8 {4, 8, 16}
+// @dtype   f32, bf16
+// @requires sm_90a
+
+#include "gemm_common.cuh"
+// @title   not of the header
+`
+const parse = (text: string) => parseRungHeader(text, 'gemm/05.cu')
+const change = (from: string | RegExp, to: string) => parse(header.replace(from, to))
+
+/** What the reader of the fault is told: the sentence, then the remedy. */
+function faultOf(text: string): string {
+  try {
+    parse(text)
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'KernelLadderError', kind: 'input' })
+    const { message, remedy } = error as { message: string; remedy?: string }
+    return remedy ? `${message} ${remedy}` : message
+  }
+  throw new Error('It was accepted.')
+}
+
+describe('a header', () => {
+  it('is read whole', () => {
+    expect(parse(header)).toEqual({
+      id: '05_thread_tile_2d',
+      title: '2D thread tile',
+      after: '04_thread_tile_1d',
+      idea: 'each thread computes a tile of C from registers',
+      expect: [
+        { metric: 'sharedLoads', direction: 'down' },
+        { metric: 'fmaUtilization', direction: 'up' },
+        { metric: 'registersPerThread', direction: 'same' },
+      ],
+      params: [
+        { name: 'TN', default: 8, allowed: [4, 8] },
+        { name: 'TM', default: 8, allowed: [4, 8, 16] },
+      ],
+      dtypes: ['f32', 'bf16'],
+      requires: 'sm_90a',
+    })
+  })
+
+  it('needs no predecessor, prediction, parameter or architecture', () => {
+    expect(parse('// @rung a\n// @title A\n// @idea i\n// @dtype f32\n')).toMatchObject({
+      after: null,
+      expect: [],
+      params: [],
+      requires: null,
+    })
+  })
+
+  it('names what is fused in, in the order in which it is applied', () => {
+    expect(change('// @requires', '// @epilogue relu, bias\n// @requires').epilogue).toEqual([
+      'bias',
+      'relu',
+    ])
+    expect(change('// @requires', '// @epilogue bias\n// @requires').epilogue).toEqual(['bias'])
+    expect(parse(header)).not.toHaveProperty('epilogue')
+  })
+
+  it('may follow a licence, and have comments and the line ends of Windows', () => {
+    const text = `\uFEFF// SPDX-License-Identifier: MIT\n//\n${header}`.replaceAll('\n', '\r\n')
+    expect(parse(text)).toEqual(parse(header))
+  })
+
+  it('is not continued by an ordinary comment', () => {
+    expect(change('//          from registers', '// from registers\n//     and more').idea).toBe(
+      'each thread computes a tile of C',
+    )
+  })
+
+  it.each(
+    readdirSync(join(import.meta.dirname, '../../../cuda-kernels/gemm'))
+      .filter((name) => name.endsWith('.cu'))
+      .map((name) => basename(name, '.cu')),
+  )('of the shipped rung %s is whole and has its name', (id) => {
+    const text = readFileSync(
+      join(import.meta.dirname, `../../../cuda-kernels/gemm/${id}.cu`),
+      'utf8',
+    )
+    expect(parseRungHeader(text, `gemm/${id}.cu`).id).toBe(id)
+  })
+})
+
+describe('a fault is told with file, line, key and what to write instead', () => {
+  it.each(['rung', 'title', 'idea', 'dtype'])('@%s is missing', (key) => {
+    const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')
+    expect(faultOf(text)).toBe(
+      `gemm/05.cu: the header lacks @${key}. Add a line "// @${key} …" to the block at the top.`,
+    )
+  })
+
+  it('there is no header', () => {
+    expect(faultOf('__global__ void k() {}\n// @rung a\n')).toMatch(/^gemm\/05\.cu: .*lacks @rung/)
+  })
+
+  const replaced = (from: string | RegExp, to: string) => faultOf(header.replace(from, to))
+  it.each([
+    [
+      'an unknown key',
+      replaced('@title ', '@titel '),
+      /^gemm\/05\.cu:2: the header has no key @titel\. Its keys are: @rung, @title/,
+    ],
+    [
+      'a key twice',
+      replaced('// @dtype', '// @title  Again\n// @dtype'),
+      /^gemm\/05\.cu:9: @title stands here again, after line 2\./,
+    ],
+    [
+      'an epilogue that is none',
+      replaced('// @requires', '// @epilogue gelu\n// @requires'),
+      /^gemm\/05\.cu:10: @epilogue has "gelu"\. What can be fused in is bias and relu/,
+    ],
+    [
+      'a part of the epilogue twice',
+      replaced('// @requires', '// @epilogue bias bias\n// @requires'),
+      /:10: @epilogue names a part twice/,
+    ],
+    ['a key without a value', replaced('2D thread tile', ''), /:2: @title has no value/],
+    ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung has "\.\.\/05"/],
+    ['a predecessor that is none', replaced('04_thread', '04 thread'), /:3: @after has "04 thread/],
+    [
+      'a metric that the registry lacks',
+      replaced('fmaUtilization up', 'fmaUsage up'),
+      /:6: @expect names fmaUsage/,
+    ],
+    [
+      'a direction that is none',
+      replaced('fmaUtilization up', 'fmaUtilization higher'),
+      /:6: @expect has "fmaUtilization higher"/,
+    ],
+    ['a comma too many', replaced('same\n', 'same,\n'), /:6: @expect has ""/],
+    [
+      'a parameter without its values',
+      replaced('TN 8 {4,8}', 'TN 8'),
+      /:7: @param has "TN 8"\. .*"TM 8 \{4,8,16\}"/,
+    ],
+    ['a parameter in small letters', replaced('TN 8', 'tn 8'), /:7: @param has "tn 8/],
+    [
+      'a default that is not allowed',
+      replaced('TN 8 {4,8}', 'TN 6 {4,8}'),
+      /:7: @param TN has the default 6.*\{4,8\}/,
+    ],
+    ['a value twice', replaced('TN 8 {4,8}', 'TN 8 {8,8}'), /:7: @param TN allows a value twice/],
+    ['a value that is no number', replaced('{4,8}', '{4,x}'), /:7: @param has/],
+    ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN stands here again/],
+    ['a type that is none', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
+    ['an architecture that is none', replaced('sm_90a', '9.0'), /:10: @requires has "9\.0"/],
+  ])('%s', (_, fault, expected) => expect(fault).toMatch(expected))
+})
+
+describe('parameters become flags of nvcc', () => {
+  it('sorted by name, so that one set of parameters is one command line', () => {
+    expect(parameterFlags({ TM: 8, BK: 16, TN: -1 })).toEqual(['-DBK=16', '-DTM=8', '-DTN=-1'])
+    expect(parameterFlags({})).toEqual([])
+  })
+})

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest'
+import {
+  DeepProfile,
+  identicalSass,
+  lineHeat,
+  opcodeDelta,
+  sassOfLine,
+  stallDelta,
+  type Work,
+} from '../../../src-main/domain/session/deep'
+import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
+import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
+import { ncuCapture } from '../captures'
+
+const nothing = { sections: [], notes: [] }
+const page = ncuCapture('source-cuda-sass')
+const rules = parseRules(ncuCapture('import-details'))
+const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
+const nameOf = (path: string): string => path.split('/').pop()!
+
+/** The capture shows the first and the last of the three launches: the second was cut out of it. */
+const profiles = toDeepProfiles(launches, {
+  sass: nothing,
+  lines: parseSourcePage(page),
+  rules,
+  nameOf,
+})
+const tile = profiles.get('03_a')!
+const rest = profiles.get('04_b')!
+
+describe('the source page of ncu', () => {
+  it('gives each instruction once, although ncu prints it twice, in the order of the addresses', () => {
+    const { instructions } = tile.kernels[0]!
+    expect(instructions).toHaveLength(160)
+    expect(instructions.map(({ offset }) => offset)).toEqual(instructions.map((_, i) => i * 16))
+    expect(instructions[0]).toMatchObject({ text: 'LDC R1, c[0x0][0x28]', opcode: 'LDC' })
+  })
+
+  it('reads an instruction’s counters as ncu printed them', () => {
+    const store = tile.kernels[0]!.instructions.find(({ text }) => text === 'STS [R10], R17')
+    expect(store).toMatchObject({
+      offset: 0x290,
+      file: 'probe.cu',
+      line: 9,
+      executed: 1048576,
+      threadExecuted: 33554432,
+      samples: 8750,
+      notIssuedSamples: 6849,
+      sharedWavefronts: 33554432,
+      sharedWavefrontsIdeal: 1048576,
+      sharedWavefrontsExcess: 32505856,
+      globalL1Requests: 0,
+      globalL2Sectors: 0,
+    })
+    const load = tile.kernels[0]!.instructions.find(({ opcode }) => opcode === 'LDG.E')
+    expect(load).toMatchObject({ globalL1Requests: 1048576, globalL2Sectors: 4194304 })
+  })
+
+  it('splits the samples of an instruction by what its warps waited for, to the last one', () => {
+    for (const { samples, stalls } of tile.kernels[0]!.instructions)
+      expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
+  })
+
+  it('has for each line what its instructions add up to', () => {
+    const { lines, instructions } = tile.kernels[0]!
+    expect(lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
+    const figures = ['executed', 'samples', 'sharedWavefronts', 'globalL2Sectors'] as const
+    for (const line of lines)
+      for (const figure of figures)
+        expect(
+          instructions
+            .filter((instruction) => instruction.line === line.line)
+            .reduce((sum, instruction) => sum + instruction[figure]!, 0),
+        ).toBe(line[figure])
+  })
+
+  it('writes jumps as offsets, so that the same code reads the same wherever it was loaded', () => {
+    const jumps = tile.kernels[0]!.instructions.filter(({ opcode }) => opcode === 'BRA')
+    expect(jumps.map(({ text }) => text)).toEqual(['@!P0 BRA 0x8e0', '@!P0 BRA 0x210', 'BRA 0x900'])
+    const elsewhere = toDeepProfiles(launches, {
+      sass: nothing,
+      lines: parseSourcePage(page.replaceAll('0x7f67037a', '0x7e1200fa')),
+      rules,
+      nameOf,
+    })
+    expect(identicalSass(tile, elsewhere.get('03_a')!)).toBe(true)
+    expect(identicalSass(tile, rest)).toBe(false)
+  })
+
+  it('counts what was executed by opcode, and leaves out padding', () => {
+    const { opcodes } = tile.kernels[0]!
+    expect(opcodes).toMatchObject({ FFMA: 32 * 1048576, LDS: 64 * 1048576, 'LDG.E': 2 * 1048576 })
+    expect(opcodes).not.toHaveProperty('NOP')
+  })
+
+  it('says of a kernel that is not on the page that there is nothing, and keeps those after it', () => {
+    const [second, last] = rest.kernels
+    expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
+    expect(rest.notes).toContain(`ncu showed no instructions of ${second!.name}.`)
+    expect(last!.name).toBe('scale(float *, int)')
+    expect(last!.opcodes).toMatchObject({ FADD: 32768 })
+  })
+
+  it('is null where a column is missing, and not 0', () => {
+    const bare = page.replaceAll('L1 Wavefronts Shared', 'X').replaceAll('stall_', 'x_')
+    const [profile] = toDeepProfiles(launches, {
+      sass: nothing,
+      lines: parseSourcePage(bare),
+      rules,
+      nameOf,
+    }).values()
+    expect(profile!.kernels[0]!.instructions[0]).toMatchObject({
+      sharedWavefronts: null,
+      sharedWavefrontsIdeal: null,
+      stalls: null,
+      executed: 32768,
+    })
+  })
+
+  it('takes the view of SASS alone for the instructions, and the other for their lines', () => {
+    // Made of the capture: the columns of the line and its source taken out, as ncu prints it.
+    const sassOnly = page
+      .split('\n')
+      .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
+      .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
+      .join('\n')
+    const sass = parseSourcePage(sassOnly)
+    expect(sass.sections.map(({ file }) => file)).toEqual([null, null])
+    const both = toDeepProfiles(launches, { sass, lines: parseSourcePage(page), rules, nameOf })
+    expect(both.get('03_a')).toEqual(tile)
+    const alone = toDeepProfiles(launches, { sass, lines: nothing, rules, nameOf }).get('03_a')!
+    expect(alone.kernels[0]!.instructions[9]).toMatchObject({ file: null, line: null })
+    expect(alone.notes.join()).toMatch(/without line information/)
+  })
+
+  it.each([
+    ['empty', '', 0],
+    ['no page at all', '==ERROR== No kernels were profiled.\nhello, world\n', 0],
+    ['cut off in a row', page.slice(0, 9000), 1],
+    ['with a quote in a line of source', page.replace('float s = 0;', 'char c = "";'), 2],
+  ])('does not trip over a page that is %s', (_what, text, sections) => {
+    expect(parseSourcePage(text).sections).toHaveLength(sections)
+  })
+
+  it('gives profiles that their schema takes, without a path of the machine', () => {
+    for (const profile of profiles.values()) {
+      expect(DeepProfile.parse(profile)).toEqual(profile)
+      expect(JSON.stringify(profile)).not.toContain('/probe/')
+    }
+  })
+})
+
+describe('ncu’s advice', () => {
+  it('comes by launch, with the speed-up that ncu ventures', () => {
+    expect([...rules.keys()]).toEqual([0, 1, 2])
+    expect(tile.kernels[0]!.rules.map(({ name }) => name)).toContain('UncoalescedSharedAccess')
+    expect(tile.kernels[0]!.rules.find(({ name }) => name === 'SharedMemoryConflicts')).toEqual({
+      section: 'MemoryWorkloadAnalysis_Tables',
+      name: 'SharedMemoryConflicts',
+      kind: 'optimization',
+      text: expect.stringContaining('16.7 - way bank conflict') as string,
+      estimatedSpeedup: 89.51,
+      speedupType: 'global',
+    })
+  })
+
+  it('has no figure where ncu ventures none, which is not 0', () => {
+    const bottleneck = tile.kernels[0]!.rules.find(({ name }) => name === 'SOLBottleneck')
+    expect(bottleneck).toMatchObject({ kind: 'info', estimatedSpeedup: null, speedupType: null })
+  })
+
+  it.each(['', '==ERROR== nothing\n', '"ID","Process ID"\n'])('is empty for %j', (text) => {
+    expect(parseRules(text).size).toBe(0)
+  })
+})
+
+describe('questions to a deep profile', () => {
+  it('which lines are hot, by a figure of one’s choice', () => {
+    const [hottest, second] = lineHeat(tile, 'samples')
+    expect(hottest).toMatchObject({ file: 'probe.cu', line: 10, value: 39599 })
+    expect(hottest!.share).toBeCloseTo(39599 / 53558, 6)
+    expect(second).toMatchObject({ line: 9 })
+    expect(lineHeat(tile, 'sharedWavefrontsExcess')).toEqual([
+      expect.objectContaining({ line: 9, value: 32505856, share: 1 }),
+    ])
+  })
+
+  it('which instructions a line became', () => {
+    const sass = sassOfLine(tile, 'probe.cu', 11).map(({ instruction }) => instruction.text)
+    expect(sass).toEqual([
+      'LDC.64 R2, c[0x0][0x220]',
+      'IMAD R5, R9, R0, R4',
+      'IMAD.WIDE R2, R5, 0x4, R2',
+      'STG.E desc[UR8][R2.64], R15',
+    ])
+    expect(sassOfLine(tile, 'other.cu', 11)).toEqual([])
+  })
+
+  it('what changed from one rung to another', () => {
+    const work: Work = { ...tile.kernels[0]!.lines[0]! }
+    const rung = (executed: number, stalls: Record<string, number>): DeepProfile => ({
+      ...tile,
+      kernels: [
+        {
+          ...tile.kernels[0]!,
+          instructions: [{ ...tile.kernels[0]!.instructions[0]!, ...work, stalls }],
+          opcodes: { FFMA: 100, LDS: executed },
+        },
+      ],
+    })
+    const [a, b] = [rung(300, { mio: 3, wait: 1 }), rung(100, { mio: 10, wait: 10 })]
+    expect(opcodeDelta(a, b)).toEqual([
+      { key: 'LDS', a: 300, b: 100, delta: -200, shareA: 0.75, shareB: 0.5 },
+      { key: 'FFMA', a: 100, b: 100, delta: 0, shareA: 0.25, shareB: 0.5 },
+    ])
+    expect(stallDelta(a, b)![0]).toMatchObject({ key: 'mio', shareA: 0.75, shareB: 0.5 })
+    expect(opcodeDelta(a, rest)).toBeNull()
+    expect(identicalSass(a, { ...rest, kernels: [] })).toBeNull()
+  })
+})

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu-csv'
+import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
+import { unitOf } from '../../../src-main/parsers/ncu/ncu-rep-units'
+import { ncuCapture, ncuReport } from '../captures'
+
+const bytes = ncuReport('launches-two-rungs')
+// What the ncu that wrote the report printed of it.
+const printed = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
+const report = parseNcuRep(bytes)
+
+/** ncu prints two digits behind the point. */
+const asPrinted = (report: NcuValue['value'], csv: NcuValue['value']): boolean =>
+  typeof report === 'number' && typeof csv === 'number'
+    ? Math.abs(report - csv) <= 0.005 + 1e-9 * Math.abs(csv)
+    : report === csv
+
+describe('a report', () => {
+  it('gives the launches that ncu prints of it', () => {
+    const bare = (launches: typeof report.launches) => launches.map(({ metrics: _, ...own }) => own)
+    expect(bare(report.launches)).toEqual(bare(printed.launches))
+    expect(report.launches).toHaveLength(3)
+    expect(report.notes).toEqual([])
+  })
+
+  it('says what made it, and when', () => {
+    expect(report.ncuVersion).toBe('2025.3.1.0')
+    expect(report.createdAt?.toISOString()).toBe('2026-11-21T02:44:56.000Z')
+    expect(report.commandLine).toContain('--clock-control none')
+  })
+})
+
+describe.each([
+  ['of chosen metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
+  ['of the full set with its sources', 'set-full', 'import-set-full', 4_000],
+  ['of five rungs at the deep level', 'five-kernels', 'import-five-kernels', 10_000],
+])('a report %s', (_, name, page, atLeast) => {
+  const launches = parseNcuRep(ncuReport(name)).launches
+  const pages = parseNcuRawCsv(ncuCapture(page)).launches
+
+  it('gives every metric that ncu prints, and no other, to the printed digits', () => {
+    expect(launches).toHaveLength(pages.length)
+    let compared = 0
+    for (const [index, { metrics }] of pages.entries()) {
+      const own = launches[index]!.metrics
+      expect(Object.keys(own).sort()).toEqual(Object.keys(metrics).sort())
+      for (const [metric, { value }] of Object.entries(metrics)) {
+        expect(
+          asPrinted(own[metric]!.value, value),
+          `${metric}: ${own[metric]!.value} ${value}`,
+        ).toBe(true)
+        compared += 1
+      }
+    }
+    expect(compared).toBeGreaterThanOrEqual(atLeast)
+  })
+})
+
+it('units by name are those that ncu prints, or none', () => {
+  const text = [ncuCapture('launches-two-rungs'), ncuCapture('import-set-full')]
+  const metrics = text.flatMap((page) => Object.entries(parseNcuRawCsv(page).launches[0]!.metrics))
+  const named = metrics.filter(([name]) => unitOf(name) !== '')
+  for (const [name, { unit }] of named) expect(`${name} ${unitOf(name)}`).toBe(`${name} ${unit}`)
+  const withUnit = metrics.filter(([, { unit }]) => unit !== '')
+  expect(named.length / withUnit.length).toBeGreaterThan(0.85)
+})
+
+describe('a report that is cut off', () => {
+  // Prime, so that the cuts fall at different places of the blocks.
+  const step = Math.floor(bytes.length / 59)
+  const cuts = Array.from({ length: 59 }, (_, n) => 4 + n * step + n)
+
+  it.each(cuts)('at byte %i gives what is before the cut, and a note', (length) => {
+    const cut = parseNcuRep(bytes.slice(0, length))
+    expect(cut.launches).toEqual(report.launches.slice(0, cut.launches.length))
+    expect(cut.launches.length).toBeLessThan(3)
+    expect(cut.notes.join()).toMatch(/cut off at byte \d+: (no launch|launches behind the first)/)
+  })
+
+  it('says how many launches it gave', () => {
+    const { launches, notes } = parseNcuRep(bytes.slice(0, bytes.length - 10))
+    expect(launches).toHaveLength(2)
+    expect(notes).toEqual([expect.stringContaining('launches behind the first 2 are missing')])
+  })
+})
+
+describe('foreign bytes', () => {
+  it('are refused where they do not begin as a report', () => {
+    expect(() => parseNcuRep(new TextEncoder().encode('PK\u0003\u0004'))).toThrow(
+      expect.objectContaining({ kind: 'input', message: expect.stringContaining('NVR') }),
+    )
+  })
+
+  it('behind the beginning of a report give a note, and cost nothing', () => {
+    const garbage = Uint8Array.from({ length: 4096 }, (_, n) => (n * 167 + 13) % 256)
+    const { launches, notes } = parseNcuRep(new Uint8Array([0x4e, 0x56, 0x52, 0, ...garbage]))
+    expect(launches).toEqual([])
+    expect(notes).toHaveLength(1)
+  })
+
+  it('that announce more than there is are not believed', () => {
+    const header = [8, 0, 16, 255, 255, 255, 255, 15, 40, 255, 255, 255, 255, 15]
+    const { notes } = parseNcuRep(
+      new Uint8Array([0x4e, 0x56, 0x52, 0, 2, 0, 0, 0, 8, 7, header.length, 0, 0, 0, ...header]),
+    )
+    expect(notes).toEqual([expect.stringContaining('cut off')])
+  })
+
+  it('that are launches of nothing are left out, with few notes', () => {
+    const header = [16, 144, 78, 40, 192, 184, 2]
+    const { launches, notes } = parseNcuRep(
+      new Uint8Array([
+        ...[0x4e, 0x56, 0x52, 0, 2, 0, 0, 0, 8, 7, header.length, 0, 0, 0],
+        ...header,
+        ...Array<number>(40_000).fill(0),
+      ]),
+    )
+    expect(launches).toEqual([])
+    // A few by name, then that reading stopped, then how many.
+    expect(notes).toHaveLength(22)
+    expect(notes.join()).toContain('10000 launches in all')
+  })
+
+  it('in the middle of a report neither hang nor crash', () => {
+    // A small generator of our own, so that a failure can be repeated.
+    let seed = 7
+    const random = (below: number): number => {
+      seed = (seed * 1103515245 + 12345) % 2 ** 31
+      return seed % below
+    }
+    for (let round = 0; round < 60; round += 1) {
+      const damaged = bytes.slice()
+      for (let n = 0; n < 40; n += 1) damaged[4 + random(bytes.length - 4)] = random(256)
+      const { launches } = parseNcuRep(damaged)
+      expect(launches.length).toBeLessThanOrEqual(3)
+    }
+  })
+
+  it('of a newer format are read as far as they are known, which is said', () => {
+    const newer = bytes.slice()
+    newer[9] = 9
+    const { launches, notes } = parseNcuRep(newer)
+    expect(launches).toHaveLength(3)
+    expect(notes).toEqual([expect.stringMatching(/format version 9; .* left out/)])
+  })
+})

@@ -1,0 +1,239 @@
+import { chmod, mkdir, open, readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { importReport, type ImportOptions } from '../../../src-main/services/import/import-report'
+import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
+import { ncuCapture } from '../../parsers/captures'
+import { tempDir } from '../support'
+
+const captured = join(
+  import.meta.dirname,
+  '../../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep',
+)
+
+async function setUp(text?: string | Uint8Array, name = 'mine.csv') {
+  const dir = await tempDir()
+  const file = join(dir, name)
+  const store = join(dir, 'sessions')
+  if (text !== undefined) await writeFile(file, text)
+  const run = (path = file, options: Partial<ImportOptions> = {}) =>
+    importReport(path, { store, appVersion: '0.0.0', ...options })
+  return { dir, file, store, run }
+}
+
+describe('a report', () => {
+  it('becomes a session that reads back: a rung a range, its metrics ours and ncu’s', async () => {
+    const { run } = await setUp()
+    const { session, folder } = await run(captured)
+    expect(await readSession(folder)).toEqual(session)
+    expect(session.target).toEqual({ kind: 'imported', name: 'launches-two-rungs.ncu-rep' })
+    expect(session.ladder).toMatchObject({ id: 'imported', title: 'launches-two-rungs' })
+    expect(session.createdAt).toBe('2026-11-21T02:44:56.000Z')
+    expect(session.device).toMatchObject({ name: 'NVIDIA H200', smCount: 132 })
+    expect(session.tools).toEqual({ nvcc: null, ncu: '2025.3.1.0' })
+    expect(session.settings).toMatchObject({ clockControl: 'none', cacheControl: null })
+
+    const [first, second] = session.rungs
+    expect(session.rungs.map(({ id }) => id)).toEqual(['03_a', '04_b'])
+    expect(first).toMatchObject({ build: null, verify: null, timing: null, file: '' })
+    expect(first!.metrics.fmaUtilization).toMatchObject({ unit: '%', evidence: 'measured' })
+    expect(first!.metrics.fmaUtilization!.value).toBeCloseTo(8.65, 2)
+    expect(first!.ncuMetrics!['gpu__time_duration.sum']).toEqual({ value: 434208, unit: 'ns' })
+    expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
+    expect(second!.ncuMetrics).toBeUndefined()
+    expect(
+      second!.profile!.kernels.map(({ ncuMetrics }) => Object.keys(ncuMetrics!).length),
+    ).toEqual([299, 299])
+  })
+
+  it('keeps the report beside it, and says what is not known', async () => {
+    const { run } = await setUp()
+    const { session, folder } = await run(captured)
+    expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
+    expect(session.warnings[0]).toMatch(/nothing of it was built.*own clock.*no timing/)
+    expect(JSON.stringify(session)).not.toMatch(/\/tmp\/x|"vm"|192\.0\.2/)
+  })
+
+  it('that is cut off is imported in part, and says so', async () => {
+    const { run } = await setUp((await readFile(captured)).subarray(0, 90_000), 'cut.ncu-rep')
+    const { session } = await run()
+    expect(session.warnings.join()).toContain('launches behind the first 1 are missing')
+    expect(session.rungs.map(({ id }) => id)).toEqual(['03_a'])
+  })
+
+  it('is listed and opened like a run, as an import', async () => {
+    const { run, dir, store } = await setUp()
+    const { folder } = await run(captured)
+    const assets = {
+      kernelsDir: store,
+      recordingsDir: join(dir, 'none'),
+      rendererDir: null,
+      reportTemplate: null,
+    }
+    const places = { assets: assets as never, store }
+    expect((await listAll(places)).map(({ kind }) => kind)).toEqual(['imported'])
+    expect((await openNamed(places, folder)).sources).toEqual({})
+    expect((await run(captured)).folder).toBe(`${folder}-2`)
+  })
+})
+
+describe('the CSV of ncu', () => {
+  it('becomes the same figures as the report, to the printed digits', async () => {
+    const { run } = await setUp(ncuCapture('launches-two-rungs'))
+    const [csv, report] = [await run(), await run(captured)]
+    for (const [index, rung] of csv.session.rungs.entries())
+      for (const [id, { value, unit, evidence }] of Object.entries(rung.metrics)) {
+        const other = report.session.rungs[index]!.metrics[id]!
+        expect({ id, unit, evidence }).toEqual({ id, unit: other.unit, evidence: other.evidence })
+        if (value !== null) expect(Math.abs(value - other.value!), id).toBeLessThan(0.006)
+      }
+    expect(csv.session.warnings.join()).toContain('unmodified GPU clocks')
+    expect(await readdir(csv.folder)).toEqual(['session.json'])
+  })
+
+  it('without ranges is a rung a launch, in their order, with valid and different ids', async () => {
+    const { run } = await setUp(ncuCapture('no-nvtx'))
+    const { session } = await run()
+    expect(session.rungs.map(({ id }) => id)).toEqual([
+      '00_tile_kernel',
+      '01_tile_kernel',
+      '02_tile_kernel',
+      '03_scale',
+    ])
+    expect(session.rungs[0]!.title).toBe('tile_kernel<16>')
+  })
+
+  it('of the details page says what it lacks', async () => {
+    const { run } = await setUp(ncuCapture('import-details'))
+    const { session } = await run()
+    const { metrics } = session.rungs[0]!
+    expect(metrics.theoreticalOccupancy).toMatchObject({ value: 100, evidence: 'measured' })
+    expect(metrics.sharedLoads).toMatchObject({
+      value: null,
+      evidence: 'unavailable',
+      reason: expect.stringContaining('Imported from mine.csv'),
+    })
+    expect(session.device).toBeNull()
+  })
+
+  it('of the details page keeps ncu’s advice beside the session, and says that there is no more', async () => {
+    const { run } = await setUp(ncuCapture('import-details'))
+    const { session, folder } = await run()
+    const advice = await readDeep(folder, session.rungs[0]!.id)
+    expect(advice!.kernels[0]!.rules.map(({ name }) => name)).toContain('SharedMemoryConflicts')
+    expect(advice!.kernels[0]!.instructions).toEqual([])
+    expect(advice!.notes.join()).toMatch(/Imported from mine\.csv.*no counters of instructions/)
+    const raw = await setUp(ncuCapture('import-set-full'))
+    const other = await raw.run()
+    expect(await readDeep(other.folder, other.session.rungs[0]!.id)).toBeNull()
+  })
+
+  it('in UTF-16, as PowerShell redirects it', async () => {
+    const { run } = await setUp(Buffer.from(`\uFEFF${ncuCapture('no-nvtx')}`, 'utf16le'))
+    expect((await run()).session.rungs).toHaveLength(4)
+  })
+
+  it('of any size takes no more memory', async () => {
+    const { run, file } = await setUp('')
+    const [head, row] = [
+      ncuCapture('no-nvtx')
+        .split('\n')
+        .filter((line) => line.startsWith('"'))
+        .slice(0, 2)
+        .join('\n'),
+      ncuCapture('no-nvtx')
+        .split('\n')
+        .filter((line) => line.startsWith('"0"'))[0]!,
+    ]
+    const handle = await open(file, 'w')
+    await handle.write(`${head}\n`)
+    const block = `${row}\n`.repeat(500)
+    let rows = 0
+    for (let bytes = 0; bytes < 60e6; bytes += block.length, rows += 500) await handle.write(block)
+    await handle.close()
+    const before = process.memoryUsage().rss
+    let peak = before
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)
+    const { session } = await run().finally(() => clearInterval(watch))
+    expect(session.rungs).toHaveLength(500)
+    expect(session.warnings.join()).toContain(`holds ${rows} launches; the first 500`)
+    // The session of 500 launches itself, its text twice; not the file.
+    expect((peak - before) / 2 ** 20).toBeLessThan(400)
+  }, 60_000)
+})
+
+describe('kernels as a ladder', () => {
+  it('in the order and with the names that are given', async () => {
+    const { run, file } = await setUp(ncuCapture('no-nvtx'))
+    const { session } = await run(file, {
+      order: ['03_scale', '00_tile_kernel'],
+      names: new Map([['00_tile_kernel', 'Tile, 16 wide']]),
+    })
+    expect(session.rungs.map(({ id, title }) => [id, title])).toEqual([
+      ['03_scale', 'scale'],
+      ['Tile-16-wide', 'Tile, 16 wide'],
+    ])
+    expect(session.ladder.rungs.map(({ id }) => id)).toEqual(['03_scale', 'Tile-16-wide'])
+  })
+
+  it.each([
+    [{ order: ['nope'] }, /imports as "nope"/],
+    [{ order: ['03_scale', '03_scale'] }, /more than once/],
+    [{ names: new Map([['nope', 'x']]) }, /imports as "nope"/],
+    [{ order: ['03_scale'], names: new Map([['00_tile_kernel', 'x']]) }, /leaves out/],
+  ])('%j is refused', async (options, message) => {
+    const { run, file } = await setUp(ncuCapture('no-nvtx'))
+    await expect(run(file, options)).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('what cannot be imported', () => {
+  const table = ncuCapture('launches-two-rungs')
+  it.each([
+    ['an empty file', '', /is empty/],
+    ['text without a table', 'hello\n', /holds no launch/],
+    ['a run of ncu that profiled nothing', ncuCapture('no-kernels'), /no launch.*No kernels/],
+    ['a header without rows', table.slice(0, table.indexOf('"466"')), /holds no launch/],
+    ['foreign bytes', new Uint8Array([1, 0, 2, 0, 255]), /neither a report of ncu nor text/],
+    ['the beginning of a report', new Uint8Array([0x4e, 0x56, 0x52, 0]), /no launch.*cut off/],
+  ])('%s', async (_, content, message) => {
+    const { run, store } = await setUp(content)
+    await expect(run()).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringMatching(message),
+    })
+    expect(await readdir(store).catch(() => [])).toEqual([])
+  })
+
+  it('a file that is not there, a folder, a device, a file of another user', async () => {
+    const { run, dir, file } = await setUp('x')
+    await expect(run(join(dir, 'none'))).rejects.toThrow(/There is no file/)
+    await expect(run(dir)).rejects.toThrow(/is a folder/)
+    await expect(run('/dev/zero')).rejects.toThrow(/no regular file/)
+    await chmod(file, 0)
+    // Root may read it all the same, and then finds no table.
+    await expect(run()).rejects.toThrow(/this user may not|holds no launch/)
+  })
+
+  it('into a folder that exists, which is left as it was', async () => {
+    const { run, dir } = await setUp(table)
+    const out = join(dir, 'taken')
+    await mkdir(out)
+    await expect(run(undefined, { out })).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringContaining('exists already'),
+    })
+    expect(await readdir(out)).toEqual([])
+  })
+
+  it('leaves nothing behind in a folder it claimed', async () => {
+    const { run, dir } = await setUp('hello')
+    await expect(run(undefined, { out: join(dir, 'new') })).rejects.toThrow()
+    expect(await readdir(dir)).toEqual(['mine.csv'])
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
+import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
+import { cacheDir } from '../../../src-main/adapters/disk/paths'
+import type { DoctorCheck } from '../../../src-main/contract'
+import { diagnose } from '../../../src-main/services/machine/doctor'
+import { ncuFailures } from '../../fakes/ncu-failures.mjs'
+import { fakeMachine, setEnv, type Machine } from '../support'
+
+async function counters(machine: Machine): Promise<DoctorCheck> {
+  const { checks } = await diagnose(liveToolbox(null), {
+    cache: diskBuildCache(cacheDir()),
+    kernelsDir: machine.kernelsDir,
+  })
+  return checks.find(({ id }) => id === 'counters')!
+}
+
+// Whether this very process may read counters is the machine's affair, so only the trial is looked at.
+describe("the doctor's trial of the counters", () => {
+  it('reads one of a small kernel, through one ncu', async () => {
+    const machine = await fakeMachine()
+    const { detail, remedy } = await counters(machine)
+    expect(detail).toMatch(/ncu read one\.$/)
+    expect(remedy).toBeUndefined()
+    const trials = machine.calls('ncu').filter((call) => !call.includes('--version'))
+    expect(trials).toHaveLength(1)
+    expect(trials[0]!.slice(-1)).toEqual(['probe'])
+  })
+
+  it.each([
+    ['counter-permission', /ERR_NVGPUCTRPERM/, /NVreg_RestrictProfilingToAdminUsers=0/],
+    ['counters-busy', /DCGM/, /dcgmi profile --pause/],
+    ['driver-library', /cannot load the driver's profiling library/, /same driver version/],
+    ['driver-incompatible', /driver is too old/, /Update the driver/],
+    ['application-failed', /failed with exit code 9/, /without profiling/],
+    ['unknown-metric', /does not know the metric/, /CUDA 12 or later/],
+    ['lock-file', /lock file/, /TMPDIR/],
+    ['no-kernels', /profiled no kernel/, /without profiling/],
+  ] as const)('recognises %s and says what to do', async (kind, detail, remedy) => {
+    expect(Object.keys(ncuFailures)).toContain(kind)
+    const machine = await fakeMachine()
+    setEnv({ FAKE_NCU: kind })
+    const found = await counters(machine)
+    expect(found.status).toBe('missing')
+    expect(found.detail).toMatch(detail)
+    expect(found.remedy).toMatch(remedy)
+  })
+
+  it('is left out where there is nothing to try it with', async () => {
+    const machine = await fakeMachine(['nvcc'])
+    expect((await counters(machine)).detail).not.toMatch(/ncu read one/)
+    expect(machine.calls('ncu').filter((call) => !call.includes('--version'))).toEqual([])
+  })
+})

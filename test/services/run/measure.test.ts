@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { eventLog, fakeMachine, isAlive, ladderRungs, rung, statuses } from '../support'
+
+/** What becomes of a ladder when these rungs fail and no other does. */
+const allBut = (...failed: string[]): Record<string, string> =>
+  Object.fromEntries(ladderRungs.map((id) => [id, failed.includes(id) ? 'failed' : 'ok']))
+
+describe('a rung that misbehaves costs only itself', () => {
+  it.each([
+    ['hang', 'failed', /^Hung: no progress for 2 s while being verified/],
+    ['crash', 'failed', /^Crashed while being verified \(SIGSEGV\)/],
+    ['context-lost', 'failed', /an illegal memory access was encountered/],
+    [
+      'wrong',
+      'wrong',
+      /3 elements of C are beyond the error bound; the first is C\[1\]\[2\] = NaN/,
+    ],
+  ])('%s', async (fault, status, reason) => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', fault)
+    const { session, folder } = await machine.run()
+    expect(rung(session, '02_coalesced').status).toBe(status)
+    expect(rung(session, '02_coalesced').reason).toMatch(reason)
+    const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
+    expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
+    expect(folder).not.toBeNull()
+  })
+
+  it('is not profiled, and its counters say why they are missing', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'crash')
+    const { session } = await machine.run()
+    const { metrics } = rung(session, '02_coalesced')
+    expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
+    expect(metrics.fmaUtilization?.reason).toContain('not profiled')
+    const profiled = machine.calls('ncu').find((call) => call.includes('profile'))
+    expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
+  })
+
+  it('two in one ladder cost two', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'crash')
+    await machine.addFault('04_thread_tile_1d', 'crash')
+    const { session } = await machine.run()
+    expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
+  })
+
+  it('also when it is the reference: the others have times and no ratios', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('00_cublas', 'crash')
+    const { session } = await machine.run()
+    expect(statuses(session)).toEqual(allBut('00_cublas'))
+    const restart = machine.calls('runner').filter((call) => call[1] === 'measure')[1]
+    expect(restart).not.toContain('--reference')
+    expect(session.warnings.join()).toContain('No ratios')
+  })
+})
+
+describe('what the runner reports', () => {
+  it('becomes times, ratios to the interleaved reference, and verification', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run()
+    for (const { timing, verify } of session.rungs) {
+      expect(verify?.passed).toBe(true)
+      expect(timing!.samplesMs).toHaveLength(timing!.samples)
+      expect(timing!.gflops).toBeCloseTo((2 * 1024 ** 3) / (timing!.medianMs * 1e6), 6)
+      expect(timing!.ratioToReference).toBeCloseTo(timing!.referenceMedianMs! / timing!.medianMs, 9)
+    }
+    expect(rung(session, '00_cublas').timing?.ratioToReference).toBe(1)
+  })
+
+  it('runs the reference beside the rungs that were asked for, and reports those', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ rungs: ['02_coalesced'] })
+    expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced'])
+    expect(rung(session, '02_coalesced').timing?.ratioToReference).toBeGreaterThan(0)
+    const call = machine.calls('runner').find((words) => words[1] === 'measure')
+    expect(call).toEqual(expect.arrayContaining(['--reference', '00_cublas']))
+  })
+
+  it.each([
+    ['no-device', 'missing', /no CUDA-capable device/],
+    ['out-of-memory', 'input', /needs 900 GiB/],
+  ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
+    const machine = await fakeMachine()
+    const { setEnv } = await import('../support')
+    setEnv({ FAKE_RUNNER: refusal })
+    await expect(machine.run()).rejects.toMatchObject({
+      kind,
+      message: expect.stringMatching(message) as string,
+    })
+    const { readdir } = await import('node:fs/promises')
+    expect(await readdir(machine.store).catch(() => [])).toEqual([])
+  })
+})
+
+describe('cancelling', () => {
+  it('ends the whole process tree at once, also children in a session of their own, and saves what is finished', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('03_shared_tile', 'spawn')
+    const abort = new AbortController()
+    const log = eventLog((event) => {
+      if (event.type === 'rung' && event.rung === '03_shared_tile' && event.stage === 'verify')
+        setTimeout(() => {
+          abort.abort()
+        }, 300)
+    })
+    const { session, folder } = await machine.run(
+      {},
+      { emit: log.emit, signal: abort.signal, settings: { idleSeconds: 60 } },
+    )
+    expect(session.completion).toBe('cancelled')
+    expect(statuses(session)).toMatchObject({
+      '00_cublas': 'ok',
+      '02_coalesced': 'ok',
+      '03_shared_tile': 'not-run',
+      '06_float4': 'not-run',
+    })
+    const stderr = await readFile(join(folder!, 'raw/runner/measure-1.stderr.txt'), 'utf8')
+    const child = Number(/child (\d+)/.exec(stderr)?.[1])
+    expect(child).toBeGreaterThan(0)
+    await expect.poll(() => isAlive(child), { timeout: 3000 }).toBe(false)
+  })
+
+  it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
+    const machine = await fakeMachine()
+    for (const id of ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile'])
+      await machine.addFault(id, 'slow-build')
+    const abort = new AbortController()
+    const started = performance.now()
+    const log = eventLog((event) => {
+      if (event.type === 'rung' && event.stage === 'build')
+        setTimeout(() => {
+          abort.abort()
+        }, 200)
+    })
+    const { session, folder } = await machine.run({}, { emit: log.emit, signal: abort.signal })
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(session.completion).toBe('cancelled')
+    expect(new Set(Object.values(statuses(session)))).toEqual(new Set(['not-run']))
+    expect(folder).toBeNull()
+  })
+})

@@ -1,0 +1,123 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { maxExtent } from '../../../src-main/domain/task/problem'
+import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
+import { fakeMachine, ladderRungs } from '../support'
+
+const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
+
+describe('a run request', () => {
+  it('takes the ladder’s first size and every rung by default', async () => {
+    const { kernelsDir } = await fakeMachine()
+    const plan = planRun(await readKernelLibrary(kernelsDir), request)
+    expect(plan.problem).toEqual({ m: 4096, n: 4096, k: 4096, alpha: 1, beta: 0, dtype: 'f32' })
+    expect(plan.rungs.map(({ rung }) => rung.id)).toEqual(ladderRungs)
+    expect(plan.reference?.rung.id).toBe('00_cublas')
+  })
+
+  it('gives a parameter to the rungs that allow the value, and leaves the others', async () => {
+    const { kernelsDir } = await fakeMachine()
+    const plan = planRun(await readKernelLibrary(kernelsDir), { ...request, params: { TM: 16 } })
+    const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
+    expect(values['04_thread_tile_1d']).toBe(16)
+    expect(values['05_thread_tile_2d']).toBe(8)
+    expect(values['01_naive']).toBeUndefined()
+  })
+
+  it.each([
+    [{ ladder: 'nope' }, /no ladder named "nope"/, /gemm-fp32/],
+    [{ rungs: ['nope'] }, /no rung named "nope"/, /01_naive/],
+    [{ params: { NOPE: 1 } }, /no parameter named "NOPE"/, /TILE/],
+    [{ params: { TILE: 17 } }, /TILE=17 is not allowed/, /16, 32/],
+    [{ size: { m: 0, n: 1, k: 1 } }, /m = 0 is not a size/, /1 to/],
+    [{ size: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
+    [{ size: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
+    [{ size: { m: maxExtent + 1, n: 1, k: 1 } }, /is not a size/, /1 to/],
+  ])('that is wrong (%j) names the thing and what to do', async (wrong, message, remedy) => {
+    const { kernelsDir } = await fakeMachine()
+    const library = await readKernelLibrary(kernelsDir)
+    expect(() => planRun(library, { ...request, ...wrong })).toThrow(
+      expect.objectContaining({
+        kind: 'input',
+        message: expect.stringMatching(message) as string,
+        remedy: expect.stringMatching(remedy) as string,
+      }) as Error,
+    )
+  })
+})
+
+describe('a rung whose header lacks a key', () => {
+  it('is named with its file and the key, and ladders and rungs without it go on', async () => {
+    const machine = await fakeMachine()
+    await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @title.*\n/m, ''))
+    const library = await readKernelLibrary(machine.kernelsDir)
+    expect(library.faults.get('03_shared_tile')).toMatch(/gemm\/03_shared_tile\.cu.*@title/)
+    expect(() => planRun(library, request)).toThrow(/@title/)
+    expect(planRun(library, { ...request, rungs: ['02_coalesced'] }).rungs).toHaveLength(1)
+  })
+
+  it.each([
+    [
+      'another id than its file',
+      (text: string) => text.replace('@rung    03_shared_tile', '@rung    other'),
+      /must be the same/,
+    ],
+    ['no header at all', () => 'int main() {}', /@rung/],
+  ])('or has %s', async (_case, edit, why) => {
+    const machine = await fakeMachine()
+    await machine.editRung('03_shared_tile', edit)
+    const library = await readKernelLibrary(machine.kernelsDir)
+    expect([...library.faults.values()].join()).toMatch(why)
+  })
+})
+
+describe('a ladder file', () => {
+  it('that names a rung nobody declares is refused with that name', async () => {
+    const machine = await fakeMachine()
+    await writeFile(
+      join(machine.kernelsDir, 'ladders', 'mine.json'),
+      JSON.stringify({
+        schema: 1,
+        id: 'mine',
+        title: 'Mine',
+        summary: 'One rung',
+        dtype: 'f32',
+        sizes: [{ m: 64, n: 64, k: 64 }],
+        reference: null,
+        rungs: [{ id: '77_missing' }],
+      }),
+    )
+    const library = await readKernelLibrary(machine.kernelsDir)
+    expect(() => planRun(library, { ...request, ladder: 'mine' })).toThrow(/77_missing/)
+  })
+
+  it('makes variants of a rung by parameters, each under its own name', async () => {
+    const machine = await fakeMachine()
+    await writeFile(
+      join(machine.kernelsDir, 'ladders', 'tiles.json'),
+      JSON.stringify({
+        schema: 1,
+        id: 'tiles',
+        title: 'Tiles',
+        summary: 'One rung at two tile sizes',
+        dtype: 'f32',
+        sizes: [{ m: 64, n: 64, k: 64 }],
+        reference: null,
+        rungs: [
+          { id: '03_shared_tile', as: 'tile_16', params: { TILE: 16 } },
+          { id: '03_shared_tile', as: 'tile_32', title: 'Tile of 32' },
+        ],
+      }),
+    )
+    const library = await readKernelLibrary(machine.kernelsDir)
+    const file = library.ladders.find(({ id }) => id === 'tiles')!
+    expect(
+      resolveLadder(library, file).rungs.map(({ id, title, params }) => [id, title, params]),
+    ).toEqual([
+      ['tile_16', 'Shared-memory tile', { TILE: 16, STEPS: 2 }],
+      ['tile_32', 'Tile of 32', { TILE: 32, STEPS: 2 }],
+    ])
+  })
+})

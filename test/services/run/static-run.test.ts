@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { fakeMachine, isOneFigure, rung, setEnv, type Machine } from '../support'
+
+const noGpu = ['nvidia-smi', 'ncu']
+const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
+
+describe('without a GPU, rungs are built for one of the table', () => {
+  it('with the compiler’s figures, and occupancy and waves derived as ncu measured them', async () => {
+    const { session: measured } = await (await fakeMachine()).run()
+    const machine = await fakeMachine(noGpu)
+    const { session, folder, missing } = await build(machine)
+    expect(missing).toBeNull()
+    expect(folder).not.toBeNull()
+    expect(session).toMatchObject({
+      target: { kind: 'static', name: 'h200' },
+      device: null,
+      settings: { profile: 'none' },
+      completion: 'complete',
+    })
+    expect(session.warnings.join()).toMatch(/^Built for H200 .*nothing was run, verified or timed/)
+    for (const own of session.rungs.filter(({ id }) => id !== '00_cublas')) {
+      const ncu = rung(measured, own.id)
+      expect(own).toMatchObject({ status: 'not-run', verify: null, timing: null, profile: null })
+      expect(own.build).toMatchObject({
+        registersPerThread: ncu.build!.registersPerThread,
+        spillStoreBytes: 0,
+      })
+      for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']) {
+        const figure = own.metrics[id]!
+        if (isOneFigure(own.id, id)) {
+          expect(figure, `${own.id} ${id}`).toMatchObject({ evidence: 'derived' })
+          expect(Math.abs(figure.value! - ncu.metrics[id]!.value!)).toBeLessThan(0.006)
+        } else {
+          expect(figure, `${own.id} ${id}`).toMatchObject({ value: null, evidence: 'unavailable' })
+          expect(figure.reason).toContain('launches 2 kernels that differ in it')
+        }
+      }
+      expect(own.metrics.fmaUtilization).toEqual({
+        value: null,
+        unit: '%',
+        evidence: 'unavailable',
+        reason: 'Nothing was run: it was built for H200.',
+      })
+    }
+    expect(machine.calls('nvidia-smi')).toEqual([])
+    expect(machine.calls('runner')).toEqual([])
+  })
+
+  it('and what cannot be known is said: a library, a GPU of which only the architecture is', async () => {
+    const { session } = await build(await fakeMachine(noGpu))
+    expect(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason).toBe(
+      'What it launches is not known: it launches no kernel of its own',
+    )
+    const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
+    const { metrics } = rung(bare, '01_naive')
+    // 1024 threads, of the 1536 that an SM of this architecture holds.
+    expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
+    expect(metrics.wavesPerSm).toMatchObject({
+      value: null,
+      reason: 'How many SMs the GPU has is not known.',
+    })
+  })
+
+  it('and a rung that does not compile or whose probe crashes costs only its own figures', async () => {
+    const machine = await fakeMachine(noGpu)
+    await machine.addFault('02_coalesced', 'compile-error')
+    const { session } = await build(machine)
+    expect(rung(session, '02_coalesced')).toMatchObject({ status: 'failed', build: null })
+    expect(rung(session, '01_naive').status).toBe('not-run')
+    setEnv({ FAKE_PROBE: 'crash' })
+    const { session: crashed } = await build(await fakeMachine(noGpu))
+    const { build: built, metrics } = rung(crashed, '01_naive')
+    expect(built?.registersPerThread).toBe(32)
+    expect(metrics.theoreticalOccupancy?.reason).toMatch(/the probe did not finish \(SIGSEGV\)/)
+  })
+
+  it('and without a compiler that is what is missing', async () => {
+    const machine = await fakeMachine(['nvcc', ...noGpu])
+    await expect(build(machine)).rejects.toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining('nvcc') as string,
+    })
+  })
+
+  it('and a GPU that is not in the table is refused with those that are', async () => {
+    await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringContaining('"gtx-1050"') as string,
+      remedy: expect.stringMatching(/h200.*sm_90/) as string,
+    })
+  })
+})

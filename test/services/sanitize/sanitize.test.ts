@@ -1,0 +1,189 @@
+/** compute-sanitizer over rungs, on a machine of fakes that replay real reports. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { emptyBuildCache } from '../../../src-main/adapters/disk/build-cache'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/sanitize'
+import type { SanitizeReport, SanitizerCheck } from '../../../src-main/domain/session/sanitizer'
+import { sanitize } from '../../../src-main/services/sanitize/sanitize'
+import {
+  sanitizeLive,
+  type SanitizeOptions,
+} from '../../../src-main/services/sanitize/sanitize-job'
+import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
+
+const start = (
+  { kernelsDir }: Machine,
+  request: Partial<SanitizeRequest> = {},
+  options: Partial<SanitizeOptions> = {},
+): Promise<SanitizeReport> =>
+  sanitizeLive({ kernelsDir }, SanitizeRequest.parse({ ladder: 'gemm-fp32', ...request }), {
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+    ...options,
+  })
+
+const check = ({ rungs }: SanitizeReport, id: string, tool: string): SanitizerCheck => {
+  const found = rungs.find((rung) => rung.id === id)?.checks.find((each) => each.tool === tool)
+  if (!found) throw new Error(`no ${tool} of ${id}`)
+  return found
+}
+
+describe('rungs without a fault', () => {
+  it('are clean under every checker, in one process each, and the reference is left out', async () => {
+    const machine = await fakeMachine()
+    const report = await start(machine)
+    expect(report.rungs.map(({ id }) => id)).not.toContain('00_cublas')
+    expect(
+      new Set(report.rungs.flatMap(({ checks }) => checks.map(({ status }) => status))),
+    ).toEqual(new Set(['clean']))
+    expect(report).toMatchObject({ sanitizer: '2025.3.1.0', completion: 'complete' })
+    const calls = machine.calls('compute-sanitizer').filter((call) => call.includes('sanitize'))
+    expect(calls.map((call) => call[call.indexOf('--tool') + 1])).toEqual([
+      'memcheck',
+      'racecheck',
+      'initcheck',
+      'synccheck',
+    ])
+    // Small and ragged, and nothing is timed.
+    expect(calls[0]!.join(' ')).toContain('sanitize --m 131 --n 136 --k 72')
+  })
+
+  it('are said to be nothing when they were not launched', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'unsupported')
+    const report = await start(machine, { tools: ['memcheck'] })
+    expect(check(report, '02_coalesced', 'memcheck')).toMatchObject({
+      status: 'unsupported',
+      reason: 'k is not a multiple of 8',
+      total: null,
+    })
+    expect(check(report, '03_shared_tile', 'memcheck').status).toBe('clean')
+  })
+})
+
+describe('a rung with a fault', () => {
+  it('is found at its line of the source, and the other rungs are clean', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'out-of-bounds')
+    const report = await start(machine, { tools: ['memcheck', 'racecheck'] })
+    const found = check(report, '02_coalesced', 'memcheck')
+    expect(found).toMatchObject({ status: 'found', total: 65 })
+    const source = await readFile(join(machine.kernelsDir, 'gemm/02_coalesced.cu'), 'utf8')
+    expect(found.findings[0]).toMatchObject({
+      count: 64,
+      place: { file: 'gemm/02_coalesced.cu', line: 14 },
+      excerpt: { from: 12, lines: source.split('\n').slice(11, 16) },
+    })
+    for (const id of ['01_naive', '03_shared_tile'])
+      expect(check(report, id, 'memcheck').status).toBe('clean')
+    expect(check(report, '02_coalesced', 'racecheck').status).toBe('clean')
+  })
+
+  it('shows both ends of a race', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('03_shared_tile', 'race')
+    const report = await start(machine, { tools: ['racecheck'], rungs: ['03_shared_tile'] })
+    const [race] = check(report, '03_shared_tile', 'racecheck').findings
+    expect(race).toMatchObject({
+      count: 256,
+      place: { file: 'gemm/03_shared_tile.cu', line: 15 },
+      conflict: { first: 'Write', second: 'Read', place: { file: 'gemm/03_shared_tile.cu' } },
+    })
+  })
+
+  it('that does not compile is failed with the compiler’s words', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'compile-error')
+    const report = await start(machine, { tools: ['memcheck'] })
+    expect(check(report, '02_coalesced', 'memcheck')).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('Does not compile') as string,
+    })
+    expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
+  })
+
+  it('whose check dies half-way has no verdict of clean; the half report is kept', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'sanitizer-cut')
+    const report = await start(machine, { tools: ['memcheck'] })
+    const cut = check(report, '02_coalesced', 'memcheck')
+    expect(cut).toMatchObject({
+      status: 'found',
+      total: null,
+      reason: expect.stringContaining('Internal sanitizer error') as string,
+    })
+    expect(cut.findings[0]!.count).toBeGreaterThan(10)
+  })
+})
+
+describe('a check that does not end', () => {
+  it('is ended with its whole process tree, and the rung has no verdict', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('01_naive', 'sanitizer-hang')
+    const report = await start(
+      machine,
+      { tools: ['memcheck'], rungs: ['01_naive'] },
+      { secondsARung: 1 },
+    )
+    expect(check(report, '01_naive', 'memcheck')).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('Stopped after 1 s') as string,
+    })
+    const [[, pid]] = machine.calls('child') as [string[]]
+    expect(isAlive(Number(pid))).toBe(false)
+  })
+
+  it('ends at a cancel; what was checked before stands', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('01_naive', 'sanitizer-hang')
+    const abort = new AbortController()
+    const seen: SanitizeProgress[] = []
+    const report = await start(
+      machine,
+      { tools: ['memcheck'], rungs: ['01_naive'] },
+      {
+        signal: abort.signal,
+        onProgress: (progress) => {
+          seen.push(progress)
+          if (progress.stage === 'check') abort.abort()
+        },
+      },
+    )
+    expect(report.completion).toBe('cancelled')
+    expect(check(report, '01_naive', 'memcheck').status).toBe('not-run')
+    expect(seen.map(({ stage }) => stage)).toContain('build')
+  })
+})
+
+describe('what cannot be started', () => {
+  it('says that compute-sanitizer is missing and what to do', async () => {
+    await expect(start(await fakeMachine(['compute-sanitizer']))).rejects.toMatchObject({
+      kind: 'missing',
+      message: 'compute-sanitizer was not found.',
+    })
+  })
+
+  it('says that a recording holds none of this', async () => {
+    const machine = await fakeMachine()
+    const work = sanitize(
+      {
+        toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw')),
+        cache: emptyBuildCache,
+        library: await readKernelLibrary(machine.kernelsDir),
+        includes: new Map(),
+        runnerSources: new Map(),
+        onProgress: () => undefined,
+        signal: new AbortController().signal,
+      },
+      SanitizeRequest.parse({ ladder: 'gemm-fp32' }),
+    )
+    await expect(work).rejects.toThrow(/not recorded/)
+  })
+
+  it('names a rung that is not there', async () => {
+    await expect(start(await fakeMachine(), { rungs: ['99_none'] })).rejects.toThrow(/99_none/)
+  })
+})

@@ -1,0 +1,179 @@
+/** The shipped deep recording, replayed through the live parsers, and a deep run over fakes that replay it. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { bottleneckOf, type BottleneckClass } from '../../../src-main/domain/analysis/bottleneck'
+import {
+  DeepProfile,
+  identicalSass,
+  lineHeat,
+  opcodeDelta,
+  opcodeFamily,
+  opcodeHistogram,
+  sassOfLine,
+  stallHistogram,
+} from '../../../src-main/domain/session/deep'
+import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { createCore } from '../../../src-main/services/core'
+import { openSession } from '../../../src-main/services/sessions/sessions'
+import { fakeMachine, recordingsDir, rung, tempDir } from '../support'
+
+const ref = 'recorded:gemm-fp32-h200-4096-deep'
+const folder = join(recordingsDir, 'gemm-fp32-h200-4096-deep')
+const assets = { kernelsDir: '', recordingsDir, rendererDir: '', reportTemplate: '' }
+const { session, sources, deep } = await openSession({ assets, store: await tempDir() }, ref)
+const profileOf = async (id: string): Promise<DeepProfile> => (await deep(id))!
+const total = (histogram: Record<string, number> | null): number =>
+  Object.values(histogram!).reduce((sum, value) => sum + value, 0)
+
+describe('the deep recording of gemm-fp32', () => {
+  it('is small, and is replayed from what the tools said: no profile of ours is shipped', async () => {
+    const files = await readdir(folder, { recursive: true, withFileTypes: true })
+    const sizes = await Promise.all(
+      files
+        .filter((file) => file.isFile())
+        .map(async (file) => (await readFile(join(file.parentPath, file.name))).length),
+    )
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5e6)
+    expect(files.map(({ name }) => name)).not.toContain('deep')
+    expect(files.map(({ name }) => name)).not.toContain('profile.ncu-rep')
+  })
+
+  it.each(session.rungs.map(({ id }) => id))(
+    '%s has the instructions that ncu counted, all of them',
+    async (id) => {
+      const profile = await profileOf(id)
+      expect(DeepProfile.parse(profile)).toEqual(profile)
+      // One counter of the whole kernel against the sum over its instructions.
+      expect(total(opcodeHistogram(profile))).toBe(rung(session, id).metrics.instructions?.value)
+      expect(
+        total(
+          Object.fromEntries(
+            Object.entries(opcodeHistogram(profile)!).filter(([opcode]) =>
+              ['LDS', 'LDSM'].includes(opcodeFamily(opcode)),
+            ),
+          ),
+        ),
+      ).toBe(rung(session, id).metrics.sharedLoads?.value)
+      expect(profile.kernels[0]!.rules.length).toBeGreaterThan(3)
+      expect(total(stallHistogram(profile))).toBeGreaterThan(1000)
+    },
+  )
+
+  it.each(session.rungs.map(({ id }) => id).filter((id) => id !== '00_cublas'))(
+    '%s has its hottest line and every line of its SASS in the sources of the session',
+    async (id) => {
+      const profile = await profileOf(id)
+      const own = sources[id]!.split('\n')
+      const [hottest] = lineHeat(profile, 'samples')
+      expect(hottest!.file).toBe(rung(session, id).file)
+      expect(hottest!.text!.trim()).toBe(own[hottest!.line - 1]!.trim())
+      expect(hottest!.share).toBeGreaterThan(0.2)
+      expect(hottest!.share).toBeLessThanOrEqual(1)
+      expect(sassOfLine(profile, hottest!.file, hottest!.line).length).toBeGreaterThan(3)
+      const files = new Set(profile.kernels[0]!.instructions.map(({ file }) => file))
+      files.delete(null)
+      // CUDA's own header, inlined for an address in shared memory; a session holds our sources only.
+      files.delete('sm_20_intrinsics.hpp')
+      expect(files).toEqual(new Set([rung(session, id).file, 'include/gemm_common.cuh']))
+    },
+  )
+
+  it.each(session.rungs.map(({ id }) => id).filter((id) => id !== '00_cublas'))(
+    '%s: the instructions of each line add up to what ncu says of the line',
+    async (id) => {
+      const profile = await profileOf(id)
+      for (const { file, line, executed, samples } of profile.kernels[0]!.lines) {
+        const own = sassOfLine(profile, file, line).map(({ instruction }) => instruction)
+        const sum = (figure: 'executed' | 'samples'): number =>
+          own.reduce((so, instruction) => so + instruction[figure]!, 0)
+        expect([sum('executed'), sum('samples')], `${file}:${line}`).toEqual([executed, samples])
+      }
+    },
+  )
+
+  it('has every line that ncu counted, also those whose text holds quotes', async () => {
+    for (const id of session.rungs.map((own) => own.id))
+      expect((await profileOf(id)).notes.join()).not.toMatch(/left out/)
+    const own = (await profileOf('13_cp_async')).kernels[0]!.lines
+    const text = sources['13_cp_async']!.split('\n')
+    for (const asm of own.filter(({ text: line }) => line!.includes('asm volatile("')))
+      expect(asm.text!.trim()).toBe(text[asm.line - 1]!.trim())
+    expect(own.some(({ text: line }) => line!.includes('cp.async.commit_group;"'))).toBe(true)
+  })
+
+  it('has the machine code of cuBLAS, which has no lines, and says so', async () => {
+    const { kernels, notes } = await profileOf('00_cublas')
+    expect(kernels[0]!.instructions.length).toBeGreaterThan(7000)
+    expect(kernels[0]!.lines).toEqual([])
+    expect(notes.join()).toMatch(/without line information/)
+  })
+
+  it('shows what float4 did: an eighth of the loads from global memory, each wider', async () => {
+    const [before, after] = [await profileOf('05_thread_tile_2d'), await profileOf('06_float4')]
+    expect(identicalSass(before, after)).toBe(false)
+    expect(identicalSass(after, await profileOf('06_float4'))).toBe(true)
+    const delta = opcodeDelta(before, after)!
+    expect(delta.find(({ key }) => key === 'LDG.E.CONSTANT')).toMatchObject({ b: 0 })
+    expect(delta.find(({ key }) => key === 'LDG.E.128.CONSTANT')).toMatchObject({ a: 0 })
+    expect(delta.find(({ key }) => key === 'FFMA')).toMatchObject({ delta: 0 })
+  })
+
+  it.each<[string, BottleneckClass, boolean]>([
+    ['00_cublas', 'fma-issue', false],
+    ['01_naive', 'l1-bandwidth', false],
+    ['02_coalesced', 'lsu-mio', true],
+    ['03_shared_tile', 'lsu-mio', false],
+    ['04_thread_tile_1d', 'lsu-mio', false],
+    ['05_thread_tile_2d', 'lsu-mio', true],
+    ['06_float4', 'fma-issue', true],
+  ])('says what limits %s: %s', (id, expected, leaning) => {
+    expect(bottleneckOf(session, rung(session, id))).toMatchObject({ class: expected, leaning })
+  })
+
+  it('took the passes and, over the ladder, about the time that is estimated', async () => {
+    const plan = planProfile({
+      level: 'deep',
+      computeCapability: session.device!.computeCapability,
+      rungs: session.rungs.map(({ id, timing }) => ({ id, medianMs: timing!.medianMs })),
+    })
+    expect(new Set(session.rungs.map(({ profile }) => profile?.passes))).toEqual(
+      new Set([plan.passes]),
+    )
+    const { call } = (await readRaw(join(folder, 'raw'), 'ncu/profile'))!
+    expect(plan.seconds / call.seconds).toBeGreaterThan(0.7)
+    expect(plan.seconds / call.seconds).toBeLessThan(1.3)
+  })
+})
+
+describe('a deep run', () => {
+  it('keeps a profile a rung beside the session, and a session that replays to the same', async () => {
+    const machine = await fakeMachine()
+    // What was recorded at this level is what the fakes can replay at it.
+    const rungs = session.rungs.map(({ id }) => id)
+    const { session: run, folder: saved } = await machine.run({ profile: 'deep', rungs })
+    expect(run.settings.profile).toBe('deep')
+    expect(run.warnings).toEqual([])
+    const core = await createCore({ host: 'web', session: saved! })
+    for (const { id } of run.rungs)
+      expect(await core.call('sessions.deep', { ref: run.id, rung: id })).toEqual(
+        await profileOf(id),
+      )
+    const again = recordedToolbox(join(saved!, 'raw'))
+    expect(
+      (await again.exec({ tool: 'ncu', key: 'ncu/source-sass', file: '', args: [] })).stdout,
+    ).not.toBe('')
+    await core.close()
+  })
+
+  it('writes the profiles of a recording that is saved under a name', async () => {
+    const machine = await fakeMachine()
+    const out = join(machine.dir, 'kept')
+    await machine.run({ target: ref, size: undefined, profile: 'deep' }, { out })
+    expect((await readdir(join(out, 'deep'))).sort()).toEqual(
+      session.rungs.map(({ id }) => `${id}.json`).sort(),
+    )
+  })
+})

@@ -1,0 +1,278 @@
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { LadderFile } from '../../../src-main/domain/ladder/ladder'
+import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
+import { problemLabel } from '../../../src-main/domain/task/problem'
+import type { Session } from '../../../src-main/domain/session/session'
+import { listRecordings } from '../../../src-main/services/sessions/recordings'
+import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
+
+const recordings = await listRecordings(recordingsDir)
+
+describe('the shipped recordings', () => {
+  it('are every ladder at the sizes that it is here for', () => {
+    const found = recordings.map(
+      ({ session }) =>
+        `${session.ladder.id} ${problemLabel(session.problem)} ${session.settings.profile}`,
+    )
+    expect(found.sort()).toEqual(
+      [
+        'gemm-fp32 4096³ standard',
+        'gemm-fp32 4096³ deep',
+        'gemm-fp32 1024³ card',
+        'gemm-fp32 2048³ card',
+        'gemm-fp32 8192³ card',
+        'gemm-tensor 4096³ standard',
+        'gemm-tensor 8192³ card',
+        'gemm-3xtf32 4096³ standard',
+        'gemm-3xtf32 8192³ card',
+        'seed-cutlass 4096³ standard',
+        'seed-cutlass 4096×4096×256 standard',
+        'seed-cutlass 256×256×16384 standard',
+        'seed-gtx1050 4096³ standard',
+        'seed-gtx1050 2048³ card',
+        'seed-gtx1050 1024³ card',
+        'seed-rtx3060 4096³ standard',
+        'seed-rtx3090 1024³ standard',
+        'seed-t4 16384×4096×4096 card',
+      ].sort(),
+    )
+  })
+
+  it.each(recordings)(
+    '$name replays to what was saved when it was made',
+    async ({ name, session }) => {
+      const machine = await fakeMachine()
+      const replayed = await machine.run({
+        ladder: session.ladder.id,
+        target: `recorded:${name}`,
+        size: undefined,
+      })
+      expect(replayed.session).toEqual({ ...session, target: { kind: 'recorded', name } })
+      expect(machine.calls()).toEqual([])
+    },
+  )
+
+  it.each(recordings)('$name has every rung ok with seven measured card metrics', ({ session }) => {
+    expect(new Set(session.rungs.map(({ status }) => status))).toEqual(new Set(['ok']))
+    for (const { metrics } of session.rungs)
+      for (const id of cardMetricIds)
+        expect(metrics[id]).toMatchObject({
+          evidence: 'measured',
+          value: expect.any(Number) as number,
+        })
+  })
+
+  it.each(recordings)(
+    '$name names no serial number, no user and no folder of its machine',
+    async ({ folder }) => {
+      const files = await readdir(folder, { recursive: true, withFileTypes: true })
+      for (const file of files.filter((entry) => entry.isFile())) {
+        const bytes = await readFile(join(file.parentPath, file.name))
+        const text = (file.name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
+        expect(text, file.name).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
+      }
+    },
+  )
+
+  /** The least throughput over cuBLAS's, by ladder, size and rung. */
+  const bars: Record<string, Record<string, Record<string, number>>> = {
+    'gemm-fp32': {
+      4096: {
+        '02_coalesced': 0.12,
+        '03_shared_tile': 0.18,
+        '04_thread_tile_1d': 0.34,
+        '05_thread_tile_2d': 0.52,
+        '06_float4': 0.64,
+        '11_warp_tile': 0.8,
+        '11_half_block': 0.9,
+        '13_cp_async': 0.92,
+        '14_block_128x256': 1,
+        '17_fastest': 1,
+      },
+      1024: { '17_fastest': 0.85 },
+      2048: { '17_fastest': 0.95 },
+      8192: { '17_fastest': 1 },
+    },
+    'gemm-tensor': {
+      4096: {
+        '53_wmma_staged': 0.35,
+        '54_mma_sync': 0.55,
+        '55_wgmma_tma': 0.48,
+        '56_warp_specialized': 0.82,
+        '57_persistent': 1,
+      },
+      8192: { '53_wmma_staged': 0.35, '56_warp_specialized': 0.82, '57_persistent': 1 },
+    },
+    'gemm-3xtf32': { 4096: { '62_tf32x3_wgmma': 1.5 }, 8192: { '62_tf32x3_wgmma': 1.5 } },
+  }
+
+  it.each(recordings.filter(({ session }) => session.ladder.id in bars))(
+    '$name reaches the ratios to cuBLAS that each rung is here for',
+    ({ session }) => {
+      for (const [id, bar] of Object.entries(bars[session.ladder.id]![session.problem.m]!))
+        expect(rung(session, id).timing?.ratioToReference, id).toBeGreaterThanOrEqual(bar)
+    },
+  )
+
+  it.each([4096, 256])(
+    'seed-cutlass at K = %d: a fused epilogue takes less time than a second kernel',
+    (k) => {
+      const { session } = recordings.find(
+        ({ session: { ladder, problem } }) =>
+          ladder.id === 'seed-cutlass' && problem.m === 4096 && problem.k === k,
+      )!
+      const time = (id: string): number => rung(session, id).timing!.medianMs
+      expect(time('20_fused_epilogue')).toBeLessThan(time('21_unfused_epilogue'))
+      expect(time('20_fused_direct')).toBeLessThan(time('21_unfused_epilogue'))
+    },
+  )
+
+  it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
+    const file = join(root, 'cuda-kernels', 'ladders', `${session.ladder.id}.json`)
+    const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
+    expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
+  })
+})
+
+it('recordings are read once in the life of a program', async () => {
+  const dir = await tempDir()
+  const name = 'seed-t4-h200'
+  await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
+  const [first] = await listRecordings(dir)
+  await rm(join(dir, name), { recursive: true })
+  expect(await listRecordings(dir)).toEqual([first])
+  expect(first!.name).toBe(name)
+})
+
+describe('replaying', () => {
+  it('takes the 4096 recording where the name is left out', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ target: 'recorded', size: undefined })
+    expect(session.target.name).toBe('gemm-fp32-h200-4096')
+  })
+
+  it('takes the deep recording where that level is asked for, and only then', async () => {
+    const machine = await fakeMachine()
+    const deep = await machine.run({ target: 'recorded', size: undefined, profile: 'deep' })
+    expect(deep.session.target.name).toBe('gemm-fp32-h200-4096-deep')
+    const standard = await machine.run({ target: 'recorded', size: undefined, profile: 'standard' })
+    expect(standard.session.target.name).toBe('gemm-fp32-h200-4096')
+  })
+
+  it('takes the recording of the size that is asked for', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ target: 'recorded' })
+    expect(session.target.name).toBe('gemm-fp32-h200-1024')
+  })
+
+  it('reports the rungs that were asked for, in the same figures', async () => {
+    const machine = await fakeMachine()
+    const all = await machine.run({ target: 'recorded' })
+    const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
+    expect(some.session.rungs).toEqual(
+      all.session.rungs.filter(({ id }) => ['01_naive', '03_shared_tile'].includes(id)),
+    )
+  })
+
+  it('tells its progress like a live run', async () => {
+    const machine = await fakeMachine()
+    const log = eventLog()
+    await machine.run({ target: 'recorded' }, { emit: log.emit })
+    const stages = new Set(
+      log.events.flatMap((event) => (event.type === 'stage' ? [event.stage] : [])),
+    )
+    expect(stages).toEqual(new Set(['prepare', 'build', 'measure', 'profile']))
+  })
+
+  it('tells only of the rungs that were asked for', async () => {
+    const machine = await fakeMachine()
+    const log = eventLog()
+    await machine.run({ target: 'recorded', rungs: ['01_naive'] }, { emit: log.emit })
+    const named = log.events.flatMap((event) => {
+      if (event.type === 'rung') return [event.rung]
+      if (event.type === 'result') return [event.result.id]
+      return event.type === 'started' ? event.rungs.map(({ id }) => id) : []
+    })
+    expect(new Set(named)).toEqual(new Set(['01_naive']))
+  })
+
+  it('can be saved, and what is saved is a session again', async () => {
+    const machine = await fakeMachine()
+    const out = join(machine.dir, 'copy')
+    const { session } = await machine.run({ target: 'recorded' }, { out })
+    expect(await readSession(out)).toEqual(session)
+    expect(await readdir(out)).toEqual(expect.arrayContaining(['raw', 'sources', 'session.json']))
+  })
+
+  it.each([
+    [{ target: 'recorded:nope' }, /no recording named "nope"/],
+    [{ target: 'recorded', size: { m: 5, n: 5, k: 5 } }, /was not recorded at 5³/],
+    [{ target: 'recorded', ladder: 'nope' }, /of the ladder "nope"/],
+    [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
+    [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
+    [{ target: 'recorded', alpha: 2 }, /was recorded with alpha = 1, not 2/],
+    [{ target: 'recorded', rungs: ['99'] }, /^recorded:gemm-fp32-h200-1024 has no rung named "99"/],
+  ])('refuses what was not recorded: %j', async (request, message) => {
+    const machine = await fakeMachine()
+    await expect(machine.run(request)).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringMatching(message) as string,
+      remedy: expect.any(String) as string,
+    })
+  })
+
+  it('a recording of fewer rungs than its ladder has today tells of those it has, and names one it lacks', async () => {
+    const machine = await fakeMachine()
+    const dir = await tempDir()
+    const file = join(dir, 'early', 'session.json')
+    await cp(join(recordingsDir, 'gemm-fp32-h200-1024'), join(dir, 'early'), { recursive: true })
+    const whole = JSON.parse(await readFile(file, 'utf8')) as Session
+    const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
+    const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
+    await writeFile(file, JSON.stringify({ ...whole, ladder, rungs: early(whole.rungs) }))
+    const assets = {
+      kernelsDir: machine.kernelsDir,
+      recordingsDir: dir,
+      rendererDir: '',
+      reportTemplate: '',
+    }
+    const { session } = await machine.run({ target: 'recorded' }, { assets })
+    expect(session.rungs).toEqual(early(whole.rungs))
+    await expect(
+      machine.run({ target: 'recorded', rungs: ['17_fastest'] }, { assets }),
+    ).rejects.toMatchObject({
+      kind: 'input',
+      message: 'recorded:early has no rung named "17_fastest".',
+      remedy: expect.stringContaining('06_float4') as string,
+    })
+  })
+
+  it('a live session of this machine is a recording once it lies among them', async () => {
+    const machine = await fakeMachine()
+    const live = await machine.run()
+    const dir = await tempDir()
+    await cp(live.folder!, join(dir, 'mine'), { recursive: true })
+    const assets = {
+      kernelsDir: machine.kernelsDir,
+      recordingsDir: dir,
+      rendererDir: '',
+      reportTemplate: '',
+    }
+    // Also after a second, cached build: what was reused was kept as well.
+    const again = await machine.run()
+    await cp(again.folder!, join(dir, 'again'), { recursive: true })
+    for (const [name, made] of [
+      ['mine', live],
+      ['again', again],
+    ] as const) {
+      const { session } = await machine.run({ target: `recorded:${name}` }, { assets })
+      expect(session.rungs.map(({ timing, metrics }) => [timing, metrics])).toEqual(
+        made.session.rungs.map(({ timing, metrics }) => [timing, metrics]),
+      )
+    }
+  })
+})

@@ -1,0 +1,76 @@
+/** What the shipped recordings of the standard level say of the level itself. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
+import { instructionKinds, lanes } from '../../../src-main/domain/metrics/mix-metrics'
+import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
+import { flops } from '../../../src-main/domain/task/problem'
+import { roofline } from '../../../src-main/domain/analysis/roofline'
+import type { Session } from '../../../src-main/domain/session/session'
+import { listRecordings } from '../../../src-main/services/sessions/recordings'
+import { recordingsDir, rung } from '../support'
+
+const recordings = (await listRecordings(recordingsDir)).filter(
+  ({ session }) => session.settings.profile === 'standard',
+)
+const named = (name: string): Session =>
+  recordings.find((recording) => recording.name === name)!.session
+const value = (session: Session, id: string, metric: string): number =>
+  rung(session, id).metrics[metric]!.value!
+
+describe.each(recordings)('$name', ({ session, folder }) => {
+  it('has every metric of the level, on every rung', () => {
+    for (const { id, metrics } of session.rungs)
+      for (const definition of metricsAtLevel('standard'))
+        expect(metrics[definition.id]?.value, `${id} ${definition.id}`).toBeTypeOf('number')
+  })
+
+  it('took at most eight passes a kernel, those that are estimated, and about that time', async () => {
+    const plan = planProfile({
+      level: 'standard',
+      computeCapability: session.device!.computeCapability,
+      rungs: session.rungs.map(({ id, timing }) => ({ id, medianMs: timing!.medianMs })),
+    })
+    expect(plan.passes).toBeLessThanOrEqual(8)
+    expect(new Set(session.rungs.map(({ profile }) => profile!.passes))).toEqual(
+      new Set([plan.passes]),
+    )
+    const { call } = (await readRaw(join(folder, 'raw'), 'ncu/profile'))!
+    expect(plan.seconds / call.seconds).toBeGreaterThan(0.75)
+    expect(plan.seconds / call.seconds).toBeLessThan(1.25)
+  })
+
+  it('has a roofline whose operations are those of the product or more, by the counter or by 2·m·n·k', () => {
+    const product = flops(session.problem)
+    const { paths, missing } = roofline(session)
+    for (const { rung: id, basis, operations } of paths.dram) {
+      const tensor = value(session, id, 'tensorUtilization') >= 1
+      expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
+      expect(operations, id).toBeGreaterThanOrEqual(product)
+      expect(operations, id).toBeLessThan(1.01 * product)
+    }
+    for (const { level } of missing) expect(level).toBe('l1')
+  })
+})
+
+describe('tensor instructions', () => {
+  /** HMMA that a product needs, by warps; ncu counts one for 2·m·n·k operations of its shape. */
+  const needed = (session: Session, shape: number, products: number): number =>
+    (products * flops(session.problem)) / (2 * shape)
+
+  it.each([
+    ['gemm-tensor-h200-4096', '54_mma_sync', 16 * 8 * 16, 1],
+    ['gemm-3xtf32-h200-4096', '60_tf32x3', 16 * 8 * 8, 3],
+  ])('of %s %s are in none of the kinds', (name, id, shape, products) => {
+    const session = named(name)
+    const instructions = value(session, id, 'instructions')
+    const kinds = instructionKinds.reduce((sum, kind) => sum + value(session, id, kind), 0)
+    const share = needed(session, shape, products) / instructions
+    const rest = 1 - kinds / (lanes * instructions)
+    expect(share).toBeGreaterThan(0.2)
+    expect(rest).toBeGreaterThanOrEqual(share - 1e-3)
+    expect(rest).toBeLessThan(share + 0.05)
+    expect(value(session, id, 'fp32Operations')).toBeLessThan(0.05 * flops(session.problem))
+  })
+})
