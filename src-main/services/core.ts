@@ -19,13 +19,13 @@ import type {
 } from '../contract'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
-import { climb } from './start-run'
+import { startRun } from './start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
-import { createLabDesk } from './labs/lab-calls'
+import { createLabCalls } from './labs/lab-calls'
 import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
   deletedSessions,
@@ -141,7 +141,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 
   const start = (request: CallInput<'run.start'> & object): string =>
     begin(async (emit, signal) => {
-      const { session, folder, missing, unsaved } = await climb(
+      const { session, folder, missing, unsaved } = await startRun(
         { params: {}, profile: 'card', ...request },
         { assets, store: places.store, appVersion, emit, signal },
       )
@@ -153,7 +153,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       }
     })
 
-  const labs = createLabDesk(assets, (work) =>
+  const labs = createLabCalls(assets, (work) =>
     begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })),
   )
 

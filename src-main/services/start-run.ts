@@ -28,7 +28,7 @@ import { chooseRecording, listRecordings, replay } from './sessions/recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run/run-ladder'
 import { buildForGpu } from './run/static-run'
 
-export interface ClimbOptions {
+export interface StartRunOptions {
   assets: Assets
   /** Folder of saved sessions, for a run that is given no folder of its own. */
   store: string
@@ -40,7 +40,7 @@ export interface ClimbOptions {
   signal: AbortSignal
 }
 
-export interface ClimbResult {
+export interface FinishedRun {
   session: Session
   /** The session's folder; null when nothing was finished and so nothing saved. */
   folder: string | null
@@ -60,7 +60,10 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
 const sizeWord = (problem: { m: number; n: number; k: number }): string =>
   problemLabel(problem).replace('³', '').replaceAll('×', 'x')
 
-async function climbRecorded(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+async function replayRecording(
+  request: RunRequest,
+  options: StartRunOptions,
+): Promise<FinishedRun> {
   const recordings = await listRecordings(options.assets.recordingsDir)
   const recording = chooseRecording(recordings, request)
   const draft = options.out === undefined ? null : await draftSession(options.out)
@@ -85,20 +88,20 @@ async function climbRecorded(request: RunRequest, options: ClimbOptions): Promis
 const isFinished = (session: Session): boolean =>
   session.rungs.some(({ status, build }) => status !== 'not-run' || build !== null)
 
-async function climbLive(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
+async function runLocal(request: RunRequest, options: StartRunOptions): Promise<FinishedRun> {
   const library = await libraryFor(
     await readKernelLibrary(options.assets.kernelsDir),
     request,
     draftStore(draftsDir()),
   )
-  return climbPlan(library, planRun(library, request), options)
+  return runPlan(library, planRun(library, request), options)
 }
 
-async function climbStatic(
+async function runStatic(
   word: string,
   request: RunRequest,
-  options: ClimbOptions,
-): Promise<ClimbResult> {
+  options: StartRunOptions,
+): Promise<FinishedRun> {
   const own = buildGpu(word)
   if (!own)
     throw inputError(
@@ -111,16 +114,16 @@ async function climbStatic(
     draftStore(draftsDir()),
   )
   const plan = planRun(library, { ...request, profile: 'none' })
-  return climbPlan(library, plan, options, { word, own })
+  return runPlan(library, plan, options, { word, own })
 }
 
 /** Does a plan on this machine and saves what it finishes: a run, or with `gpu` a build alone. */
-export async function climbPlan(
+export async function runPlan(
   library: KernelLibrary,
   plan: RunPlan,
-  options: ClimbOptions,
+  options: StartRunOptions,
   gpu: { word: string; own: BuildGpu } | null = null,
-): Promise<ClimbResult> {
+): Promise<FinishedRun> {
   const { assets, signal, emit } = options
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
@@ -182,10 +185,13 @@ export async function climbPlan(
 }
 
 /** Throws for what cannot be started; what goes wrong on the way is in the result. */
-export async function climb(request: RunRequest, options: ClimbOptions): Promise<ClimbResult> {
-  if (request.target === 'local') return climbLive(request, options)
+export async function startRun(
+  request: RunRequest,
+  options: StartRunOptions,
+): Promise<FinishedRun> {
+  if (request.target === 'local') return runLocal(request, options)
   const [kind, word] = request.target.split(':')
   return kind === 'static' && word !== undefined
-    ? climbStatic(word, request, options)
-    : climbRecorded(request, options)
+    ? runStatic(word, request, options)
+    : replayRecording(request, options)
 }

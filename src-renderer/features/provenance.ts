@@ -5,13 +5,13 @@ import { message } from '../../src-main/domain/messages/message'
 import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics/metrics'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { figureText, fixed, spreadText } from '../ui/format'
-import { useSaid } from '../ui/statement'
+import { useStatement } from '../ui/statement'
 import { useMetricWords } from './metric-words'
 import type { TipContent } from '../ui/tip'
 
 export function useProvenance() {
   const { t } = useI18n()
-  const { text } = useSaid()
+  const { text } = useStatement()
   const { metricLabel, metricMeaning } = useMetricWords()
 
   const ncuNames = (id: string): string => metricDefinition(id)?.ncu.join(t('provenance.or')) ?? id

@@ -10,7 +10,7 @@ export interface ImportFailure {
   error: unknown
 }
 
-export const useKeepingStore = defineStore('keeping', () => {
+export const useSessionManagement = defineStore('session-management', () => {
   const sessions = useSessionsStore()
   const deleted = shallowRef<readonly DeletedSession[]>([])
   /** What could not be done, until the next thing is done. */

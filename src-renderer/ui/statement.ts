@@ -8,19 +8,19 @@ import {
   paragraph,
   plain,
   type MessageKey,
-  type Said,
+  type Statement,
   type Wording,
 } from '../../src-main/domain/messages/message'
 import { metricLabelled, recognizeAll } from '../../src-main/domain/messages/recognize'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import type { Sentence } from '../../src-main/domain/messages/sentence'
 
-export function useSaid() {
+export function useStatement() {
   const { t, te, tm, locale } = useI18n()
 
   const own: Wording = {
     template(key: MessageKey): string {
-      const path = `said.${key}`
+      const path = `statements.${key}`
       // Not t(): it would set in values of its own and read `|` and `@` as its syntax.
       const words: unknown = te(path) ? tm(path) : undefined
       return typeof words === 'string' ? words : englishTemplate(key)
@@ -32,15 +32,15 @@ export function useSaid() {
     },
   }
   /** What a file says, as messages where it is ours. */
-  const understood = (said: Said): Said[] =>
-    typeof said === 'string' && locale.value !== 'en' ? recognizeAll(said) : [said]
+  const understood = (statement: Statement): Statement[] =>
+    typeof statement === 'string' && locale.value !== 'en' ? recognizeAll(statement) : [statement]
 
   return {
     /** With its names as code. */
-    sentence: (said: Said): Sentence => paragraph(understood(said), own),
-    text: (said: Said): string => plain(paragraph(understood(said), own)),
+    sentence: (statement: Statement): Sentence => paragraph(understood(statement), own),
+    text: (statement: Statement): string => plain(paragraph(understood(statement), own)),
     /** Several sentences that belong together. */
-    passage: (parts: readonly Said[]): Sentence => paragraph(parts.flatMap(understood), own),
+    passage: (parts: readonly Statement[]): Sentence => paragraph(parts.flatMap(understood), own),
     /** A name that a file gives in English: a metric's label, or a word of ours. */
     label(text: string): string {
       const id = metricLabelled(text)

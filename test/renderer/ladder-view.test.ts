@@ -68,15 +68,15 @@ describe('rows', () => {
 
 describe('a rung that is slower than the one before', () => {
   const at = (name: string, id: string) =>
-    ladderRows(load(name)).find((row) => row.rung.id === id)!.setback
+    ladderRows(load(name)).find((row) => row.rung.id === id)!.slowdown
 
   it('on purpose says so, with the ladder’s note and the counter that shows it', () => {
     for (const name of ['seed-cutlass-h200', 'seed-rtx3090-h200-1024']) {
       const recorded = load(name)
       for (const entry of recorded.ladder.rungs.filter(({ negative }) => negative)) {
-        const setback = at(name, entry.id)
-        expect(setback, entry.id).toMatchObject({ deliberate: true, note: entry.note })
-        expect(setback!.metric, entry.id).not.toBeNull()
+        const slowdown = at(name, entry.id)
+        expect(slowdown, entry.id).toMatchObject({ deliberate: true, note: entry.note })
+        expect(slowdown!.metric, entry.id).not.toBeNull()
       }
     }
   })
@@ -94,7 +94,7 @@ describe('a rung that is slower than the one before', () => {
         rung('02_b', 8, { after: '01_a', metrics: metrics(5, 900) }),
       ]),
     )
-    expect(slow!.setback).toMatchObject({
+    expect(slow!.slowdown).toMatchObject({
       deliberate: false,
       slower: true,
       metric: { id: 'sharedLoadBankConflicts' },
@@ -103,13 +103,13 @@ describe('a rung that is slower than the one before', () => {
 
   it('without a counter that moved names none', () => {
     const [, , slow] = ladderRows(session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 8)]))
-    expect(slow!.setback).toMatchObject({ slower: true, metric: null })
+    expect(slow!.slowdown).toMatchObject({ slower: true, metric: null })
   })
 
   it('is not one that is faster, nor one within the spread', () => {
     const [, , faster, same] = ladderRows(
       session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 2), rung('03_c', 2.001)]),
     )
-    expect([faster!.setback, same!.setback]).toEqual([null, null])
+    expect([faster!.slowdown, same!.slowdown]).toEqual([null, null])
   })
 })

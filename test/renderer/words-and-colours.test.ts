@@ -44,7 +44,7 @@ describe('words', () => {
 describe.each([
   ['Korean', ko],
   ['Chinese', zhCN],
-])('%s', (_language, { metrics, said, ...words }) => {
+])('%s', (_language, { metrics, statements, ...words }) => {
   it('says all that English says, with the same placeholders', () => {
     expect(translationFaults(en, words)).toEqual([])
   })
@@ -57,7 +57,7 @@ describe.each([
   })
 
   it('says every message of the domain, with the same values set in', () => {
-    expect(translationFaults(templates, said)).toEqual([])
+    expect(translationFaults(templates, statements)).toEqual([])
   })
 })
 

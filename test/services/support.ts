@@ -8,7 +8,7 @@ import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { climb, type ClimbOptions, type ClimbResult } from '../../src-main/services/start-run'
+import { startRun, type StartRunOptions, type FinishedRun } from '../../src-main/services/start-run'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
@@ -30,7 +30,7 @@ export interface Machine {
   /** Puts a line at the top of a rung's source. */
   addFault(rung: string, fault: string): Promise<void>
   editRung(rung: string, edit: (text: string) => string): Promise<void>
-  run(request?: Partial<RunRequest>, options?: Partial<ClimbOptions>): Promise<ClimbResult>
+  run(request?: Partial<RunRequest>, options?: Partial<StartRunOptions>): Promise<FinishedRun>
 }
 
 const cleanups: (() => Promise<void>)[] = []
@@ -110,7 +110,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     editRung,
     addFault: (rung, fault) => editRung(rung, (text) => `${text}\n// fault: ${fault}\n`),
     run: (request = {}, options = {}) =>
-      climb(
+      startRun(
         {
           ladder: 'gemm-fp32',
           // What the fakes replay was recorded at.

@@ -1,5 +1,5 @@
 /** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
-import { inEnglish, message, type AnyMessage, type Said } from '../messages/message'
+import { inEnglish, message, type AnyMessage, type Statement } from '../messages/message'
 import { problemLabel } from '../task/problem'
 import { problemOf, rungOf, type RungResult, type Session } from '../session/session'
 
@@ -18,7 +18,7 @@ export const clocksDiffer = (a: number, b: number): boolean =>
 
 const unknown = message('guard.unknown')
 
-const word = (value: string | number | boolean | null | undefined): Said =>
+const word = (value: string | number | boolean | null | undefined): Statement =>
   value == null || value === '' ? unknown : String(value)
 
 /** The median SM clock over all that was timed; null where the driver told none. */
@@ -36,7 +36,7 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
   return clocksDiffer(a, b) ? [message('guard.clock', { a, b })] : []
 }
 
-function problemWords(session: Session): Said {
+function problemWords(session: Session): Statement {
   const problem = problemOf(session)
   if (!problem) return unknown
   const { alpha, beta } = problem
@@ -69,7 +69,7 @@ export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage 
 export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
-/** Said of a rung that kept its name and computes something else; empty where it does not. */
+/** Statement of a rung that kept its name and computes something else; empty where it does not. */
 export const otherwiseComputed = (a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
@@ -93,7 +93,7 @@ type Compared =
   | 'flushL2'
 
 export function comparability(a: Session, b: Session): Comparability {
-  const differs = (what: Compared, of: (session: Session) => Said): AnyMessage[] => {
+  const differs = (what: Compared, of: (session: Session) => Statement): AnyMessage[] => {
     const [left, right] = [of(a), of(b)]
     return inEnglish(left) === inEnglish(right)
       ? []

@@ -8,7 +8,7 @@
  * two is said of each point. An import does not know its problem: its time is ncu's.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
-import { message, type Said } from '../messages/message'
+import { message, type Statement } from '../messages/message'
 import type { MetricValue } from '../metrics/metrics'
 import { flops } from '../task/problem'
 import { problemOf, type NcuMetrics, type RungResult, type Session } from '../session/session'
@@ -17,7 +17,7 @@ import { problemOf, type NcuMetrics, type RungResult, type Session } from '../se
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 
 /** What each basis is, as a sentence. */
-export const basisSaid: Record<OperationBasis, Said> = {
+export const basisSaid: Record<OperationBasis, Statement> = {
   counted: message('roofline.counted'),
   problem: message('roofline.ofProblem'),
   tensor: message('roofline.ofProblemTensor'),
@@ -52,7 +52,7 @@ export interface Roofline {
   /** In the ladder's order: joined, they are the way of the climb. Rungs without a place are left out. */
   paths: Record<MemoryLevel, RooflinePoint[]>
   /** Rungs that have no place at a level, and why. */
-  missing: { rung: string; level: MemoryLevel; reason: Said }[]
+  missing: { rung: string; level: MemoryLevel; reason: Statement }[]
 }
 
 /** Registry ids of the traffic of each level, in bytes. */
@@ -64,10 +64,10 @@ export const trafficMetric: Record<MemoryLevel, string> = {
 
 /** Why something has no value. */
 interface Gap {
-  reason: Said
+  reason: Statement
 }
 
-const gap = (reason: Said): Gap => ({ reason })
+const gap = (reason: Statement): Gap => ({ reason })
 
 interface Work {
   operations: number

@@ -2,7 +2,7 @@
 import type { MetricDelta, RungComparison } from './compare'
 import type { LadderRung } from '../ladder/ladder'
 
-export interface Setback {
+export interface Slowdown {
   /** The ladder says that it is slower on purpose. */
   deliberate: boolean
   /** It was measured to be slower, beyond the spread of both; null where a side has no time. */
@@ -30,10 +30,10 @@ const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
  * Null for a rung that neither was meant to be slower nor is. A counter with a better-direction speaks
  * before one without; counters that moved within their noise do not speak.
  */
-export function setbackOf(
+export function slowdownOf(
   entry: Pick<LadderRung, 'negative' | 'note'> | undefined,
   comparison: RungComparison | undefined,
-): Setback | null {
+): Slowdown | null {
   const verdict = comparison?.time.verdict ?? 'unknown'
   const deliberate = entry?.negative === true
   if (!deliberate && verdict !== 'worse') return null

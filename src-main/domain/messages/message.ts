@@ -31,7 +31,7 @@ export type MessageValue =
   | Piece
   | number
   | { metric: string }
-  | { sentences: readonly Said[] }
+  | { sentences: readonly Statement[] }
   | AnyMessage
   | readonly AnyMessage[]
 
@@ -47,7 +47,7 @@ export interface AnyMessage {
 }
 
 /** A sentence of ours, or one as its author, a tool or a session has it. */
-export type Said = AnyMessage | string
+export type Statement = AnyMessage | string
 
 type Arguments<Key extends MessageKey> = [Placeholders<TemplateOf<Key>>] extends [never]
   ? []
@@ -97,9 +97,9 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
 const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
 /** The sentence in a language, with the names in it that are set as code. */
-export function pieces(said: Said, wording: Wording = inDomain): Sentence {
-  if (typeof said === 'string') return [said]
-  const { key, values } = said
+export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
+  if (typeof statement === 'string') return [statement]
+  const { key, values } = statement
   // Split by a pattern with a group: words and names by turns.
   return wording
     .template(key)
@@ -112,7 +112,7 @@ export function pieces(said: Said, wording: Wording = inDomain): Sentence {
 }
 
 /** Several sentences as one paragraph; a full stop of full width brings its own space. */
-export const paragraph = (parts: readonly Said[], wording: Wording = inDomain): Sentence =>
+export const paragraph = (parts: readonly Statement[], wording: Wording = inDomain): Sentence =>
   parts
     .map((part) => pieces(part, wording))
     .reduce((before, next) =>
@@ -123,7 +123,7 @@ export const plain = (sentence: Sentence): string =>
   sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
 
 /** As command line, files and reports have it. */
-export const inEnglish = (said: Said): string => plain(pieces(said))
+export const inEnglish = (statement: Statement): string => plain(pieces(statement))
 
 /** A sentence for a file: the English of a message. */
 export const english = <Key extends MessageKey>(key: Key, ...values: Arguments<Key>): string =>

@@ -11,7 +11,7 @@ import {
   type AnyMessage,
   type MessageKey,
   type MessageValue,
-  type Said,
+  type Statement,
 } from './message'
 
 /** The tables whose sentences sessions, lab outcomes and a machine's report hold. */
@@ -149,7 +149,7 @@ export const recognize = (text: string): AnyMessage | undefined =>
   text.length > longest ? undefined : find(sentences, text)
 
 /** The same of a text of several sentences; those that are not ours stay as they are. */
-export function recognizeAll(text: string): Said[] {
+export function recognizeAll(text: string): Statement[] {
   const whole = recognize(text)
   if (whole) return [whole]
   const found = text.split(/(?<=\.) (?=[A-Z])/).map((sentence) => recognize(sentence) ?? sentence)

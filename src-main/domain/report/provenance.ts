@@ -1,6 +1,6 @@
 /** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
 import type { templates } from '../messages/english'
-import { inEnglish, message, type Said } from '../messages/message'
+import { inEnglish, message, type Statement } from '../messages/message'
 import { problemLabel } from '../task/problem'
 import { problemOf, type Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
@@ -8,7 +8,7 @@ import { formatBytes } from '../metrics/units'
 export interface Fact {
   /** A name for machines: the column of a wide CSV, and of the fact's label in ./messages. */
   id: keyof (typeof templates)['fact']
-  value: Said
+  value: Statement
   /** Set as code where a format can. */
   code?: true
 }
@@ -67,8 +67,8 @@ export function reproduceCommand(session: Session): string {
   return words.map(quoted).join(' ')
 }
 
-function clockWords({ rungs, device }: Session): Said {
-  const range = (which: 'smClockBeforeMHz' | 'smClockAfterMHz'): Said => {
+function clockWords({ rungs, device }: Session): Statement {
+  const range = (which: 'smClockBeforeMHz' | 'smClockAfterMHz'): Statement => {
     const clocks = rungs.flatMap(({ timing }) => timing?.[which] ?? [])
     if (clocks.length === 0) return unknown
     const [low, high] = [Math.min(...clocks), Math.max(...clocks)]
@@ -83,7 +83,7 @@ function clockWords({ rungs, device }: Session): Said {
     : message('provenance.clocksAtMost', { ...sides, most })
 }
 
-function gpuWords({ device }: Session): Said {
+function gpuWords({ device }: Session): Statement {
   if (!device) return message('provenance.none')
   const { name, computeCapability, smCount } = device
   return message('provenance.gpu', {
@@ -95,7 +95,7 @@ function gpuWords({ device }: Session): Said {
   })
 }
 
-function profilerWords({ tools, settings, rungs }: Session): Said {
+function profilerWords({ tools, settings, rungs }: Session): Statement {
   if (tools.ncu === null || settings.profile === 'none') return message('provenance.notUsed')
   const passes = Math.max(0, ...rungs.map(({ profile }) => profile?.passes ?? 0))
   return message(passes === 1 ? 'provenance.profilerOnce' : 'provenance.profiler', {
@@ -107,7 +107,7 @@ function profilerWords({ tools, settings, rungs }: Session): Said {
   })
 }
 
-function problemWords(session: Session): Said {
+function problemWords(session: Session): Statement {
   const problem = problemOf(session)
   if (!problem) return unknown
   const { m, n, k, alpha, beta, dtype } = problem
@@ -117,12 +117,12 @@ function problemWords(session: Session): Said {
   })
 }
 
-function originWords({ target: { kind, name } }: Session): Said {
+function originWords({ target: { kind, name } }: Session): Statement {
   return kind === 'live' ? message('origin.live') : message(`origin.${kind}`, { name })
 }
 
 /** A session in a few words, for a heading. */
-export function headline(session: Session): Said {
+export function headline(session: Session): Statement {
   const problem = problemOf(session)
   const { title } = session.ladder
   if (!problem) return title
@@ -137,7 +137,8 @@ export function headline(session: Session): Said {
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session
   // An import holds what ncu kept; what it was compiled and run with is not in there.
-  const ofRun = (value: Said): Said => (session.target.kind === 'imported' ? unknown : value)
+  const ofRun = (value: Statement): Statement =>
+    session.target.kind === 'imported' ? unknown : value
   const seconds = session.elapsedSeconds.toFixed(1)
   return [
     { id: 'session', value: session.id },

@@ -1,6 +1,6 @@
 /** What a session shows, in messages made from its figures alone; a list of them is one paragraph. Pure. */
 import { compareRungs, type MetricDelta, type RungComparison } from '../analysis/compare'
-import { message, paragraph, pieces, type AnyMessage, type Said } from '../messages/message'
+import { message, paragraph, pieces, type AnyMessage, type Statement } from '../messages/message'
 import { metricDefinition } from '../metrics/metrics'
 import { rungBefore, rungOf, type RungResult, type Session } from '../session/session'
 import { formatGflops, formatMs, formatRatio, formatValue } from '../metrics/units'
@@ -109,7 +109,7 @@ function explain(step: Step): AnyMessage {
   })
 }
 
-const largestJumps = (steps: readonly Step[]): Said[][] =>
+const largestJumps = (steps: readonly Step[]): Statement[][] =>
   steps
     .filter(({ comparison }) => comparison.time.verdict === 'better')
     .sort((a, b) => b.comparison.time.speedup! - a.comparison.time.speedup!)
@@ -124,11 +124,11 @@ const largestJumps = (steps: readonly Step[]): Said[][] =>
       explain(step),
     ])
 
-function unpaidSteps(session: Session, steps: readonly Step[]): Said[][] {
+function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
   const of = (verdict: 'worse' | 'same'): Step[] =>
     steps.filter(({ comparison }) => comparison.time.verdict === verdict)
   const planned = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
-  const notes = ({ to }: Step): Said[] => {
+  const notes = ({ to }: Step): Statement[] => {
     const note = planned.get(to.id)?.note
     return note === undefined ? [] : [note]
   }
@@ -156,9 +156,9 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Said[][] {
 export interface Summary {
   best: AnyMessage
   /** The three largest, with what explains each. */
-  jumps: Said[][]
+  jumps: Statement[][]
   /** Slower than the rung before, or no faster, beyond noise. */
-  unpaid: Said[][]
+  unpaid: Statement[][]
   /** There are steps with a time on both sides, and each paid. */
   allPaid: boolean
   /** How many rungs have which end, where not all are ok. */

@@ -30,7 +30,7 @@ export function createEventStreams(
         // `run.current`.
         if (response.writableLength > maxBacklogBytes) response.destroy()
       }
-      // Said at once, so that the client knows the stream is open before the first event.
+      // Statement at once, so that the client knows the stream is open before the first event.
       write(': open\n\n')
       // JSON never holds a raw line break, so that one message is one data line.
       const unsubscribe = core.subscribe((message) => write(`data: ${JSON.stringify(message)}\n\n`))

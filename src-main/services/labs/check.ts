@@ -22,7 +22,7 @@ import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/j
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
 import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
 import { rungOf, type Session, type Target } from '../../domain/session/session'
-import { climbPlan } from '../start-run'
+import { runPlan } from '../start-run'
 import { remedies, smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
@@ -148,7 +148,7 @@ async function gatherLocal(
 ): Promise<Gathered> {
   const { signal } = options
   try {
-    const { session, missing } = await climbPlan(lab.library, lab.plan, {
+    const { session, missing } = await runPlan(lab.library, lab.plan, {
       assets: options.assets,
       store: folder,
       out: sessionFolder(folder),

@@ -185,7 +185,7 @@ function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void
 }
 
 /** The handlers of labs.*; `startRun` begins a check the way that runs begin. */
-export function createLabDesk(assets: Assets, startRun: (work: LabRun) => string) {
+export function createLabCalls(assets: Assets, startRun: (work: LabRun) => string) {
   const usable = async (ref: string): Promise<LabFolder> => {
     const lab = await findLab(assets, ref)
     await requireTrust(assets, lab)

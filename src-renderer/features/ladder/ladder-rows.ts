@@ -7,7 +7,7 @@ import {
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { gflops } from '../../../src-main/domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { setbackOf, type Setback } from '../../../src-main/domain/analysis/slowdown'
+import { slowdownOf, type Slowdown } from '../../../src-main/domain/analysis/slowdown'
 import { columnDecimals, rungNumbers } from '../../ui/format'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
 import { groupMetrics, type MetricGroupId } from '../metric-groups'
@@ -23,7 +23,7 @@ export interface LadderRow {
   /** The time of the ladder's first rung over this one's; null for the reference. */
   overFirst: number | null
   /** Where it is slower than the rung before, or was meant to be. */
-  setback: Setback | null
+  slowdown: Slowdown | null
   /** The ladder's own sentence on it. */
   note: string | null
   /** Of its result against FP64, relative to |A||B|; null where it was not verified or is not finite. */
@@ -54,7 +54,7 @@ export function ladderRows(session: Session): LadderRow[] {
       comparison,
       speedup: before ? speedup(before, rung) : null,
       overFirst: isReference ? null : speedup(first, rung),
-      setback: isReference ? null : setbackOf(entries.get(rung.id), comparison),
+      slowdown: isReference ? null : slowdownOf(entries.get(rung.id), comparison),
       note: entries.get(rung.id)?.note ?? null,
       error,
       errorToReference: isReference || !error || !referenceError ? null : error / referenceError,

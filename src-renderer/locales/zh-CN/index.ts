@@ -7,7 +7,7 @@ import edit from './edit.json'
 import figures from './figures.json'
 import labs from './labs.json'
 import ladder from './ladder.json'
-import said from './statements.json'
+import statements from './statements.json'
 import metrics from './metrics.json'
 import matrix from './matrix.json'
 import exports from './export.json'
@@ -42,5 +42,5 @@ export default {
   ...report,
   ...doctor,
   metrics,
-  said,
+  statements,
 }

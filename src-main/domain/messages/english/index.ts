@@ -1,6 +1,6 @@
 /**
  * The English words of what the domain says, a table an area; `{name}` is where a value is set in. Every
- * other language has the same keys and names in its `said.json`, held to these by a test.
+ * other language has the same keys and names in its `statements.json`, held to these by a test.
  */
 import { baseline, rungVerdict } from './baseline'
 import { ceilings, figures, occupancy, roofline } from './figures'

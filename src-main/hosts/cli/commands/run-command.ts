@@ -4,7 +4,7 @@ import { assets } from '../../../adapters/kernels/assets'
 import { sessionsDir } from '../../../adapters/disk/paths'
 import { exitCodes } from '../../../domain/errors'
 import { problemOf, type Session } from '../../../domain/session/session'
-import { climb, type ClimbResult } from '../../../services/start-run'
+import { startRun, type FinishedRun } from '../../../services/start-run'
 import { appVersion } from '../../../services/version'
 import { parseRunRequest, wholeNumber, type RunOptions } from '../arguments'
 import { sessionText } from '../describe/describe-static'
@@ -34,7 +34,7 @@ export function sessionDocument(session: Session, folder: string | null): object
 }
 
 /** 1 when a rung is wrong or failed or was not reached; an unsupported rung is no failure of the run. */
-function exitCodeOf({ session, missing, unsaved }: ClimbResult): number {
+function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
   // Without a GPU nothing is run, and that is what was asked for.
   const bad = session.target.kind === 'static' ? ['failed'] : ['wrong', 'failed', 'not-run']
@@ -51,7 +51,7 @@ export async function runCommand(options: RunOptions): Promise<number> {
       : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
     flushL2: options.flushL2 ?? false,
   }
-  const result = await climb(request, {
+  const result = await startRun(request, {
     assets: await assets(),
     store: sessionsDir(),
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
