@@ -1,11 +1,8 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
-import { assets as locateAssets } from '../adapters/kernels/assets'
+import type { Setup } from '../adapters/machine/machine'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
-import { findTool, liveToolbox } from '../adapters/tools/live-toolbox'
-import { diskBuildCache } from '../adapters/disk/build-cache'
-import { cacheDir, draftsDir, sessionsDir } from '../adapters/disk/paths'
 import type { PdfPrinter } from '../adapters/print/pdf'
 import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
@@ -39,6 +36,7 @@ import {
   listAll,
   mountedRef,
   openSession,
+  storeOf,
   type OpenedSession,
   type SessionPlaces,
 } from './sessions/sessions'
@@ -65,19 +63,19 @@ type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 /** A UI asks for a session and its sources one after the other: keep the last few. */
 const keptSessions = 8
 
-export async function createCore(options: CoreOptions): Promise<Core> {
-  const assets = await locateAssets()
+export function createCore(setup: Setup, options: CoreOptions): Core {
+  const { assets, machine } = setup
+  const store = storeOf(setup)
   const places: SessionPlaces = {
-    assets,
-    store: sessionsDir(),
+    ...setup,
     ...(options.session === undefined ? {} : { mounted: options.session }),
   }
   // Housekeeping must not keep anyone from starting.
-  void sweepTrash(places.store).catch(() => undefined)
+  void sweepTrash(store).catch(() => undefined)
   const listeners = new Set<(message: RunMessage) => void>()
   const opened = new Map<string, Promise<OpenedSession>>()
   let active: ActiveRun | null = null
-  const sanitizer = createSanitizeJob(assets)
+  const sanitizer = createSanitizeJob(setup)
   const makingReports = createReportProgress()
   let messages: RunMessage[] = []
 
@@ -92,7 +90,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     return opening
   }
 
-  const drafts = createDrafts(assets, draftsDir(), open)
+  const drafts = createDrafts(setup, open)
 
   const publish = (runId: string, event: RunEvent): void => {
     const message = { runId, seq: messages.length, event }
@@ -143,7 +141,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     begin(async (emit, signal) => {
       const { session, folder, missing, unsaved } = await startRun(
         { params: {}, profile: 'card', ...request },
-        { assets, store: places.store, appVersion, emit, signal },
+        { ...setup, appVersion, emit, signal },
       )
       const error = unsaved ?? missing
       return {
@@ -153,15 +151,16 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       }
     })
 
-  const labs = createLabCalls(assets, (work) =>
+  const labs = createLabCalls(setup, (work) =>
     begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })),
   )
 
-  const hasGpu = async (): Promise<boolean> => (await findTool('nvidia-smi')) !== null
+  const has = async (tool: 'nvidia-smi' | 'nvcc'): Promise<boolean> =>
+    (await machine.toolbox(null).locate(tool)) !== null
 
   const handlers = {
     'app.info': async () => {
-      const gpu = await hasGpu()
+      const gpu = await has('nvidia-smi')
       const own = gpu ? (await listAll(places)).find(isReadableLive) : undefined
       return {
         version: appVersion,
@@ -171,14 +170,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
             ? mountedRef(places.mounted)
             : (own?.ref ?? (await defaultRecordingRef(places))),
         hasGpu: gpu,
-        hasCompiler: (await findTool('nvcc')) !== null,
+        hasCompiler: await has('nvcc'),
       }
     },
-    'doctor.check': () =>
-      diagnose(liveToolbox(null), {
-        cache: diskBuildCache(cacheDir()),
-        kernelsDir: assets.kernelsDir,
-      }),
+    'doctor.check': () => diagnose(machine, assets),
     'ladders.list': async () => {
       const library = await readKernelLibrary(assets.kernelsDir)
       const problems = [...library.faults.values()]
@@ -254,7 +249,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    importFile: (path) => importFile(path, { store: places.store, appVersion }),
+    importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
       active?.abort.abort()
       await active?.finished

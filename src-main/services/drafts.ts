@@ -1,6 +1,5 @@
 /** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
-import type { Assets } from '../adapters/kernels/assets'
-import { diskBuildCache } from '../adapters/disk/build-cache'
+import type { Setup } from '../adapters/machine/machine'
 import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId, type DraftStore } from '../adapters/sessions/draft-store'
 import {
@@ -8,8 +7,6 @@ import {
   readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
-import { liveToolbox } from '../adapters/tools/live-toolbox'
-import { cacheDir } from '../adapters/disk/paths'
 import type { CallInput, CallOutput, RunRequest } from '../contract'
 import { editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
@@ -17,9 +14,9 @@ import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
 import type { Parameters } from '../domain/ladder/rung'
 import { rungOf, type Session } from '../domain/session/session'
 import { buildRung } from './run/build'
-import { architectureFor, locateNvcc } from './run/device'
+import { openCompiler } from './run/compiler'
+import { architectureFor } from './run/device'
 import { findLadder, planRun } from './run/plan'
-import { compilerVersion } from './run/run-ladder'
 import type { OpenedSession } from './sessions/sessions'
 
 type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
@@ -79,11 +76,10 @@ export async function libraryFor(
 }
 
 export function createDrafts(
-  assets: Pick<Assets, 'kernelsDir'>,
-  folder: string,
+  { assets, machine }: Setup,
   open: (ref: string) => Promise<OpenedSession>,
 ) {
-  const store = draftStore(folder)
+  const store = draftStore(machine.folders.drafts)
 
   /** The rung of the ladder that a copy of this rung runs after. */
   function baseOf(library: KernelLibrary, session: Session, rung: string): string {
@@ -182,24 +178,11 @@ export function createDrafts(
         : { sm: requires?.slice('sm_'.length) ?? '80' }
       if ('unsupported' in architecture) return refused(inputError(architecture.unsupported))
 
-      const toolbox = liveToolbox(null)
-      const cache = diskBuildCache(cacheDir())
-      const nvcc = await locateNvcc(toolbox)
-      const signal = new AbortController().signal
-      const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
-      const built = await buildRung(
-        {
-          toolbox,
-          cache,
-          recorder: null,
-          nvcc,
-          version,
-          includes: await readSharedFiles(library.root, 'include'),
-          signal,
-        },
-        planned,
-        architecture.sm,
+      const compiler = await openCompiler(
+        { toolbox: machine.toolbox(null), cache: machine.cache },
+        await readSharedFiles(library.root, 'include'),
       )
+      const built = await buildRung(compiler, planned, architecture.sm)
       return {
         built: built.artefact !== null,
         reason: built.reason ?? null,

@@ -1,9 +1,7 @@
 /** One request from a host to its end: a live run that is saved, or a replay. */
 import { cp } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Assets } from '../adapters/kernels/assets'
-import { diskBuildCache } from '../adapters/disk/build-cache'
+import type { Setup } from '../adapters/machine/machine'
 import { draftStore } from '../adapters/sessions/draft-store'
 import { diskError, freeFolder, sweepStaged } from '../adapters/disk/disk'
 import {
@@ -11,8 +9,6 @@ import {
   readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
-import { liveToolbox } from '../adapters/tools/live-toolbox'
-import { cacheDir, draftsDir } from '../adapters/disk/paths'
 import { rawRecorder } from '../adapters/tools/raw-files'
 import { draftSession } from '../adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../contract'
@@ -28,11 +24,8 @@ import { chooseRecording, listRecordings, replay } from './sessions/recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run/run-ladder'
 import { buildForGpu } from './run/static-run'
 
-export interface StartRunOptions {
-  assets: Assets
-  /** Folder of saved sessions, for a run that is given no folder of its own. */
-  store: string
-  /** Where to save; must not exist. */
+export interface StartRunOptions extends Setup {
+  /** Where to save, in place of the store; must not exist. */
   out?: string
   appVersion: string
   settings?: Partial<RunSettings>
@@ -92,7 +85,7 @@ async function runLocal(request: RunRequest, options: StartRunOptions): Promise<
   const library = await libraryFor(
     await readKernelLibrary(options.assets.kernelsDir),
     request,
-    draftStore(draftsDir()),
+    draftStore(options.machine.folders.drafts),
   )
   return runPlan(library, planRun(library, request), options)
 }
@@ -111,7 +104,7 @@ async function runStatic(
   const library = await libraryFor(
     await readKernelLibrary(options.assets.kernelsDir),
     request,
-    draftStore(draftsDir()),
+    draftStore(options.machine.folders.drafts),
   )
   const plan = planRun(library, { ...request, profile: 'none' })
   return runPlan(library, plan, options, { word, own })
@@ -124,25 +117,24 @@ export async function runPlan(
   options: StartRunOptions,
   gpu: { word: string; own: BuildGpu } | null = null,
 ): Promise<FinishedRun> {
-  const { assets, signal, emit } = options
+  const { assets, machine, signal, emit } = options
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
-  await sweepStaged(options.store)
-  const draft = await draftSession(options.out ?? (await freeFolder(options.store, id)))
+  const { sessions: store } = machine.folders
+  await sweepStaged(store)
+  const draft = await draftSession(options.out ?? (await freeFolder(store, id)))
   const recorder = rawRecorder(draft.rawDir, [
     { path: draft.path, alias: '<session>' },
-    { path: cacheDir(), alias: '<cache>' },
     { path: assets.kernelsDir, alias: '<kernels>' },
-    { path: homedir(), alias: '~' },
+    ...machine.aliases,
   ])
   try {
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
     for (const [path, text] of includes) await draft.addSource(path, text)
     const environment = {
-      toolbox: liveToolbox(recorder),
-      cache: diskBuildCache(cacheDir()),
-      recorder,
+      toolbox: machine.toolbox(recorder),
+      cache: machine.cache,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),
       reportPath: draft.reportPath,

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { setUp } from '../../src-main/adapters/machine/local-machine'
 import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
@@ -37,7 +38,7 @@ export interface OpenPage {
 export async function startHarness(): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
-  const core = await createCore({ host: 'web' })
+  const core = createCore(await setUp(), { host: 'web' })
   const host: WebHost = await startWebHost({ core, rendererDir })
   const executablePath = process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium'
   const browser = await chromium.launch({

@@ -2,6 +2,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { setUp as hostSetUp } from '../../src-main/adapters/machine/local-machine'
 import { copiedSource, draftRung } from '../../src-main/adapters/kernels/draft-source'
 import { dispatch, type Core, type RunMessage } from '../../src-main/contract'
 import type { Draft } from '../../src-main/domain/ladder/draft'
@@ -13,7 +14,7 @@ const rung = '05_thread_tile_2d'
 
 async function setUp(without: string[] = []): Promise<{ machine: Machine; core: Core }> {
   const machine = await fakeMachine(without)
-  return { machine, core: await createCore({ host: 'web' }) }
+  return { machine, core: createCore(await hostSetUp(), { host: 'web' }) }
 }
 const open = (core: Core, from = rung): Promise<Draft> =>
   core.call('drafts.open', { session, rung: from })
@@ -73,7 +74,7 @@ describe('a copy of a rung', () => {
     expect((await stat(join(folder, `${draft.id}.json`))).mode & 0o777).toBe(0o600)
     expect((await stat(folder)).mode & 0o077).toBe(0)
 
-    const again = await createCore({ host: 'web' })
+    const again = createCore(await hostSetUp(), { host: 'web' })
     expect(await open(again)).toEqual({ ...draft, source, savedAt })
     expect(await again.call('drafts.list', {})).toMatchObject([{ id: draft.id, savedAt }])
     await again.call('drafts.delete', { id: draft.id })

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
+import { localMachine } from '../../src-main/adapters/machine/local-machine'
+import type { Setup } from '../../src-main/adapters/machine/machine'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
@@ -25,6 +27,8 @@ export interface Machine {
   dir: string
   kernelsDir: string
   store: string
+  /** What a host would hand down. */
+  setup: Setup
   /** Every call of a fake tool, its name first. */
   calls(tool?: string): string[][]
   /** Puts a line at the top of a rung's source. */
@@ -90,10 +94,15 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     const path = join(kernelsDir, 'gemm', `${rung}.cu`)
     await writeFile(path, edit(await readFile(path, 'utf8')))
   }
+  const setup = {
+    assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
+    machine: localMachine(),
+  }
   return {
     dir,
     kernelsDir,
     store,
+    setup,
     calls: (tool) => {
       let text = ''
       try {
@@ -121,8 +130,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
           ...request,
         },
         {
-          assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
-          store,
+          ...setup,
           appVersion: '0.0.0-test',
           emit: () => undefined,
           signal: new AbortController().signal,
@@ -130,6 +138,19 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
           ...options,
         },
       ),
+  }
+}
+
+/** The shipped recordings, and stores below a folder. */
+export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup => {
+  const machine = localMachine()
+  const folders = {
+    ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
+    ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
+  }
+  return {
+    assets: { kernelsDir: '', recordingsDir, rendererDir: '', reportTemplate: '', ...over },
+    machine: { ...machine, folders },
   }
 }
 

@@ -3,7 +3,7 @@
  * also keeps the sources it was compiled from, because line information points there.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists } from './disk'
@@ -36,6 +36,8 @@ export interface BuildSlot {
   /** Path the compiler must write to; `keep` then gives it its name, so that a killed build leaves no artefact. */
   pending: string
   keep(build: KeptBuild): Promise<void>
+  /** Removes what a compiler that failed has left. */
+  discard(): Promise<void>
 }
 
 export interface BuildCache {
@@ -79,6 +81,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
     kept,
     pending: artefact,
     keep: () => Promise.reject(new Error('A shared cache is not written to.')),
+    discard: () => Promise.resolve(),
   }
 }
 
@@ -109,6 +112,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
             await rename(pending, artefact)
             await replaceFile(keptPath, JSON.stringify(build))
           },
+          discard: () => rm(pending, { force: true }),
         }
       } catch (error) {
         throw diskError(error, folder, 'write')
@@ -153,6 +157,7 @@ export const emptyBuildCache: BuildCache = {
       kept: null,
       pending: output,
       keep: () => Promise.resolve(),
+      discard: () => Promise.resolve(),
     }),
   compilerVersion: (_path, ask) => ask(),
 }

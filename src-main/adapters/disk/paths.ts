@@ -5,16 +5,22 @@ import { join } from 'node:path'
 const base = (own: string, xdg: string, ...fallback: string[]): string =>
   process.env[own] ?? join(process.env[xdg] ?? join(homedir(), ...fallback), 'kernel-ladder')
 
-/** Saved sessions. `KERNEL_LADDER_DATA` moves it. */
-export const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.local', 'share')
+/** What its user made. `KERNEL_LADDER_DATA` moves it. */
+const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.local', 'share')
 
 /** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` moves it. */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
-/** Copies of rungs that are being edited. */
-export const draftsDir = (): string => join(dataDir(), 'drafts')
-
-export const sessionsDir = (): string => join(dataDir(), 'sessions')
+/** As the environment names them now. */
+export const userFolders = () => ({
+  home: homedir(),
+  cache: cacheDir(),
+  sessions: join(dataDir(), 'sessions'),
+  /** Copies of rungs that are being edited. */
+  drafts: join(dataDir(), 'drafts'),
+  /** What a student did, and which labs from elsewhere are trusted. */
+  labs: join(dataDir(), 'labs'),
+})
 
 /**
  * Build results that are looked at and never written, beside the own cache: a graded submission has a

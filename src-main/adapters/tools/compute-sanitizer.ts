@@ -1,7 +1,4 @@
 /** compute-sanitizer: one checker over one program, and what it found. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { SanitizerTool } from '../../domain/session/sanitizer'
 import {
   lastSanitizerWord,
@@ -41,6 +38,7 @@ const printLimit = 1000
 
 /** More than printLimit records take by far. */
 const xmlLimitBytes = 64 * 1024 * 1024
+const xmlName = 'report.xml'
 
 /** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
 export const sanitizerVersionPattern = /Version\s+([\d.]+)/
@@ -65,15 +63,14 @@ export async function runSanitizer(
   toolbox: Toolbox,
   call: SanitizerCall,
 ): Promise<SanitizerAnswer> {
-  const scratch = await mkdtemp(join(tmpdir(), 'kernel-ladder-'))
+  const scratch = await toolbox.scratch()
   try {
-    const saved = join(scratch, 'report.xml')
     const result = await toolbox.exec({
       tool: 'compute-sanitizer',
       key: `compute-sanitizer/${call.tool}`,
       file: call.sanitizer,
       args: [
-        ...['--tool', call.tool, '--xml', '--save', saved],
+        ...['--tool', call.tool, '--xml', '--save', `${scratch.path}/${xmlName}`],
         ...['--print-limit', String(printLimit), '--show-backtrace', 'no'],
         ...call.command,
       ],
@@ -81,18 +78,14 @@ export async function runSanitizer(
       signal: call.signal,
       onStdoutLine: eventLines(call.onEvent),
     })
-    const size = await stat(saved).then(
-      ({ size }) => size,
-      () => null,
-    )
-    const readable = size !== null && size <= xmlLimitBytes
+    const xml = await scratch.read(xmlName, xmlLimitBytes)
     return {
       result,
-      xml: readable ? parseSanitizerXml(await readFile(saved, 'utf8')) : null,
+      xml: xml === null ? null : parseSanitizerXml(xml),
       summary: parseSanitizerSummary(result.stdout),
       lastWord: lastSanitizerWord(result.stdout),
     }
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await scratch.remove()
   }
 }

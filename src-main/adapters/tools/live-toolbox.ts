@@ -1,5 +1,6 @@
 /** The toolbox of this machine: finds the programs, runs them, and has what they said recorded. */
-import { access, constants, readdir } from 'node:fs/promises'
+import { access, constants, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import { runProcess, type ProcessResult } from './process'
@@ -46,7 +47,9 @@ const redact = (tool: ToolName, text: string): string =>
 
 export function liveToolbox(recorder: RawRecorder | null): Toolbox {
   return {
-    kind: 'live',
+    replays: false,
+    recorder,
+    ownerPid: process.pid,
     locate: (tool) => findTool(tool),
     async exec(call: ToolCall): Promise<ProcessResult> {
       const startedAt = new Date().toISOString()
@@ -66,6 +69,26 @@ export function liveToolbox(recorder: RawRecorder | null): Toolbox {
         result.stderr,
       )
       return result
+    },
+    async scratch() {
+      const path = await mkdtemp(join(tmpdir(), 'kernel-ladder-'))
+      return {
+        path,
+        async read(name, mostBytes) {
+          const file = join(path, name)
+          const size = await stat(file).then(
+            (found) => found.size,
+            () => Infinity,
+          )
+          return size <= mostBytes ? readFile(file, 'utf8') : null
+        },
+        remove: () => rm(path, { recursive: true, force: true }),
+      }
+    },
+    // Tools run on the disk that sessions are kept on, so the file is written where it stays.
+    async output(keptAt) {
+      await rm(keptAt, { force: true })
+      return { path: keptAt, take: () => Promise.resolve() }
     },
   }
 }

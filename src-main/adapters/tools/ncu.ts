@@ -1,7 +1,4 @@
 /** ncu: one process that profiles the launches a program marks, and its table by rung. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -18,7 +15,7 @@ import { toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
-import type { Toolbox } from './toolbox'
+import type { Scratch, Toolbox } from './toolbox'
 
 export const clockControl = 'none'
 export const cacheControl = 'all'
@@ -116,9 +113,8 @@ export async function ncuVersion(
   return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
 }
 
-// A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
-const privateFolder = async ({ kind }: Toolbox): Promise<string | null> =>
-  kind === 'live' ? mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+/** A temporary folder of its own: a lock file that another user left in the shared one stops ncu. */
+const temporaryIn = ({ path }: Scratch): Record<string, string> => ({ TMPDIR: path })
 
 /** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
 export async function probeNcu(
@@ -126,7 +122,7 @@ export async function probeNcu(
   ncu: string,
   runner: string,
 ): Promise<{ message: string; remedy?: string } | null> {
-  const scratch = await privateFolder(toolbox)
+  const scratch = await toolbox.scratch()
   try {
     const result = await toolbox.exec({
       tool: 'ncu',
@@ -140,7 +136,7 @@ export async function probeNcu(
         ...['--csv', '--page', 'raw', '--print-units', 'base', '--print-metric-instances', 'none'],
         ...[runner, 'probe'],
       ],
-      env: scratch ? { TMPDIR: scratch } : {},
+      env: temporaryIn(scratch),
       timeoutMs: 120_000,
     })
     if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
@@ -150,19 +146,19 @@ export async function probeNcu(
       ? null
       : { message: 'ncu ran without an error, and reported no kernel.' }
   } finally {
-    if (scratch) await rm(scratch, { recursive: true, force: true })
+    await scratch.remove()
   }
 }
 
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
-  const scratch = await privateFolder(toolbox)
-  const env: Record<string, string> = scratch ? { TMPDIR: scratch } : {}
+  const scratch = await toolbox.scratch()
+  const env = temporaryIn(scratch)
   // The deep pages are printed from the report, so there must be one.
-  const reportPath =
-    call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
+  const unkept = call.level === 'deep' ? `${scratch.path}/profile.ncu-rep` : null
   try {
     // One of an attempt that failed would stop ncu, which does not write over it.
-    if (toolbox.kind === 'live' && reportPath) await rm(reportPath, { force: true })
+    const kept = call.reportPath === null ? null : await toolbox.output(call.reportPath)
+    const reportPath = kept?.path ?? unkept
     const seconds = new Map<string, number>()
     const result = await toolbox.exec({
       tool: 'ncu',
@@ -187,6 +183,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       result.outcome === 'exited'
         ? await readDeepPages(toolbox, { ...call, env, reportPath }, launches)
         : { byRung: new Map(), troubles: [] }
+    await kept?.take()
     return {
       result,
       byRung: groupByRung(launches, call.level, seconds, result.argv && metricsIn(result.argv)),
@@ -196,7 +193,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       unknownMetrics: unknownMetrics(said),
     }
   } finally {
-    if (scratch) await rm(scratch, { recursive: true, force: true })
+    await scratch.remove()
   }
 }
 

@@ -5,7 +5,9 @@ import type { Toolbox } from './toolbox'
 
 export function recordedToolbox(rawDir: string): Toolbox {
   return {
-    kind: 'recorded',
+    replays: true,
+    recorder: null,
+    ownerPid: null,
     locate: (tool) => Promise.resolve(tool),
     async exec(call): Promise<ProcessResult> {
       if (call.signal?.aborted) return { ...absent, outcome: 'cancelled', stderr: '' }
@@ -23,6 +25,13 @@ export function recordedToolbox(rawDir: string): Toolbox {
         argv: raw.call.argv,
       }
     },
+    scratch: () =>
+      Promise.resolve({
+        path: '',
+        read: () => Promise.resolve(null),
+        remove: () => Promise.resolve(),
+      }),
+    output: (keptAt) => Promise.resolve({ path: keptAt, take: () => Promise.resolve() }),
   }
 }
 

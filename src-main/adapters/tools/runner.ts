@@ -32,16 +32,14 @@ export const builtRung = ({ id, dtype, header }: LadderRung, artefact: string): 
 /** `bias+relu`, as the runner and the probe take it. */
 export const epilogueWord = (epilogue: Epilogue): string => epilogue.join('+')
 
-const problemArgs = (problem: Problem, seed: number): string[] => [
+const problemArgs = ({ problem, seed, ownerPid }: RunnerCall): string[] => [
   ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
     `--${name}`,
     String(problem[name]),
   ]),
   '--seed',
   String(seed),
-  // The runner ends itself when we are gone, however we went.
-  '--owner-pid',
-  String(process.pid),
+  ...(ownerPid === null ? [] : ['--owner-pid', String(ownerPid)]),
 ]
 
 const rungArgs = (rungs: readonly BuiltRung[]): string[] =>
@@ -52,9 +50,16 @@ const rungArgs = (rungs: readonly BuiltRung[]): string[] =>
     ...(epilogue ? ['--rung-epilogue', `${id}=${epilogueWord(epilogue)}`] : []),
   ])
 
-export interface MeasureCall {
+/** What every mode of the runner is told. */
+export interface RunnerCall {
   problem: Problem
   seed: number
+  rungs: readonly BuiltRung[]
+  /** The runner ends itself when this process is gone, however it went; null where it cannot see it. */
+  ownerPid: number | null
+}
+
+export interface MeasureCall extends RunnerCall {
   flushL2: boolean
   /** Measure what the GPU reaches at best, first. */
   ceilings: boolean
@@ -62,12 +67,11 @@ export interface MeasureCall {
   maxSeconds?: number
   /** One of `rungs`, or null. */
   reference: string | null
-  rungs: readonly BuiltRung[]
 }
 
 export const measureArgs = (call: MeasureCall): string[] => [
   'measure',
-  ...problemArgs(call.problem, call.seed),
+  ...problemArgs(call),
   ...(call.flushL2 ? ['--flush-l2'] : []),
   ...(call.ceilings ? ['--ceilings'] : []),
   ...(call.maxSeconds === undefined ? [] : ['--max-seconds', String(call.maxSeconds)]),
@@ -75,16 +79,16 @@ export const measureArgs = (call: MeasureCall): string[] => [
   ...rungArgs(call.rungs),
 ]
 
-export const profileArgs = (call: Pick<MeasureCall, 'problem' | 'seed' | 'rungs'>): string[] => [
+export const profileArgs = (call: RunnerCall): string[] => [
   'profile',
-  ...problemArgs(call.problem, call.seed),
+  ...problemArgs(call),
   ...rungArgs(call.rungs),
 ]
 
 /** One launch of each rung, for compute-sanitizer. */
-export const sanitizeArgs = (call: Pick<MeasureCall, 'problem' | 'seed' | 'rungs'>): string[] => [
+export const sanitizeArgs = (call: RunnerCall): string[] => [
   'sanitize',
-  ...problemArgs(call.problem, call.seed),
+  ...problemArgs(call),
   ...rungArgs(call.rungs),
 ]
 

@@ -16,11 +16,35 @@ export interface ToolCall extends ProcessCall {
   key: string
 }
 
+/** A folder where the tools run, of one piece of work alone. */
+export interface Scratch {
+  readonly path: string
+  /** The text of a file that a tool has left in it; null for none, and for one of more bytes. */
+  read(name: string, mostBytes: number): Promise<string | null>
+  remove(): Promise<void>
+}
+
+/** A file that a tool writes where it runs, and that we keep. */
+export interface ToolOutput {
+  /** What the tool is told; nothing is there before. */
+  readonly path: string
+  /** Brings it to where it is kept. */
+  take(): Promise<void>
+}
+
 export interface Toolbox {
-  readonly kind: 'live' | 'recorded'
+  /** Answers are those of a recording: nothing is built or run, and there is nothing to wait for. */
+  readonly replays: boolean
+  /** Is given what each call said; also for what a cache has kept of an earlier call. */
+  readonly recorder: RawRecorder | null
+  /** The process that the runner ends with, however that ends; null where the runner cannot see it. */
+  readonly ownerPid: number | null
   /** The program's path, or null when it is not on this machine. */
   locate(tool: Exclude<ToolName, 'runner'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
+  scratch(): Promise<Scratch>
+  /** `keptAt`: where the file is to lie with the session. */
+  output(keptAt: string): Promise<ToolOutput>
 }
 
 /** What is kept of a call, beside its two output texts. */

@@ -1,10 +1,7 @@
 /** The command line: what each command is called, takes and ends with. */
 import { Command, CommanderError } from 'commander'
-import { assets } from '../../adapters/kernels/assets'
+import { setUp } from '../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
-import { liveToolbox } from '../../adapters/tools/live-toolbox'
-import { diskBuildCache } from '../../adapters/disk/build-cache'
-import { cacheDir, sessionsDir } from '../../adapters/disk/paths'
 import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
 import { problemLabel } from '../../domain/task/problem'
 import { reportSections } from '../../domain/report/frozen-report'
@@ -12,7 +9,6 @@ import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
 import { diagnose } from '../../services/machine/doctor'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
-import type { SessionPlaces } from '../../services/sessions/sessions'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
@@ -24,19 +20,11 @@ import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitiz
 import { serveCommand, type ServeOptions } from './commands/serve-command'
 import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
 
-const places = async (): Promise<SessionPlaces> => ({
-  assets: await assets(),
-  store: sessionsDir(),
-})
-
 const doctorSigns = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
 async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
-  const { kernelsDir } = await assets()
-  const report = await diagnose(liveToolbox(null), {
-    cache: diskBuildCache(cacheDir()),
-    kernelsDir,
-  })
+  const { assets, machine } = await setUp()
+  const report = await diagnose(machine, assets)
   if (json) printJson({ schema: 1, ...report })
   else
     for (const { status, label, detail, remedy } of report.checks) {
@@ -47,7 +35,7 @@ async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
 }
 
 async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
-  const library = await readKernelLibrary((await assets()).kernelsDir)
+  const library = await readKernelLibrary((await setUp()).assets.kernelsDir)
   const ladders = library.ladders.map(({ schema: _schema, rungs, ...ladder }) => ({
     ...ladder,
     rungs: rungs.map((entry) => {
@@ -149,7 +137,7 @@ function program(finish: (code: number) => void): Command {
     .option('--rung <id>', 'what limits this rung, its hot lines, instructions and ncu’s advice')
     .option(json, jsonText)
     .action(async (name: string, options: ShowOptions) =>
-      finish(await showCommand(await places(), name, options)),
+      finish(await showCommand(await setUp(), name, options)),
     )
   cli
     .command('diff')
@@ -159,7 +147,7 @@ function program(finish: (code: number) => void): Command {
     .argument('<b>', 'the rung compared')
     .option(json, jsonText)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
-      finish(await diffCommand(await places(), name, a, b, options)),
+      finish(await diffCommand(await setUp(), name, a, b, options)),
     )
   cli
     .command('report')

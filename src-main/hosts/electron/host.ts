@@ -1,5 +1,6 @@
 /** The life of the desktop program: one instance, one window, one core. */
 import { app, type BrowserWindow, dialog, session } from 'electron'
+import type { Setup } from '../../adapters/machine/machine'
 import type { Core } from '../../contract'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'
@@ -9,9 +10,9 @@ import { confine, denyPermissions } from './security'
 import { createWindow, loadUi } from './window'
 
 export interface ElectronHostOptions {
-  /** Called once, and only by the instance that stays: a second one must not touch the sessions. */
-  createCore: () => Promise<Core>
-  rendererDir: () => Promise<string>
+  /** Both are called once, and only by the instance that stays: a second one must not touch the sessions. */
+  setUp: () => Promise<Setup>
+  createCore: (setup: Setup) => Core
   preloadPath: string
   /** How long quitting waits for the core; a process tree that does not end must not keep us open. */
   quitDeadlineMs?: number
@@ -36,16 +37,16 @@ export function startElectronHost(options: ElectronHostOptions): void {
   })
   app.on('window-all-closed', () => app.quit())
 
-  let core: Promise<Core> | undefined
-  quitAfter(async () => (await core)?.close(), options.quitDeadlineMs ?? 15_000)
+  let core: Core | undefined
+  quitAfter(async () => core?.close(), options.quitDeadlineMs ?? 15_000)
 
   const open = async (): Promise<void> => {
     denyPermissions(session.defaultSession)
-    serveAppScheme(await RendererFiles.open(await options.rendererDir()))
-    core = options.createCore()
-    const ready = await core
+    const setup = await options.setUp()
+    serveAppScheme(await RendererFiles.open(setup.assets.rendererDir))
+    core = options.createCore(setup)
     window = createWindow(options.preloadPath)
-    window.once('closed', connectIpc(ready, window))
+    window.once('closed', connectIpc(core, window))
     await loadUi(window)
   }
   app

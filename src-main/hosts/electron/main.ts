@@ -1,13 +1,13 @@
 /** Entry of the desktop program: what belongs together is put together here, and nothing more. */
 import { fileURLToPath } from 'node:url'
-import { assets } from '../../adapters/kernels/assets'
+import { setUp } from '../../adapters/machine/local-machine'
 import { createCore } from '../../services/core'
 import { startElectronHost } from './host'
 import { printPdf } from './print-pdf'
 
 startElectronHost({
-  createCore: () => createCore({ host: 'electron', printPdf }),
-  rendererDir: async () => (await assets()).rendererDir,
+  setUp,
+  createCore: (setup) => createCore(setup, { host: 'electron', printPdf }),
   // A sandboxed preload is loaded as CommonJS, whatever the rest of the program is.
   preloadPath: fileURLToPath(new URL('../preload/index.cjs', import.meta.url)),
 })

@@ -1,6 +1,6 @@
 /** The labs that there are: those that ship, and a folder that someone names. */
 import { resolve } from 'node:path'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
@@ -13,15 +13,12 @@ import {
 import { inputError } from '../../domain/errors'
 import { faultSentence } from '../../domain/labs/lab'
 
-export async function listLabs(assets: Pick<Assets, 'kernelsDir'>): Promise<LabLibrary> {
+export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
   return readShippedLabs(await readKernelLibrary(assets.kernelsDir))
 }
 
 /** A shipped lab by its id, or the lab in a folder; throws with what there is, or with what is wrong. */
-export async function openLab(
-  assets: Pick<Assets, 'kernelsDir'>,
-  name: string,
-): Promise<LabFolder> {
+export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const library = await readKernelLibrary(assets.kernelsDir)
   const { labs, faults } = await readShippedLabs(library)
   const shipped = labs.find(({ id }) => id === name)

@@ -4,8 +4,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { diskError, freeFolder, makeFolder } from '../../adapters/disk/disk'
+import type { Folders } from '../../adapters/machine/machine'
 import { LabAnswers, noAnswers } from '../../domain/labs/outcome'
-import { labsDataDir } from './trust'
 
 export const LabProgress = z.object({
   draft: z.string().nullable().default(null),
@@ -18,20 +18,23 @@ export const LabProgress = z.object({
 export type LabProgress = z.infer<typeof LabProgress>
 
 /** `key` is the lab's ref, with a name that a folder can have. */
-export const progressDir = (key: string): string => join(labsDataDir(), key.replace(':', '-'))
-export const attemptsDir = (key: string): string => join(progressDir(key), 'attempts')
+export const progressDir = ({ labs }: Folders, key: string): string =>
+  join(labs, key.replace(':', '-'))
+export const attemptsDir = (folders: Folders, key: string): string =>
+  join(progressDir(folders, key), 'attempts')
 
 /** `20261121-030507-1a2b`: sorts by time. */
-export function newAttemptFolder(key: string): Promise<string> {
+export function newAttemptFolder(folders: Folders, key: string): Promise<string> {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  return freeFolder(attemptsDir(key), `${stamp}-${randomBytes(2).toString('hex')}`)
+  return freeFolder(attemptsDir(folders, key), `${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
-const fileOf = (key: string): string => join(progressDir(key), 'progress.json')
+const fileOf = (folders: Folders, key: string): string =>
+  join(progressDir(folders, key), 'progress.json')
 
 /** A damaged file is begun anew: the attempts, which matter more, lie beside it. */
-export const readProgress = (key: string): Promise<LabProgress> =>
-  readFile(fileOf(key), 'utf8')
+export const readProgress = (folders: Folders, key: string): Promise<LabProgress> =>
+  readFile(fileOf(folders, key), 'utf8')
     .then((text) => LabProgress.parse(JSON.parse(text)))
     .catch(() => LabProgress.parse({}))
 
@@ -39,15 +42,16 @@ export const readProgress = (key: string): Promise<LabProgress> =>
 const queues = new Map<string, Promise<unknown>>()
 
 export function changeProgress(
+  folders: Folders,
   key: string,
   change: (progress: LabProgress) => LabProgress,
 ): Promise<LabProgress> {
   const work = async (): Promise<LabProgress> => {
-    const next = change(await readProgress(key))
-    const path = fileOf(key)
+    const next = change(await readProgress(folders, key))
+    const path = fileOf(folders, key)
     const temporary = `${path}.${randomBytes(4).toString('hex')}`
     try {
-      await makeFolder(progressDir(key))
+      await makeFolder(progressDir(folders, key))
       await writeFile(temporary, JSON.stringify(next), { mode: 0o600 })
       await rename(temporary, path)
     } catch (error) {

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Folders, Setup } from '../../adapters/machine/machine'
 import { diskError, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { sessionFolder } from '../../adapters/labs/attempt'
@@ -16,7 +16,6 @@ import { inputError, toErrorShape } from '../../domain/errors'
 import { faultSentence } from '../../domain/labs/lab'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { attemptsDir } from './progress'
-import { labsDataDir } from './trust'
 import { openLab } from './library'
 
 export interface NamedLab {
@@ -25,22 +24,23 @@ export interface NamedLab {
 }
 
 const ownPrefix = 'own:'
-const foldersFile = (): string => join(labsDataDir(), 'folders.json')
+const foldersFile = ({ labs }: Folders): string => join(labs, 'folders.json')
 
-const ownFolders = (): Promise<string[]> =>
-  readFile(foldersFile(), 'utf8')
+const ownFolders = (folders: Folders): Promise<string[]> =>
+  readFile(foldersFile(folders), 'utf8')
     .then((text) => z.array(z.string()).parse(JSON.parse(text)))
     .catch(() => [])
 
 /** Shipped ones in their order, then those that were added; what cannot be read as a sentence each. */
-export async function allLabs(
-  assets: Pick<Assets, 'kernelsDir'>,
-): Promise<{ labs: NamedLab[]; problems: string[] }> {
+export async function allLabs({
+  assets,
+  machine,
+}: Setup): Promise<{ labs: NamedLab[]; problems: string[] }> {
   const library = await readKernelLibrary(assets.kernelsDir)
   const shipped = await readShippedLabs(library)
   const problems = shipped.faults.map(faultSentence)
   const labs: NamedLab[] = shipped.labs.map((lab) => ({ ref: lab.id, lab }))
-  for (const folder of await ownFolders())
+  for (const folder of await ownFolders(machine.folders))
     try {
       const lab = await readLab(folder, labReferences(library))
       labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
@@ -50,20 +50,21 @@ export async function allLabs(
   return { labs, problems }
 }
 
-export async function findLab(assets: Pick<Assets, 'kernelsDir'>, ref: string): Promise<LabFolder> {
-  if (!ref.startsWith(ownPrefix)) return openLab(assets, ref)
-  const { labs } = await allLabs(assets)
+export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
+  if (!ref.startsWith(ownPrefix)) return openLab(setup, ref)
+  const { labs } = await allLabs(setup)
   const found = labs.find((candidate) => candidate.ref === ref)
   if (found) return found.lab
   throw inputError(`There is no lab ${ref.slice(ownPrefix.length)} from elsewhere any more.`)
 }
 
 /** Remembers a folder; the lab in it has to be readable, and its id free. */
-export async function addLab(assets: Pick<Assets, 'kernelsDir'>, folder: string): Promise<string> {
+export async function addLab(setup: Setup, folder: string): Promise<string> {
+  const { assets, machine } = setup
   const path = resolve(folder)
   const lab = await readLab(path, labReferences(await readKernelLibrary(assets.kernelsDir)))
   const ref = `${ownPrefix}${lab.id}`
-  const { labs } = await allLabs(assets)
+  const { labs } = await allLabs(setup)
   const known = labs.find((candidate) => candidate.ref === ref)
   if (known?.lab.folder === path) return ref
   if (known)
@@ -72,10 +73,11 @@ export async function addLab(assets: Pick<Assets, 'kernelsDir'>, folder: string)
       'Give the folder another name.',
     )
   try {
-    await makeFolder(labsDataDir())
-    await writeFile(foldersFile(), JSON.stringify([...(await ownFolders()), path]))
+    await makeFolder(machine.folders.labs)
+    const known = await ownFolders(machine.folders)
+    await writeFile(foldersFile(machine.folders), JSON.stringify([...known, path]))
   } catch (error) {
-    throw diskError(error, foldersFile(), 'write')
+    throw diskError(error, foldersFile(machine.folders), 'write')
   }
   return ref
 }
@@ -84,20 +86,26 @@ const recordedMark = 'recorded:lab.'
 
 /** The session behind an attempt as a SessionRef; null where nothing was measured. */
 export async function attemptSession(
+  folders: Folders,
   key: string,
   id: string,
   { target }: LabOutcome,
 ): Promise<string | null> {
   if (target.kind === 'recorded') return target.name === 'none' ? null : recordedMark + target.name
-  return (await pathExists(sessionFolder(join(attemptsDir(key), id))))
+  return (await pathExists(sessionFolder(join(attemptsDir(folders, key), id))))
     ? `lab.${key.replace(':', '-')}.${id}`
     : null
 }
 
 /** The folder that a ref of `attemptSession` stands for; null for a ref of another kind. */
-export function labSessionFolder(assets: Assets, ref: string): string | null {
+export function labSessionFolder(
+  { assets, machine: { folders } }: Setup,
+  ref: string,
+): string | null {
   if (ref.startsWith(recordedMark))
     return sessionFolder(join(assets.recordingsDir, 'labs', ref.slice(recordedMark.length)))
   const [, key, id] = /^lab\.(.+)\.(\d{8}-\d{6}-[0-9a-f]{4}(?:-\d+)?)$/.exec(ref) ?? []
-  return key === undefined || id === undefined ? null : sessionFolder(join(attemptsDir(key), id))
+  return key === undefined || id === undefined
+    ? null
+    : sessionFolder(join(attemptsDir(folders, key), id))
 }

@@ -6,54 +6,48 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { z } from 'zod'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Folders, Setup } from '../../adapters/machine/machine'
 import { diskError, makeFolder } from '../../adapters/disk/disk'
 import { labsDir, type LabFolder } from '../../adapters/labs/library'
-import { dataDir } from '../../adapters/disk/paths'
 import { inputError } from '../../domain/errors'
 
 const TrustFile = z.array(z.object({ contentHash: z.string(), lab: z.string(), since: z.string() }))
 
-export const labsDataDir = (): string => join(dataDir(), 'labs')
-export const trustPath = (): string => join(labsDataDir(), 'trusted.json')
+export const trustPath = ({ labs }: Folders): string => join(labs, 'trusted.json')
 
-const readTrust = (): Promise<z.infer<typeof TrustFile>> =>
-  readFile(trustPath(), 'utf8')
+const readTrust = (folders: Folders): Promise<z.infer<typeof TrustFile>> =>
+  readFile(trustPath(folders), 'utf8')
     .then((text) => TrustFile.parse(JSON.parse(text)))
     // Absent or damaged: then nothing is trusted.
     .catch(() => [])
 
-export const isShipped = (assets: Pick<Assets, 'kernelsDir'>, { folder }: LabFolder): boolean =>
+export const isShipped = ({ assets }: Setup, { folder }: LabFolder): boolean =>
   folder.startsWith(labsDir(assets.kernelsDir) + sep)
 
-export async function isTrusted(
-  assets: Pick<Assets, 'kernelsDir'>,
-  lab: LabFolder,
-): Promise<boolean> {
-  if (isShipped(assets, lab)) return true
-  return (await readTrust()).some(({ contentHash }) => contentHash === lab.contentHash)
+export async function isTrusted(setup: Setup, lab: LabFolder): Promise<boolean> {
+  if (isShipped(setup, lab)) return true
+  return (await readTrust(setup.machine.folders)).some(
+    ({ contentHash }) => contentHash === lab.contentHash,
+  )
 }
 
 /** The user has seen it in full and wants it used. */
-export async function trustLab({ id, contentHash }: LabFolder): Promise<void> {
-  const known = (await readTrust()).filter((entry) => entry.contentHash !== contentHash)
+export async function trustLab(folders: Folders, { id, contentHash }: LabFolder): Promise<void> {
+  const known = (await readTrust(folders)).filter((entry) => entry.contentHash !== contentHash)
   try {
-    await makeFolder(labsDataDir())
+    await makeFolder(folders.labs)
     await writeFile(
-      trustPath(),
+      trustPath(folders),
       `${JSON.stringify([...known, { contentHash, lab: id, since: new Date().toISOString() }], null, 2)}\n`,
       { mode: 0o600 },
     )
   } catch (error) {
-    throw diskError(error, trustPath(), 'write')
+    throw diskError(error, trustPath(folders), 'write')
   }
 }
 
-export async function requireTrust(
-  assets: Pick<Assets, 'kernelsDir'>,
-  lab: LabFolder,
-): Promise<void> {
-  if (await isTrusted(assets, lab)) return
+export async function requireTrust(setup: Setup, lab: LabFolder): Promise<void> {
+  if (await isTrusted(setup, lab)) return
   throw inputError(
     `The lab in ${lab.folder} did not come with this program, and its code would be built and run as you. It has not been allowed to.`,
     `Read it and decide with \`kernel-ladder lab trust ${lab.folder}\`; an answer holds until a file of it changes.`,

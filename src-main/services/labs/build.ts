@@ -1,33 +1,21 @@
 /** Builds a submission without running it: what a student sees on every change, and all there is without a GPU. */
-import { diskBuildCache } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
-import { liveToolbox } from '../../adapters/tools/live-toolbox'
-import { cacheDir } from '../../adapters/disk/paths'
+import type { Machine } from '../../adapters/machine/machine'
 import { toErrorShape } from '../../domain/errors'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/sm-limits'
-import { buildRung, buildRunner, type BuildOutcome, type Compiler } from '../run/build'
-import { architectureFor, locateNvcc, queryDevice, smOf } from '../run/device'
+import { buildRung, buildRunner, type BuildOutcome } from '../run/build'
+import { openCompiler, type Compiler } from '../run/compiler'
+import { architectureFor, queryDevice, smOf } from '../run/device'
 import type { LabPlan } from './plan'
-import { compilerVersion } from '../run/run-ladder'
 import { submissionId } from '../../domain/labs/judge'
 
 /** What a lab without a GPU is compiled for: the architecture that the recordings were made on. */
 const recordedArchitecture = '90'
 
-/** nvcc of this machine, ready to build; throws `missing` where there is none. */
-async function openCompiler(lab: LabPlan, signal: AbortSignal): Promise<Compiler> {
-  const toolbox = liveToolbox(null)
-  const cache = diskBuildCache(cacheDir())
-  const nvcc = await locateNvcc(toolbox)
-  const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
-  const includes = await readSharedFiles(lab.library.root, 'include')
-  return { toolbox, cache, recorder: null, nvcc, version, includes, signal }
-}
-
-/** The architecture of the GPU here; null where CUDA offers none. */
+/** The architecture of the GPU there; null where CUDA offers none. */
 async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
   try {
     const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
@@ -71,8 +59,16 @@ export interface LabBuild {
 }
 
 /** Throws `missing` where this machine has no compiler. */
-export async function buildSubmission(lab: LabPlan, signal: AbortSignal): Promise<LabBuild> {
-  const compiler = await openCompiler(lab, signal)
+export async function buildSubmission(
+  machine: Machine,
+  lab: LabPlan,
+  signal: AbortSignal,
+): Promise<LabBuild> {
+  const compiler = await openCompiler(
+    { toolbox: machine.toolbox(null), cache: machine.cache },
+    await readSharedFiles(lab.library.root, 'include'),
+    signal,
+  )
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
   const own = await ownArchitecture(lab, compiler)
   const { requires } = planned.rung.header
@@ -92,11 +88,12 @@ export async function buildSubmission(lab: LabPlan, signal: AbortSignal): Promis
 
 /** The same, with "no compiler here" as a reason in place of an error. */
 export async function tryBuild(
+  machine: Machine,
   lab: LabPlan,
   signal: AbortSignal,
 ): Promise<LabBuild | { missing: string }> {
   try {
-    return await buildSubmission(lab, signal)
+    return await buildSubmission(machine, lab, signal)
   } catch (error) {
     const { kind, message } = toErrorShape(error)
     if (kind !== 'missing') throw error

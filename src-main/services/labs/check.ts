@@ -3,7 +3,7 @@
  * the services that every run goes through, then judged. What this machine cannot do is said, and
  * never counts as passed.
  */
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Machine, Setup } from '../../adapters/machine/machine'
 import { sha256 } from '../../adapters/disk/build-cache'
 import { stageFolder } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
@@ -38,8 +38,7 @@ export interface LabCheckRequest {
   target: 'local' | 'recorded'
 }
 
-export interface LabCheckOptions {
-  assets: Assets
+export interface LabCheckOptions extends Setup {
   appVersion: string
   /** Folder of the attempt; must not exist. */
   out: string
@@ -69,6 +68,7 @@ const notBuilt = (reason: string): BuildReport => ({
 
 /** The compiler's verdict alone, with the reason why there is no more. */
 async function gatherBuild(
+  machine: Machine,
   lab: LabPlan,
   why: Pick<ErrorShape, 'message' | 'remedy'>,
   target: Target,
@@ -76,7 +76,7 @@ async function gatherBuild(
 ): Promise<Gathered> {
   const reason = why.message
   const remedy = why.remedy ?? null
-  const built = await tryBuild(lab, signal)
+  const built = await tryBuild(machine, lab, signal)
   if ('missing' in built)
     return {
       target,
@@ -150,7 +150,7 @@ async function gatherLocal(
   try {
     const { session, missing } = await runPlan(lab.library, lab.plan, {
       assets: options.assets,
-      store: folder,
+      machine: options.machine,
       out: sessionFolder(folder),
       appVersion: options.appVersion,
       ...(options.settings ? { settings: options.settings } : {}),
@@ -166,6 +166,7 @@ async function gatherLocal(
     if (own?.status !== 'unsupported') return gathered
     // Too new for this GPU, but not for its compiler.
     const { build, evidence } = await gatherBuild(
+      options.machine,
       lab,
       { message: own.reason ?? '' },
       session.target,
@@ -178,6 +179,7 @@ async function gatherLocal(
     // A ladder's other ways without a GPU are none for a lab.
     const remedy = why.remedy === remedies.gpu ? english('checks.useGpu') : why.remedy
     return gatherBuild(
+      options.machine,
       lab,
       { message: why.message, ...(remedy ? { remedy } : {}) },
       { kind: 'live', name: 'local' },
@@ -194,7 +196,13 @@ async function gatherRecorded(
   const hash = sourceHash(source)
   const which = codeOf(lab, hash)
   const none = (message: string): Promise<Gathered> =>
-    gatherBuild(plan, { message }, { kind: 'recorded', name: 'none' }, options.signal)
+    gatherBuild(
+      options.machine,
+      plan,
+      { message },
+      { kind: 'recorded', name: 'none' },
+      options.signal,
+    )
   if (which === 'own') return none(english('checks.notTheirs'))
   const recorded = await recordedAttempt(options.assets, lab.id, which)
   const kept = recorded && (await readAttemptEvidence(recorded.folder))

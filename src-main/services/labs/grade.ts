@@ -10,9 +10,8 @@ import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
 import { answersFile, readSubmission, submissionFile } from '../../adapters/labs/work'
-import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { cacheDir } from '../../adapters/disk/paths'
+import type { HostMachine } from '../../adapters/machine/machine'
 import {
   findSandbox,
   runSandboxed,
@@ -28,6 +27,7 @@ import { findLikenesses } from '../../domain/labs/similarity'
 import { trustPath } from '../lab-library/trust'
 
 export interface GradeRequest {
+  machine: HostMachine
   folder: string
   lab: LabFolder
   /** At a time; as many as there are GPUs unless given. More share a GPU, and disturb each other's times. */
@@ -70,10 +70,10 @@ const passedOn = [
 ] as const
 
 /** The devices that CUDA offers, as CUDA_VISIBLE_DEVICES names them. */
-async function visibleGpus(signal: AbortSignal): Promise<string[]> {
-  const chosen = process.env.CUDA_VISIBLE_DEVICES
-  if (chosen !== undefined && chosen !== '') return chosen.split(',').map((word) => word.trim())
-  const asked = await askDriver(liveToolbox(null), signal).catch(() => null)
+async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
+  const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
+  if (chosen) return chosen.split(',').map((word) => word.trim())
+  const asked = await askDriver(machine.toolbox(null), signal).catch(() => null)
   return (asked?.answer?.gpus ?? []).map((_, index) => String(index))
 }
 
@@ -82,11 +82,16 @@ interface Place {
   env: Record<string, string>
 }
 
-async function preparePlace(root: string, index: number, gpu: string | undefined): Promise<Place> {
+async function preparePlace(
+  { folders }: HostMachine,
+  root: string,
+  index: number,
+  gpu: string | undefined,
+): Promise<Place> {
   const work = join(root, String(index))
   for (const name of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, name))
   // Whoever grades has allowed the lab; the check in its place has to know.
-  const trust = trustPath()
+  const trust = trustPath(folders)
   if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
   return {
     work,
@@ -102,7 +107,7 @@ async function preparePlace(root: string, index: number, gpu: string | undefined
       CUDA_CACHE_PATH: join(work, 'tmp'),
       KERNEL_LADDER_CACHE: join(work, 'cache'),
       KERNEL_LADDER_DATA: join(work, 'data'),
-      KERNEL_LADDER_SHARED_CACHE: cacheDir(),
+      KERNEL_LADDER_SHARED_CACHE: folders.cache,
       ...(gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu }),
     },
   }
@@ -198,7 +203,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
       'A submission is a .cu file, or a folder with one.',
     )
   const sandbox = await findSandbox()
-  const gpus = await visibleGpus(signal)
+  const gpus = await visibleGpus(request.machine, signal)
   const jobs = Math.min(request.jobs ?? Math.max(1, gpus.length), submissions.length)
   options.onStart({
     submissions: submissions.length,
@@ -217,7 +222,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
       const gpu = gpus.length > 0 ? gpus[number % gpus.length] : undefined
       for (let next = queue.shift(); next && !signal.aborted; next = queue.shift()) {
         const [index, found] = next
-        const place = await preparePlace(root, index, gpu)
+        const place = await preparePlace(request.machine, root, index, gpu)
         const { row, source } = await gradeOne(request, sandbox, found, place, signal)
         if (signal.aborted) return
         await rm(place.work, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 /** A student's desk: what the calls labs.* answer. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Folders, Setup } from '../../adapters/machine/machine'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
@@ -41,8 +41,8 @@ const pictureTypes: Record<string, string> = { svg: 'image/svg+xml', png: 'image
 const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
-async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]> {
-  const attempts = await listAttempts(attemptsDir(key))
+async function summarize(folders: Folders, key: string, lab: LabFolder): Promise<AttemptSummary[]> {
+  const attempts = await listAttempts(attemptsDir(folders, key))
   return Promise.all(
     attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
       const time = outcome.checks
@@ -57,7 +57,7 @@ async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]>
         checks: outcome.checks.length,
         target: outcome.target,
         timeMs: time?.value.value ?? null,
-        session: await attemptSession(key, id, outcome),
+        session: await attemptSession(folders, key, id, outcome),
       }
     }),
   )
@@ -84,12 +84,13 @@ async function filesOf({ folder, files }: LabFolder): Promise<LabView['files']> 
   )
 }
 
-async function viewOf(assets: Assets, ref: string, folder: LabFolder): Promise<LabView> {
+async function viewOf(setup: Setup, ref: string, folder: LabFolder): Promise<LabView> {
+  const { folders } = setup.machine
   const { lab } = folder
   const [progress, attempts, trusted] = [
-    await readProgress(ref),
-    await summarize(ref, folder),
-    await isTrusted(assets, folder),
+    await readProgress(folders, ref),
+    await summarize(folders, ref, folder),
+    await isTrusted(setup, folder),
   ]
   const sealed = isSealed(attempts, progress)
   const open = hasPassed(attempts) || progress.solutionAsked > 1
@@ -136,23 +137,24 @@ async function viewOf(assets: Assets, ref: string, folder: LabFolder): Promise<L
     hints: { total: lab.hints.length, shown: lab.hints.slice(0, progress.hintsShown) },
     solution: open ? folder.solution : null,
     solutionAsked: progress.solutionAsked,
-    recorded: await recordedOutcomes(assets, folder),
+    recorded: await recordedOutcomes(setup.assets, folder),
     attempts,
     trusted,
     contentHash: folder.contentHash,
     files: trusted ? [] : await filesOf(folder),
-    folder: isShipped(assets, folder) ? null : folder.folder,
+    folder: isShipped(setup, folder) ? null : folder.folder,
   }
 }
 
-async function listOf(assets: Assets): Promise<CallOutput<'labs.list'>> {
-  const { labs, problems } = await allLabs(assets)
+async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
+  const { labs, problems } = await allLabs(setup)
   return {
     problems,
     labs: await Promise.all(
       labs.map(async ({ ref, lab: folder }): Promise<LabSummary> => {
-        const attempts = await summarize(ref, folder)
-        const { draft } = await readProgress(ref)
+        const { folders } = setup.machine
+        const attempts = await summarize(folders, ref, folder)
+        const { draft } = await readProgress(folders, ref)
         const { id, title, summary, minutes, needs } = folder.lab
         return {
           ref,
@@ -162,7 +164,7 @@ async function listOf(assets: Assets): Promise<CallOutput<'labs.list'>> {
           minutes,
           needs: needs.labs,
           counters: profileLevelOf(folder.lab) !== 'none',
-          trusted: await isTrusted(assets, folder),
+          trusted: await isTrusted(setup, folder),
           progress: hasPassed(attempts)
             ? 'passed'
             : attempts.length > 0 || draft !== null
@@ -185,21 +187,25 @@ function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void
 }
 
 /** The handlers of labs.*; `startRun` begins a check the way that runs begin. */
-export function createLabCalls(assets: Assets, startRun: (work: LabRun) => string) {
+export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
+  const { assets, machine } = setup
+  const { folders } = machine
   const usable = async (ref: string): Promise<LabFolder> => {
-    const lab = await findLab(assets, ref)
-    await requireTrust(assets, lab)
+    const lab = await findLab(setup, ref)
+    await requireTrust(setup, lab)
     return lab
   }
   return {
-    'labs.list': () => listOf(assets),
+    'labs.list': () => listOf(setup),
     'labs.get': async ({ ref }: CallInput<'labs.get'>) =>
-      viewOf(assets, ref, await findLab(assets, ref)),
+      viewOf(setup, ref, await findLab(setup, ref)),
     'labs.save': async ({ ref, source, answers }: ParsedInput<'labs.save'>) => {
-      const lab = await findLab(assets, ref)
+      const lab = await findLab(setup, ref)
       if (answers) checkAnswers(lab, answers)
-      const sealed = answers ? isSealed(await summarize(ref, lab), await readProgress(ref)) : false
-      await changeProgress(ref, (progress) => ({
+      const sealed = answers
+        ? isSealed(await summarize(folders, ref, lab), await readProgress(folders, ref))
+        : false
+      await changeProgress(folders, ref, (progress) => ({
         ...progress,
         ...(source === undefined ? {} : { draft: source }),
         ...(answers
@@ -211,25 +217,25 @@ export function createLabCalls(assets: Assets, startRun: (work: LabRun) => strin
       return {}
     },
     'labs.hint': async ({ ref }: CallInput<'labs.hint'>) => {
-      const { lab } = await findLab(assets, ref)
-      const { hintsShown } = await changeProgress(ref, (progress) => ({
+      const { lab } = await findLab(setup, ref)
+      const { hintsShown } = await changeProgress(folders, ref, (progress) => ({
         ...progress,
         hintsShown: Math.min(progress.hintsShown + 1, lab.hints.length),
       }))
       return { shown: lab.hints.slice(0, hintsShown) }
     },
     'labs.solution': async ({ ref }: CallInput<'labs.solution'>) => {
-      const lab = await findLab(assets, ref)
-      const passed = hasPassed(await summarize(ref, lab))
-      const { solutionAsked } = await changeProgress(ref, (progress) => ({
+      const lab = await findLab(setup, ref)
+      const passed = hasPassed(await summarize(folders, ref, lab))
+      const { solutionAsked } = await changeProgress(folders, ref, (progress) => ({
         ...progress,
         solutionAsked: progress.solutionAsked + 1,
       }))
       return { asked: solutionAsked, solution: passed || solutionAsked > 1 ? lab.solution : null }
     },
     'labs.reset': async ({ ref }: CallInput<'labs.reset'>) => {
-      await findLab(assets, ref)
-      await changeProgress(ref, (progress) => ({
+      await findLab(setup, ref)
+      await changeProgress(folders, ref, (progress) => ({
         ...progress,
         draft: null,
         answers: noAnswers,
@@ -241,6 +247,7 @@ export function createLabCalls(assets: Assets, startRun: (work: LabRun) => strin
       const lab = await usable(ref)
       const plan = planLab(await readKernelLibrary(assets.kernelsDir), lab, source)
       const { architecture, own, outcome } = await buildSubmission(
+        machine,
         plan,
         new AbortController().signal,
       )
@@ -258,34 +265,36 @@ export function createLabCalls(assets: Assets, startRun: (work: LabRun) => strin
       const lab = await usable(ref)
       // To look at a recorded outcome is not to take up its code.
       const keeps = target === 'recorded' && codeOf(lab, sourceHash(source)) !== 'own'
-      const { answers } = await changeProgress(ref, (progress) => ({
+      const { answers } = await changeProgress(folders, ref, (progress) => ({
         ...progress,
         ...(keeps ? {} : { draft: source }),
       }))
-      const out = await newAttemptFolder(ref)
+      const out = await newAttemptFolder(folders, ref)
       const runId = startRun(async (emit, signal) => {
         const { outcome } = await checkLab(
           { lab, source, answers, target },
-          { assets, appVersion, out, emit, signal },
+          { ...setup, appVersion, out, emit, signal },
         )
-        return { session: await attemptSession(ref, out.split(/[\\/]/).pop() ?? '', outcome) }
+        return {
+          session: await attemptSession(folders, ref, out.split(/[\\/]/).pop() ?? '', outcome),
+        }
       })
       return { runId }
     },
     'labs.attempt': async ({ ref, id }: CallInput<'labs.attempt'>) => {
-      await findLab(assets, ref)
-      const folder = join(attemptsDir(ref), id)
+      await findLab(setup, ref)
+      const folder = join(attemptsDir(folders, ref), id)
       const { outcome, answers } = await readAttempt(folder)
       return { outcome, answers, source: await readAttemptSource(folder) }
     },
     'labs.add': async ({ folder }: CallInput<'labs.add'>) => ({
-      ref: await addLab(assets, folder),
+      ref: await addLab(setup, folder),
     }),
     'labs.trust': async ({ ref, contentHash }: CallInput<'labs.trust'>) => {
-      const lab = await findLab(assets, ref)
+      const lab = await findLab(setup, ref)
       if (lab.contentHash !== contentHash)
         throw inputError('A file of the lab has changed meanwhile.', 'Look at it again.')
-      await trustLab(lab)
+      await trustLab(folders, lab)
       return {}
     },
   }

@@ -1,9 +1,7 @@
 /** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
-import { diskBuildCache } from '../../adapters/disk/build-cache'
 import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
-import { liveToolbox } from '../../adapters/tools/live-toolbox'
-import { cacheDir } from '../../adapters/disk/paths'
+import type { Machine } from '../../adapters/machine/machine'
 import { english } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
@@ -13,6 +11,7 @@ import { labLadderId } from './plan'
 import type { RunSettings } from '../run/run-ladder'
 
 export interface SanitizeOptions {
+  machine: Machine
   signal: AbortSignal
   settings?: Partial<RunSettings>
 }
@@ -23,13 +22,13 @@ async function sanitizeOne(
   lab: Lab,
   check: SanitizerCheck,
   library: KernelLibrary,
-  { signal, settings }: SanitizeOptions,
+  { machine, signal, settings }: SanitizeOptions,
 ): Promise<Verdict> {
   try {
     const report = await sanitize(
       {
-        toolbox: liveToolbox(null),
-        cache: diskBuildCache(cacheDir()),
+        toolbox: machine.toolbox(null),
+        cache: machine.cache,
         library,
         includes: await readSharedFiles(library.root, 'include'),
         runnerSources: await readSharedFiles(library.root, 'runner'),

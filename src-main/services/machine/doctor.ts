@@ -1,13 +1,14 @@
 /** What this machine has for building, running and profiling, and what to do where it lacks something. */
-import { access, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import type { Assets } from '../../adapters/kernels/assets'
+import type { Machine } from '../../adapters/machine/machine'
 import { sanitizerVersionPattern } from '../../adapters/tools/compute-sanitizer'
 import type { NvidiaSmi } from '../../adapters/tools/nvidia-smi'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { DoctorCheck, DoctorReport } from '../../contract'
 import { english } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
-import { probeCounters, type CounterProbe } from './counter-probe'
+import { probeCounters } from './counter-probe'
 import { queryDriver, remedies } from '../run/device'
 
 const check = (
@@ -88,36 +89,36 @@ async function driverChecks(
 
 export const countersRemedy = english('doctor.allowCounters')
 
-const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
-
 /** CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and so of what it starts. */
-async function hasSysAdmin(): Promise<boolean> {
-  const hex = /^CapEff:\s*([0-9a-f]+)/m.exec((await readText('/proc/self/status')) ?? '')?.[1]
+async function hasSysAdmin(machine: Machine): Promise<boolean> {
+  const status = await machine.readText('/proc/self/status')
+  const hex = /^CapEff:\s*([0-9a-f]+)/m.exec(status ?? '')?.[1]
   return hex !== undefined && ((BigInt(`0x${hex}`) >> 21n) & 1n) === 1n
 }
 
 /** What the driver's module says of who may read counters; the last word has a probe. */
-async function permissionCheck(): Promise<DoctorCheck> {
+async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'
-  const params = await readText('/proc/driver/nvidia/params')
+  const params = await machine.readText('/proc/driver/nvidia/params')
   const adminOnly = params === null ? null : /^RmProfilingAdminOnly:\s*(\d)/m.exec(params)?.[1]
   if (adminOnly == null)
     return check('counters', label, 'unknown', english('doctor.countersUnknown'))
   if (adminOnly === '0') return check('counters', label, 'ok', english('doctor.countersAll'))
-  return (await hasSysAdmin())
+  return (await hasSysAdmin(machine))
     ? check('counters', label, 'ok', english('doctor.countersAdminHere'))
     : check('counters', label, 'missing', english('doctor.countersAdmin'), countersRemedy)
 }
 
 async function countersCheck(
+  machine: Machine,
   toolbox: Toolbox,
   driver: NvidiaSmi | null,
-  build: DoctorBuild | null,
+  kernelsDir: string,
 ): Promise<DoctorCheck> {
-  const permission = await permissionCheck()
+  const permission = await permissionCheck(machine)
   const [nvcc, ncu] = await Promise.all([toolbox.locate('nvcc'), toolbox.locate('ncu')])
-  if (permission.status === 'missing' || !driver || !nvcc || !ncu || !build) return permission
-  const failure = await probeCounters({ toolbox, nvcc, ncu, ...build })
+  if (permission.status === 'missing' || !driver || !nvcc || !ncu) return permission
+  const failure = await probeCounters({ toolbox, cache: machine.cache, ncu, kernelsDir })
   return failure
     ? check('counters', permission.label, 'missing', failure.message, failure.remedy)
     : check(
@@ -128,9 +129,9 @@ async function countersCheck(
       )
 }
 
-async function cublasCheck(): Promise<DoctorCheck> {
+async function cublasCheck(machine: Machine): Promise<DoctorCheck> {
   const folders = [
-    ...(process.env.LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean),
+    ...(machine.variable('LD_LIBRARY_PATH') ?? '').split(delimiter).filter(Boolean),
     '/usr/local/cuda/lib64',
     '/usr/local/cuda/targets/x86_64-linux/lib',
     '/usr/local/cuda/targets/sbsa-linux/lib',
@@ -141,11 +142,7 @@ async function cublasCheck(): Promise<DoctorCheck> {
   for (const folder of folders)
     for (const version of ['13', '12', '11']) {
       const path = join(folder, `libcublas.so.${version}`)
-      const there = await access(path).then(
-        () => true,
-        () => false,
-      )
-      if (there) return check('cublas', 'cuBLAS', 'ok', path)
+      if (await machine.exists(path)) return check('cublas', 'cuBLAS', 'ok', path)
     }
   return check(
     'cublas',
@@ -156,20 +153,17 @@ async function cublasCheck(): Promise<DoctorCheck> {
   )
 }
 
-/** What building the runner takes, so that a counter can be read for a trial. */
-export type DoctorBuild = Pick<CounterProbe, 'cache' | 'kernelsDir'>
-
-/** Without `build` no counter is read for a trial. */
 export async function diagnose(
-  toolbox: Toolbox,
-  build: DoctorBuild | null = null,
+  machine: Machine,
+  { kernelsDir }: Pick<Assets, 'kernelsDir'>,
 ): Promise<DoctorReport> {
+  const toolbox = machine.toolbox(null)
   const driver = await driverChecks(toolbox)
   const [nvcc, ncu, counters, cublas, sanitizer] = await Promise.all([
     toolCheck(toolbox, 'nvcc', 'CUDA compiler', /\bV(\d[\d.]*)/),
     toolCheck(toolbox, 'ncu', 'Nsight Compute', /Version\s+([\d.]+)/),
-    countersCheck(toolbox, driver.driver, build),
-    cublasCheck(),
+    countersCheck(machine, toolbox, driver.driver, kernelsDir),
+    cublasCheck(machine),
     toolCheck(toolbox, 'compute-sanitizer', 'Compute Sanitizer', sanitizerVersionPattern),
   ])
   const canRun = driver.driver !== null && nvcc.status !== 'missing'

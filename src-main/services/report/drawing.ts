@@ -2,7 +2,6 @@
  * A chart of the Charts screen as a picture: drawn by the screen's own code, in the page of an HTML report that a
  * browser of this machine opens, so that it is the picture that the screen saves.
  */
-import type { Assets } from '../../adapters/kernels/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
 import { summaryOf } from '../../contract/session-summary'
@@ -72,20 +71,19 @@ async function sweepSessions(
 }
 
 export interface DrawTools {
-  assets: Assets
   places: SessionPlaces
   drawInPage: PageDrawer
 }
 
 /** The text of an SVG. Throws an input error where the session has nothing that the chart could show. */
 export async function drawChart(
-  { assets, places, drawInPage }: DrawTools,
+  { places, drawInPage }: DrawTools,
   opened: OpenedSession,
   { chart, choice, ...told }: Choice & { chart: ChartId; choice?: string },
 ): Promise<string> {
   if (choice !== undefined) checkChoice(chart, choice, opened.session)
   const sessions = chart === 'sweep' ? await sweepSessions(places, opened) : [opened]
-  const page = drawingPage(sessions, told, await readTemplate(assets))
+  const page = drawingPage(sessions, told, await readTemplate(places.assets))
   const { svg, words } = await drawInPage(page, drawingAddress(chart, choice))
   if (svg !== null) return svg
   throw inputError(words || `The session has nothing to draw as ${chart}.`)

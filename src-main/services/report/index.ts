@@ -1,5 +1,5 @@
 /** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
-import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { machinePrivates, type Privates } from '../../adapters/machine/privates'
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'
@@ -37,7 +37,7 @@ import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
 import { printPdfReport, type PdfTools } from './pdf'
 import type { Picture } from './save'
-import { scrubber, scrubSession, type Privates } from './scrub'
+import { scrubber, scrubSession } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { sessionDocument } from './session-document'
 import { printTex } from './tex'
@@ -50,19 +50,6 @@ export function parseFormat(word: string): ReportFormat {
     `--format ${JSON.stringify(word)} is not a format.`,
     `Formats: ${reportFormats.join(', ')}.`,
   )
-}
-
-/** What names this machine and its user; a session may have been made here. */
-export function machinePrivates(): Privates {
-  const name = hostname()
-  const [short = ''] = name.split('.')
-  let user = ''
-  try {
-    user = userInfo().username
-  } catch {
-    // A container may run under a number that no user has.
-  }
-  return { folders: [homedir(), tmpdir()], words: [name, short, user] }
 }
 
 /** What of a session a report tells. */

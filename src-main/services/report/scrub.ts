@@ -3,15 +3,9 @@
  * begin with; this takes out what tools wrote into their sentences: paths, hosts, users, identifiers.
  * It errs towards taking out too much.
  */
-
+import type { Privates } from '../../adapters/machine/privates'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
-
-/** Names of the machine that exports: its users' folders, host and user. */
-export interface Privates {
-  folders: readonly string[]
-  words: readonly string[]
-}
 
 /** Names that everyone has; as words they would be taken out of plain prose. */
 const commonNames = new Set(

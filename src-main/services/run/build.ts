@@ -1,7 +1,5 @@
 /** Compiles rungs and the runner: nvcc beside nvcc, nothing twice. */
 import { availableParallelism } from 'node:os'
-import { rm } from 'node:fs/promises'
-import type { BuildCache } from '../../adapters/disk/build-cache'
 import {
   launchProbeFlags,
   macroFlags,
@@ -11,22 +9,11 @@ import {
   type PtxasKernel,
 } from '../../adapters/tools/nvcc'
 import type { ProcessResult } from '../../adapters/tools/process'
-import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
 import { english } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import type { Build, Diagnostic } from '../../domain/session/session'
+import type { Compiler } from './compiler'
 import type { PlannedRung } from './plan'
-
-export interface Compiler {
-  toolbox: Toolbox
-  cache: BuildCache
-  recorder: RawRecorder | null
-  nvcc: string
-  version: string
-  /** include/ of the kernel library, text by path. */
-  includes: ReadonlyMap<string, string>
-  signal: AbortSignal
-}
 
 export interface BuildOutcome {
   /** null when it failed. */
@@ -51,7 +38,7 @@ interface CompileTask {
 }
 
 async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutcome> {
-  const { cache, toolbox, recorder, signal } = compiler
+  const { cache, toolbox, signal } = compiler
   const flags = [...task.flags, ...task.inputs, ...task.libraries]
   const slot = await cache.slot({
     sources: task.sources,
@@ -61,7 +48,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
   })
   if (slot.kept) {
     const { argv, stdout, stderr, seconds } = slot.kept
-    await recorder?.record(
+    await toolbox.recorder?.record(
       {
         key: task.key,
         tool: 'nvcc',
@@ -94,7 +81,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
     await slot.keep({ argv: [compiler.nvcc, ...args], stdout, stderr, seconds })
     return outcome(slot.artefact, result, result.reused ?? false)
   }
-  if (toolbox.kind === 'live') await rm(slot.pending, { force: true })
+  await slot.discard()
   return failure(result)
 }
 

@@ -86,6 +86,7 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
         file: runner,
         args: measureArgs({
           problem,
+          ownerPid: toolbox.ownerPid,
           seed: request.seed,
           flushL2: request.flushL2,
           ceilings: attemptNumber === 1 && request.key === undefined,

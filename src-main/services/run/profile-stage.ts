@@ -52,8 +52,8 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
     }
   const rungs = timed.filter(({ id }) => !skipped.has(id))
   // A replay costs nothing.
-  const isLive = toolbox.kind === 'live'
-  if (isLive) emit({ type: 'profile-plan', plan: cost })
+  const { replays } = toolbox
+  if (!replays) emit({ type: 'profile-plan', plan: cost })
 
   let done = 0
   const step = (): void => emit({ type: 'stage', stage: 'profile', done, total: rungs.length })
@@ -90,7 +90,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
       },
     })
     if (outcome.trouble) emit({ type: 'log', level: 'warning', message: outcome.trouble.message })
-    if (isLive && outcome.seconds !== null)
+    if (!replays && outcome.seconds !== null)
       emit({
         type: 'profile-cost',
         cost: {

@@ -81,7 +81,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const call: NcuCall = {
     ncu,
     level: request.level,
-    command: [request.runner, ...profileArgs({ problem, seed, rungs })],
+    command: [request.runner, ...profileArgs({ problem, seed, rungs, ownerPid: toolbox.ownerPid })],
     reportPath: request.reportPath,
     idleMs: request.idleMs,
     signal,
@@ -94,7 +94,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const collect = () => collectKnown({ ...call, without }, request)
   let answer = await collect()
   // DCGM samples now and then: the counters are often free a moment later. A replay has the last try.
-  const waits = toolbox.kind === 'live' ? request.busyWaitsMs : []
+  const waits = toolbox.replays ? [] : request.busyWaitsMs
   let tries = 1
   for (const waitMs of waits) {
     if (answer.failure?.kind !== 'counters-busy' || answer.byRung.size > 0 || signal.aborted) break
@@ -137,7 +137,7 @@ async function collectKnown(
   for (;;) {
     const asked = askedMetrics(call)
     const answer = await runNcu(toolbox, call)
-    if (answer.byRung.size > 0 || signal.aborted || toolbox.kind !== 'live') return answer
+    if (answer.byRung.size > 0 || signal.aborted || toolbox.replays) return answer
     for (const name of answer.unknownMetrics) call.without.add(name)
     const left = askedMetrics(call)
     if (left.length === 0 || left.join() === asked.join()) return answer

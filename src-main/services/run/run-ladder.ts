@@ -2,11 +2,10 @@
  * Climbs a ladder: builds its rungs, verifies and times them, collects counters, and puts together the
  * session. Where the tools' answers come from, this machine or a recording, is the toolbox's affair.
  */
-import type { BuildCache } from '../../adapters/disk/build-cache'
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { nvccRelease, rungFlags } from '../../adapters/tools/nvcc'
 import { builtRung } from '../../adapters/tools/runner'
-import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
+import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
 import { english } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -16,7 +15,8 @@ import type { RungResult, Session, Target, Tools } from '../../domain/session/se
 import type { Device } from '../../domain/gpu/device'
 import { sessionSchemaVersion } from '../../domain/session/session'
 import { buildRung, buildRunner, inParallel } from './build'
-import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
+import { openCompiler, type Bench, type Compiler } from './compiler'
+import { architectureFor, queryDevice, queryDriver, smOf } from './device'
 import { measure } from './measure'
 import type { RunPlan } from './plan'
 import { refuseImpossible } from './refused-parameters'
@@ -25,10 +25,7 @@ import { profileAll } from './profile-stage'
 import { toResult, type RungState } from './result'
 import { verifyFurther } from './verify-further'
 
-export interface RunEnvironment {
-  toolbox: Toolbox
-  cache: BuildCache
-  recorder: RawRecorder | null
+export interface RunEnvironment extends Bench {
   /** include/ and runner/ of the kernel library, text by path. */
   includes: ReadonlyMap<string, string>
   runnerSources: ReadonlyMap<string, string>
@@ -86,10 +83,8 @@ export async function runLadder(
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
 
-  const nvcc = await locateNvcc(toolbox)
+  const compiler = await openCompiler(environment, environment.includes, signal)
   const driver = await queryDriver(toolbox, signal)
-  const version = await compilerVersion(environment, nvcc, signal)
-  const compiler = { ...environment, nvcc, version, signal }
   const runner = await buildRunner(compiler, environment.runnerSources)
   const device = await queryDevice(toolbox, runner, driver, signal)
 
@@ -109,7 +104,7 @@ export async function runLadder(
     ladder: plan.ladder,
     problem: plan.problem,
     device,
-    tools: { nvcc: nvccRelease(version), ncu: null } satisfies Tools,
+    tools: { nvcc: nvccRelease(compiler.version), ncu: null } satisfies Tools,
     settings: {
       nvccFlags: rungFlags(smOf(device)),
       seed: settings.seed,
@@ -191,44 +186,13 @@ export async function runLadder(
   }
 }
 
-export async function compilerVersion(
-  { toolbox, cache, recorder }: Pick<RunEnvironment, 'toolbox' | 'cache' | 'recorder'>,
-  nvcc: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const call = { tool: 'nvcc', key: 'nvcc/version', file: nvcc, args: ['--version'] } as const
-  let asked = false
-  const version = await cache.compilerVersion(nvcc, async () => {
-    asked = true
-    return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
-  })
-  // Kept with the session in any case, so that the session can be replayed.
-  if (!asked)
-    await recorder?.record(
-      {
-        key: call.key,
-        tool: call.tool,
-        argv: [nvcc, ...call.args],
-        outcome: 'exited',
-        exitCode: 0,
-        signal: null,
-        seconds: 0,
-        startedAt: new Date().toISOString(),
-        reused: true,
-      },
-      version,
-      '',
-    )
-  return version
-}
-
 const referenceTrouble = (state: RungState | undefined): string =>
   state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
 
 type Publish = (state: RungState) => RungResult
 
 async function buildAll(
-  compiler: Parameters<typeof buildRung>[0],
+  compiler: Compiler,
   states: readonly RungState[],
   device: Device,
   emit: (event: RunEvent) => void,

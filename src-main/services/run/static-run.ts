@@ -12,18 +12,14 @@ import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import type { Launch, RungResult, Session } from '../../domain/session/session'
 import { sessionSchemaVersion } from '../../domain/session/session'
-import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome, type Compiler } from './build'
-import { architectureFor, locateNvcc, smOf } from './device'
+import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome } from './build'
+import { openCompiler, type Compiler } from './compiler'
+import { architectureFor, smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
 import { refuseImpossible } from './refused-parameters'
 import { allUnavailable } from './profile'
 import { describedRung } from './result'
-import {
-  compilerVersion,
-  type RunEnvironment,
-  type RunIdentity,
-  type RunOutcome,
-} from './run-ladder'
+import type { RunEnvironment, RunIdentity, RunOutcome } from './run-ladder'
 
 export interface StaticEnvironment extends RunEnvironment {
   /** probe/ of the kernel library, text by path. */
@@ -40,7 +36,6 @@ export async function buildForGpu(
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { toolbox } = environment
   const started = performance.now()
   emit({
     type: 'started',
@@ -50,9 +45,7 @@ export async function buildForGpu(
     rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
-  const nvcc = await locateNvcc(toolbox)
-  const version = await compilerVersion(environment, nvcc, signal)
-  const compiler = { ...environment, nvcc, version, signal }
+  const compiler = await openCompiler(environment, environment.includes, signal)
   const probe = await buildLaunchProbe(compiler, environment)
 
   const results = new Map<string, RungResult>()
@@ -82,7 +75,7 @@ export async function buildForGpu(
     ladder: plan.ladder,
     problem: plan.problem,
     device: null,
-    tools: { nvcc: nvccRelease(version), ncu: null },
+    tools: { nvcc: nvccRelease(compiler.version), ncu: null },
     settings: {
       nvccFlags: staticRungFlags(smOf(gpu)),
       seed: 0,

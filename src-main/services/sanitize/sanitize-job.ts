@@ -1,9 +1,6 @@
 /** The one compute-sanitizer job that may be under way, for a UI that asks after it. */
-import type { Assets } from '../../adapters/kernels/assets'
-import { diskBuildCache } from '../../adapters/disk/build-cache'
 import { readKernelLibrary, readSharedFiles } from '../../adapters/kernels/kernel-library'
-import { liveToolbox } from '../../adapters/tools/live-toolbox'
-import { cacheDir } from '../../adapters/disk/paths'
+import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
@@ -17,7 +14,7 @@ export interface SanitizeOptions {
 
 /** On this machine's tools and the library on disk. */
 export async function sanitizeLive(
-  assets: Pick<Assets, 'kernelsDir'>,
+  { assets, machine }: Setup,
   request: SanitizeRequest,
   options: SanitizeOptions,
 ): Promise<SanitizeReport> {
@@ -25,8 +22,8 @@ export async function sanitizeLive(
   return sanitize(
     {
       ...options,
-      toolbox: liveToolbox(null),
-      cache: diskBuildCache(cacheDir()),
+      toolbox: machine.toolbox(null),
+      cache: machine.cache,
       library,
       includes: await readSharedFiles(library.root, 'include'),
       runnerSources: await readSharedFiles(library.root, 'runner'),
@@ -44,7 +41,7 @@ export interface SanitizeJob {
   close(): Promise<void>
 }
 
-export function createSanitizeJob(assets: Pick<Assets, 'kernelsDir'>): SanitizeJob {
+export function createSanitizeJob(setup: Setup): SanitizeJob {
   let state: SanitizeState = { state: 'idle' }
   let running: { abort: AbortController; finished: Promise<void> } | null = null
   return {
@@ -57,7 +54,7 @@ export function createSanitizeJob(assets: Pick<Assets, 'kernelsDir'>): SanitizeJ
         state = { state: 'running', request, progress }
       }
       onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
-      const finished = sanitizeLive(assets, request, { onProgress, signal: abort.signal }).then(
+      const finished = sanitizeLive(setup, request, { onProgress, signal: abort.signal }).then(
         (report) => {
           running = null
           state = { state: 'done', request, report }

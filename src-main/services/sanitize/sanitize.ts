@@ -3,7 +3,6 @@
  * clean does each get a process of its own, so that a finding is known to be its rung's and a rung that
  * takes the CUDA context with it costs the others nothing. The runner launches each rung once, untimed.
  */
-import type { BuildCache } from '../../adapters/disk/build-cache'
 import {
   runSanitizer,
   sanitizerVersion,
@@ -16,7 +15,6 @@ import {
   type BuiltRung,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
-import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
 import { english } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
@@ -30,14 +28,12 @@ import {
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
 import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
-import { architectureFor, locateNvcc, queryDevice, queryDriver, remedies } from '../run/device'
+import { openCompiler, type Bench } from '../run/compiler'
+import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
 import { planRun, type PlannedRung } from '../run/plan'
-import { compilerVersion } from '../run/run-ladder'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 
-export interface SanitizeEnvironment {
-  toolbox: Toolbox
-  cache: BuildCache
+export interface SanitizeEnvironment extends Bench {
   library: KernelLibrary
   /** include/ and runner/ of the kernel library, text by path. */
   includes: ReadonlyMap<string, string>
@@ -57,8 +53,8 @@ export async function sanitize(
   environment: SanitizeEnvironment,
   request: SanitizeRequest,
 ): Promise<SanitizeReport> {
-  const { toolbox, cache, library, signal, onProgress } = environment
-  if (toolbox.kind === 'recorded')
+  const { toolbox, library, signal, onProgress } = environment
+  if (toolbox.replays)
     throw inputError(
       'What compute-sanitizer says was not recorded.',
       'Run it on a machine with an NVIDIA GPU.',
@@ -82,10 +78,8 @@ export async function sanitize(
 
   const sanitizer = await toolbox.locate('compute-sanitizer')
   if (!sanitizer) throw missingError('compute-sanitizer was not found.', remedies.sanitizer)
-  const nvcc = await locateNvcc(toolbox)
+  const compiler = await openCompiler(environment, environment.includes, signal)
   const driver = await queryDriver(toolbox, signal)
-  const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
-  const compiler = { ...environment, recorder: null, nvcc, version }
   const runner = await buildRunner(compiler, environment.runnerSources)
   const device = await queryDevice(toolbox, runner, driver, signal)
 
@@ -227,7 +221,7 @@ class Checker {
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
-      command: [runner, ...sanitizeArgs({ problem, seed, rungs })],
+      command: [runner, ...sanitizeArgs({ problem, seed, rungs, ownerPid: toolbox.ownerPid })],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,
       onEvent: (event) => {

@@ -13,7 +13,7 @@ import type { DeletedSession, ImportAnswer } from '../../contract/session-manage
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { importReport } from '../import/import-report'
 import { importHtml } from '../import/import-html'
-import { mountedRef, type SessionPlaces } from './sessions'
+import { mountedRef, storeOf, type SessionPlaces } from './sessions'
 
 /** The store's folder name of a ref; recordings and a folder from elsewhere are refused. */
 function ownName(places: SessionPlaces, ref: string, verb: string): string {
@@ -32,19 +32,19 @@ export async function renameSession(
   ref: string,
   title: string | null,
 ): Promise<void> {
-  const folder = join(places.store, ownName(places, ref, 'renamed'))
+  const folder = join(storeOf(places), ownName(places, ref, 'renamed'))
   if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)
   await writeTitle(folder, title)
 }
 
 export const deleteSession = (places: SessionPlaces, ref: string): Promise<void> =>
-  moveToTrash(places.store, ownName(places, ref, 'deleted'))
+  moveToTrash(storeOf(places), ownName(places, ref, 'deleted'))
 
 export const restoreSession = (places: SessionPlaces, ref: string): Promise<void> =>
-  restoreFromTrash(places.store, ownName(places, ref, 'restored'))
+  restoreFromTrash(storeOf(places), ownName(places, ref, 'restored'))
 
 export async function deletedSessions(places: SessionPlaces): Promise<DeletedSession[]> {
-  const found = await listDeleted(places.store)
+  const found = await listDeleted(storeOf(places))
   return found
     .filter(({ name }) => SessionRef.safeParse(name).success)
     .map(({ name, ...rest }) => ({ ref: name, ...rest }))

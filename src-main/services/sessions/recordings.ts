@@ -1,7 +1,6 @@
 /** Shipped recordings: which there are, which one a request means, and how one is replayed. */
 import { join } from 'node:path'
-import { emptyBuildCache } from '../../adapters/disk/build-cache'
-import { recordedToolbox } from '../../adapters/tools/recorded-toolbox'
+import { recordedMachine } from '../../adapters/machine/recorded-machine'
 import {
   listSessions,
   readSources,
@@ -171,11 +170,11 @@ export async function replay(
     else emit(event)
   }
   const { seed, flushL2 } = session.settings
+  const machine = recordedMachine(name, join(folder, 'raw'))
   const outcome = await runLadder(
     {
-      toolbox: recordedToolbox(join(folder, 'raw')),
-      cache: emptyBuildCache,
-      recorder: null,
+      toolbox: machine.toolbox(null),
+      cache: machine.cache,
       includes: new Map(),
       runnerSources: new Map(),
       reportPath: null,

@@ -1,6 +1,6 @@
 /** Sessions and recordings under one kind of name, for every host. */
 import { basename, join, resolve } from 'node:path'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Setup } from '../../adapters/machine/machine'
 import { readDeep } from '../../adapters/sessions/deep-store'
 import { pathExists } from '../../adapters/disk/disk'
 import { readTitle } from '../../adapters/sessions/labels-and-trash'
@@ -27,13 +27,13 @@ export interface OpenedSession {
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-export interface SessionPlaces {
-  assets: Assets
-  /** Folder of saved sessions. */
-  store: string
+export interface SessionPlaces extends Setup {
   /** A session elsewhere that was named on the command line, reachable by its folder's name. */
   mounted?: string
 }
+
+/** Folder of saved sessions. */
+export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
 const recordedPrefix = 'recorded:'
 
@@ -72,10 +72,10 @@ export function mountedRef(folder: string): string {
 
 /** The folder a ref of the contract stands for; refs hold no path separators. */
 const folderOf = (places: SessionPlaces, ref: string): string =>
-  places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(places.store, ref)
+  places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(storeOf(places), ref)
 
 export async function openSession(places: SessionPlaces, ref: string): Promise<OpenedSession> {
-  const ofLab = labSessionFolder(places.assets, ref)
+  const ofLab = labSessionFolder(places, ref)
   if (ofLab !== null) {
     if (!ref.startsWith(recordedPrefix)) return openFolder(ofLab)
     const session = await readSession(ofLab)
@@ -101,7 +101,7 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
   if (name === 'recorded') return openSession(places, await defaultRecordingRef(places))
   if (name.startsWith(recordedPrefix)) return openSession(places, name)
-  if (SessionRef.safeParse(name).success && (await pathExists(join(places.store, name))))
+  if (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name))))
     return openSession(places, name)
   return openFolder(resolve(name))
 }
@@ -119,7 +119,7 @@ export async function defaultRecordingRef(places: SessionPlaces): Promise<string
 
 /** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
 export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> {
-  const own = await listSessions(places.store)
+  const own = await listSessions(storeOf(places))
   const mounted = places.mounted
     ? [
         await readSession(places.mounted).then(async (session) => ({

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, vi } from 'vitest'
+import type { Setup } from '../../../src-main/adapters/machine/machine'
 import type { Core } from '../../../src-main/contract'
 import { startElectronHost } from '../../../src-main/hosts/electron/host'
 import { createFakeCore, type FakeCore } from '../support/fake-core'
+import { setupIn } from '../../services/support'
 import { createRendererDir } from '../support/renderer-dir'
 import { type FakeElectron, resetElectron } from './fake-electron'
 
@@ -16,7 +18,8 @@ export interface Desktop {
 }
 
 export interface StartOptions {
-  createCore?: () => Promise<Core>
+  setUp?: () => Promise<Setup>
+  createCore?: () => Core
   rendererDir?: string
   quitDeadlineMs?: number
 }
@@ -38,12 +41,12 @@ export function useDesktop(): Desktop {
     const electron = resetElectron()
     const start = ({ rendererDir = renderer.dir, ...options }: StartOptions = {}): void =>
       startElectronHost({
-        createCore: async () => {
+        createCore: () => {
           desktop.coresCreated += 1
           return core
         },
         preloadPath: '/program/preload/index.cjs',
-        rendererDir: async () => rendererDir,
+        setUp: async () => setupIn(rendererDir, { rendererDir }),
         ...options,
       })
     const open = async (options?: StartOptions) => {

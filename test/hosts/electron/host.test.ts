@@ -43,7 +43,7 @@ describe('starting', () => {
   })
 
   it('says why the core cannot start, with the remedy, and ends with a failure', async () => {
-    desktop.start({ createCore: () => Promise.reject(missingError('No store.', 'Make one.')) })
+    desktop.start({ setUp: () => Promise.reject(missingError('No store.', 'Make one.')) })
     desktop.electron.app.becomeReady()
     await settle(() => desktop.electron.app.exitCode === 1)
     expect(desktop.electron.errorBoxes).toEqual([
@@ -131,7 +131,7 @@ describe('quitting', () => {
     const closing = new Promise<void>((resolve) => (finish = resolve))
     let closes = 0
     const core = { ...desktop.core, close: () => ((closes += 1), closing) }
-    await desktop.open({ createCore: async () => core })
+    await desktop.open({ createCore: () => core })
     desktop.electron.app.quit()
     desktop.electron.app.quit()
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -150,14 +150,14 @@ describe('quitting', () => {
 
   it('is not held up by a core that fails to close', async () => {
     const core = { ...desktop.core, close: () => Promise.reject(new Error('stuck')) }
-    await desktop.open({ createCore: async () => core })
+    await desktop.open({ createCore: () => core })
     desktop.electron.app.quit()
     await settle(() => desktop.electron.app.hasQuit)
   })
 
   it('is not held up for ever by one that never closes', async () => {
     const core = { ...desktop.core, close: () => new Promise<void>(() => {}) }
-    await desktop.open({ createCore: async () => core, quitDeadlineMs: 30 })
+    await desktop.open({ createCore: () => core, quitDeadlineMs: 30 })
     desktop.electron.app.quit()
     expect(desktop.electron.app.hasQuit).toBe(false)
     await settle(() => desktop.electron.app.hasQuit)

@@ -6,7 +6,7 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { importReport, type ImportOptions } from '../../../src-main/services/import/import-report'
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
 import { ncuCapture } from '../../parsers/captures'
-import { tempDir } from '../support'
+import { setupIn, tempDir } from '../support'
 
 const captured = join(
   import.meta.dirname,
@@ -64,15 +64,9 @@ describe('a report', () => {
   })
 
   it('is listed and opened like a run, as an import', async () => {
-    const { run, dir, store } = await setUp()
+    const { run, dir } = await setUp()
     const { folder } = await run(captured)
-    const assets = {
-      kernelsDir: store,
-      recordingsDir: join(dir, 'none'),
-      rendererDir: null,
-      reportTemplate: null,
-    }
-    const places = { assets: assets as never, store }
+    const places = setupIn(dir, { recordingsDir: join(dir, 'none') })
     expect((await listAll(places)).map(({ kind }) => kind)).toEqual(['imported'])
     expect((await openNamed(places, folder)).sources).toEqual({})
     expect((await run(captured)).folder).toBe(`${folder}-2`)

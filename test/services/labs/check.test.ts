@@ -207,20 +207,22 @@ describe('labs from elsewhere', () => {
   it('are not used before the user says so, and again when a file changed', async () => {
     const machine = await fakeMachine()
     const shipped = await testLab(machine)
-    expect(await isTrusted(machine, shipped)).toBe(true)
+    expect(await isTrusted(machine.setup, shipped)).toBe(true)
 
     const folder = join(machine.dir, 'elsewhere', 'foreign')
     await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'lab.md'), labText)
     await writeFile(join(folder, 'starter.cu'), shipped.starter)
     await writeFile(join(folder, 'solution.cu'), shipped.solution)
-    const lab = await openLab(machine, folder)
-    await expect(requireTrust(machine, lab)).rejects.toThrow(/did not come with this program/)
-    await trustLab(lab)
-    await requireTrust(machine, lab)
+    const lab = await openLab(machine.setup, folder)
+    await expect(requireTrust(machine.setup, lab)).rejects.toThrow(/did not come with this program/)
+    await trustLab(machine.setup.machine.folders, lab)
+    await requireTrust(machine.setup, lab)
 
     await writeFile(join(folder, 'solution.cu'), `${shipped.solution}\n`)
-    await expect(requireTrust(machine, await openLab(machine, folder))).rejects.toThrow()
+    await expect(
+      requireTrust(machine.setup, await openLab(machine.setup, folder)),
+    ).rejects.toThrow()
   })
 
   it('with a link out of the folder, a huge file, a missing one or a ring of needs are refused by name', async () => {

@@ -84,11 +84,10 @@ export const check = (
   checkLab(
     { lab, source, answers, target },
     {
+      machine: machine.setup.machine,
       assets: {
-        kernelsDir: machine.kernelsDir,
+        ...machine.setup.assets,
         recordingsDir: places.recordingsDir ?? recordingsDir,
-        rendererDir: '',
-        reportTemplate: '',
       },
       appVersion: '0.0.0-test',
       out: places.out ?? join(machine.dir, `attempt-${(attempts += 1)}`),

@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
-import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
-import { cacheDir } from '../../../src-main/adapters/disk/paths'
 import type { DoctorCheck } from '../../../src-main/contract'
 import { diagnose } from '../../../src-main/services/machine/doctor'
 import { ncuFailures } from '../../fakes/ncu-failures.mjs'
 import { fakeMachine, setEnv, type Machine } from '../support'
 
-async function counters(machine: Machine): Promise<DoctorCheck> {
-  const { checks } = await diagnose(liveToolbox(null), {
-    cache: diskBuildCache(cacheDir()),
-    kernelsDir: machine.kernelsDir,
-  })
+async function counters({ setup }: Machine): Promise<DoctorCheck> {
+  const { checks } = await diagnose(setup.machine, setup.assets)
   return checks.find(({ id }) => id === 'counters')!
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
-import type { Privates } from '../../../src-main/services/report/scrub'
+import type { Privates } from '../../../src-main/adapters/machine/privates'
 import { root } from '../support'
 
 const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')

@@ -11,12 +11,8 @@ import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-too
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { buildGpu } from '../../../src-main/domain/gpu/gpus'
-import {
-  buildLaunchProbe,
-  buildRung,
-  buildRunner,
-  type Compiler,
-} from '../../../src-main/services/run/build'
+import { buildLaunchProbe, buildRung, buildRunner } from '../../../src-main/services/run/build'
+import type { Compiler } from '../../../src-main/services/run/compiler'
 import { planRun } from '../../../src-main/services/run/plan'
 import { fakeMachine, root, rung, tempDir, type Machine } from '../support'
 
@@ -66,7 +62,6 @@ async function compiler(): Promise<Compiler> {
   return {
     toolbox: liveToolbox(null),
     cache: diskBuildCache(await tempDir()),
-    recorder: null,
     nvcc: nvcc!,
     version: 'test',
     includes: await readSharedFiles(kernels, 'include'),

@@ -8,12 +8,8 @@ import {
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
-import {
-  buildRung,
-  buildRunner,
-  inParallel,
-  type Compiler,
-} from '../../../src-main/services/run/build'
+import { buildRung, buildRunner, inParallel } from '../../../src-main/services/run/build'
+import type { Compiler } from '../../../src-main/services/run/compiler'
 import { planRun } from '../../../src-main/services/run/plan'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { tempDir } from '../support'
@@ -27,7 +23,6 @@ async function compiler(): Promise<Compiler> {
   return {
     toolbox: liveToolbox(null),
     cache: diskBuildCache(await tempDir()),
-    recorder: null,
     nvcc: nvcc!,
     version: 'test',
     includes: await readSharedFiles(kernels, 'include'),

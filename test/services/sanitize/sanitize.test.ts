@@ -15,11 +15,11 @@ import {
 import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
 
 const start = (
-  { kernelsDir }: Machine,
+  { setup }: Machine,
   request: Partial<SanitizeRequest> = {},
   options: Partial<SanitizeOptions> = {},
 ): Promise<SanitizeReport> =>
-  sanitizeLive({ kernelsDir }, SanitizeRequest.parse({ ladder: 'gemm-fp32', ...request }), {
+  sanitizeLive(setup, SanitizeRequest.parse({ ladder: 'gemm-fp32', ...request }), {
     onProgress: () => undefined,
     signal: new AbortController().signal,
     ...options,

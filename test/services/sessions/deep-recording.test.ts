@@ -17,13 +17,13 @@ import {
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
+import { setUp } from '../../../src-main/adapters/machine/local-machine'
 import { openSession } from '../../../src-main/services/sessions/sessions'
-import { fakeMachine, recordingsDir, rung, tempDir } from '../support'
+import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'
 
 const ref = 'recorded:gemm-fp32-h200-4096-deep'
 const folder = join(recordingsDir, 'gemm-fp32-h200-4096-deep')
-const assets = { kernelsDir: '', recordingsDir, rendererDir: '', reportTemplate: '' }
-const { session, sources, deep } = await openSession({ assets, store: await tempDir() }, ref)
+const { session, sources, deep } = await openSession(setupIn(await tempDir()), ref)
 const profileOf = async (id: string): Promise<DeepProfile> => (await deep(id))!
 const total = (histogram: Record<string, number> | null): number =>
   Object.values(histogram!).reduce((sum, value) => sum + value, 0)
@@ -156,7 +156,7 @@ describe('a deep run', () => {
     const { session: run, folder: saved } = await machine.run({ profile: 'deep', rungs })
     expect(run.settings.profile).toBe('deep')
     expect(run.warnings).toEqual([])
-    const core = await createCore({ host: 'web', session: saved! })
+    const core = createCore(await setUp(), { host: 'web', session: saved! })
     for (const { id } of run.rungs)
       expect(await core.call('sessions.deep', { ref: run.id, rung: id })).toEqual(
         await profileOf(id),

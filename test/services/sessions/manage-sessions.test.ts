@@ -2,6 +2,7 @@
 import { cp, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { setUp as hostSetUp } from '../../../src-main/adapters/machine/local-machine'
 import { listDeleted, sweepTrash } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { createCore } from '../../../src-main/services/core'
 import { reportHtml } from '../../../src-main/services/report'
@@ -18,10 +19,12 @@ async function setUp(options: { mounted?: boolean } = {}) {
   const data = await tempDir()
   const store = join(data, 'sessions')
   setEnv({ KERNEL_LADDER_DATA: data })
-  const first = await createCore({ host: 'web' })
+  const first = createCore(await hostSetUp(), { host: 'web' })
   const { ref } = await first.importFile(report)
   const folder = join(store, ref)
-  const core = options.mounted ? await createCore({ host: 'web', session: folder }) : first
+  const core = options.mounted
+    ? createCore(await hostSetUp(), { host: 'web', session: folder })
+    : first
   const summary = async () =>
     (await core.call('sessions.list', {})).find((session) => session.ref === ref)
   return { core, ref, store, folder, summary }

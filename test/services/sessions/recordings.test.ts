@@ -234,12 +234,7 @@ describe('replaying', () => {
     const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
     const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
     await writeFile(file, JSON.stringify({ ...whole, ladder, rungs: early(whole.rungs) }))
-    const assets = {
-      kernelsDir: machine.kernelsDir,
-      recordingsDir: dir,
-      rendererDir: '',
-      reportTemplate: '',
-    }
+    const assets = { ...machine.setup.assets, recordingsDir: dir }
     const { session } = await machine.run({ target: 'recorded' }, { assets })
     expect(session.rungs).toEqual(early(whole.rungs))
     await expect(
@@ -256,12 +251,7 @@ describe('replaying', () => {
     const live = await machine.run()
     const dir = await tempDir()
     await cp(live.folder!, join(dir, 'mine'), { recursive: true })
-    const assets = {
-      kernelsDir: machine.kernelsDir,
-      recordingsDir: dir,
-      rendererDir: '',
-      reportTemplate: '',
-    }
+    const assets = { ...machine.setup.assets, recordingsDir: dir }
     // Also after a second, cached build: what was reused was kept as well.
     const again = await machine.run()
     await cp(again.folder!, join(dir, 'again'), { recursive: true })

@@ -1,7 +1,7 @@
 /** `kernel-ladder import`: a file of ncu, or an HTML report, becomes a session. */
 import { resolve } from 'node:path'
 import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
-import { sessionsDir } from '../../../adapters/disk/paths'
+import { setUp } from '../../../adapters/machine/local-machine'
 import { inputError } from '../../../domain/errors'
 import { importReport, type ImportResult } from '../../../services/import/import-report'
 import { importHtml } from '../../../services/import/import-html'
@@ -19,30 +19,43 @@ export interface ImportOptions {
 }
 
 export async function importCommand(file: string, options: ImportOptions): Promise<number> {
+  const { machine } = await setUp()
+  const place = {
+    store: machine.folders.sessions,
+    ...(options.out === undefined ? {} : { out: resolve(options.out) }),
+  }
   const { session, folder } = (await isHtmlFile(file))
-    ? await importPage(file, options)
-    : await importProfile(file, options)
+    ? await importPage(file, options, place)
+    : await importProfile(file, options, place)
   if (options.json) printJson(sessionDocument(session, folder))
   else printText(describeSession(session))
   note(`Saved in ${folder}`)
   return 0
 }
 
-const place = ({ out }: ImportOptions) => ({
-  store: sessionsDir(),
-  ...(out === undefined ? {} : { out: resolve(out) }),
-})
+interface Place {
+  store: string
+  out?: string
+}
 
-async function importPage(file: string, options: ImportOptions): Promise<ImportResult> {
+async function importPage(
+  file: string,
+  options: ImportOptions,
+  place: Place,
+): Promise<ImportResult> {
   const { order, name, which } = options
   const given = order === undefined ? (name === undefined ? null : '--name') : '--order'
   if (given) throw inputError(`${given} is for files of ncu; a report has its rungs in order.`)
   if (which !== undefined && which !== 'first' && which !== 'second')
     throw inputError(`--which ${JSON.stringify(which)} is not first or second.`)
-  return importHtml(file, { ...place(options), ...(which === undefined ? {} : { which }) })
+  return importHtml(file, { ...place, ...(which === undefined ? {} : { which }) })
 }
 
-async function importProfile(file: string, options: ImportOptions): Promise<ImportResult> {
+async function importProfile(
+  file: string,
+  options: ImportOptions,
+  place: Place,
+): Promise<ImportResult> {
   if (options.which !== undefined)
     throw inputError('--which is for reports in HTML that hold two sessions.')
   const order = options.order
@@ -52,7 +65,7 @@ async function importProfile(file: string, options: ImportOptions): Promise<Impo
   if (order?.length === 0)
     throw inputError('--order names no rung.', 'For example --order 02_tile,00_naive.')
   return importReport(file, {
-    ...place(options),
+    ...place,
     appVersion,
     ...(order ? { order } : {}),
     names: parseNames(options.name ?? []),

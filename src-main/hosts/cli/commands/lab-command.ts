@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { assets } from '../../../adapters/kernels/assets'
+import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import {
   labReferences,
@@ -28,7 +28,7 @@ import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 
 export async function labValidateCommand(folder: string | undefined): Promise<number> {
-  const library = await readKernelLibrary((await assets()).kernelsDir)
+  const library = await readKernelLibrary((await setUp()).assets.kernelsDir)
   const known =
     folder === undefined ? [] : (await readShippedLabs(library)).labs.map(({ lab }) => lab)
   const { labs, faults } = await readLabs(
@@ -45,7 +45,7 @@ export async function labValidateCommand(folder: string | undefined): Promise<nu
 }
 
 export async function labListCommand({ json }: { json?: boolean }): Promise<number> {
-  const { labs, faults } = await listLabs(await assets())
+  const { labs, faults } = await listLabs(await setUp())
   const rows = labs.map(({ id, lab }) => ({
     id,
     title: lab.title,
@@ -75,7 +75,7 @@ export async function labListCommand({ json }: { json?: boolean }): Promise<numb
 }
 
 export async function labStartCommand(name: string, folder: string): Promise<number> {
-  const lab = await openLab(await assets(), name)
+  const lab = await openLab(await setUp(), name)
   const files = await startLab(lab, resolve(folder))
   printText(`${lab.lab.title}: ${files.join(', ')} in ${folder}`)
   note(`Then: kernel-ladder lab check ${name} --file ${join(folder, 'lab.cu')}`)
@@ -97,9 +97,9 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
       `--target ${JSON.stringify(options.target)} is not a target.`,
       'Targets of a lab: local, recorded.',
     )
-  const places = await assets()
-  const lab = await openLab(places, name)
-  await requireTrust(places, lab)
+  const setup = await setUp()
+  const lab = await openLab(setup, name)
+  await requireTrust(setup, lab)
   const submission = await readSubmission(
     resolve(options.file),
     lab.lab,
@@ -107,12 +107,15 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
   )
   const out =
     options.out === undefined
-      ? await newAttemptFolder(isShipped(places, lab) ? lab.id : `own:${lab.id}`)
+      ? await newAttemptFolder(
+          setup.machine.folders,
+          isShipped(setup, lab) ? lab.id : `own:${lab.id}`,
+        )
       : resolve(options.out)
   const { outcome } = await checkLab(
     { lab, ...submission, target: options.target },
     {
-      assets: places,
+      ...setup,
       appVersion,
       out,
       ...(options.timeout === undefined
@@ -130,10 +133,10 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
 
 /** Shows every file of the lab, and asks; without a terminal only `--yes` is an answer. */
 export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }): Promise<number> {
-  const places = await assets()
-  const library = await readKernelLibrary(places.kernelsDir)
+  const setup = await setUp()
+  const library = await readKernelLibrary(setup.assets.kernelsDir)
   const lab = await readLab(resolve(folder), labReferences(library))
-  if (await isTrusted(places, lab)) {
+  if (await isTrusted(setup, lab)) {
     printText(`${lab.folder} is trusted already, as it is now.`)
     return 0
   }
@@ -159,7 +162,7 @@ export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }
       return exitCodes.failed
     }
   }
-  await trustLab(lab)
+  await trustLab(setup.machine.folders, lab)
   printText(`${lab.folder} is trusted until a file of it changes.`)
   return 0
 }

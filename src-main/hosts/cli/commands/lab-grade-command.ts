@@ -1,7 +1,8 @@
 /** `kernel-ladder lab grade`: a folder of submissions as a table, one row a student. */
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { assets } from '../../../adapters/kernels/assets'
+import { setUp } from '../../../adapters/machine/local-machine'
+import type { Setup } from '../../../adapters/machine/machine'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import type { LabFolder } from '../../../adapters/labs/library'
 import { isolationSentence, type Limits } from '../../../adapters/labs/sandbox'
@@ -32,16 +33,15 @@ interface Batch {
 }
 
 /** `--lab`, or the name of the folder, or a folder a lab in it. */
-async function batchesOf(dir: string, named: string | undefined): Promise<Batch[]> {
-  const places = await assets()
+async function batchesOf(setup: Setup, dir: string, named: string | undefined): Promise<Batch[]> {
   const folder = resolve(dir)
   const open = async (name: string, at: string): Promise<Batch> => {
-    const lab = await openLab(places, name)
-    await requireTrust(places, lab)
+    const lab = await openLab(setup, name)
+    await requireTrust(setup, lab)
     return { lab, folder: at }
   }
   if (named !== undefined) return [await open(named, folder)]
-  const shipped = new Set((await listLabs(places)).labs.map(({ id }) => id))
+  const shipped = new Set((await listLabs(setup)).labs.map(({ id }) => id))
   if (shipped.has(basename(folder))) return [await open(basename(folder), folder)]
   const inside = (await readdir(folder).catch(() => [] as string[])).filter((name) =>
     shipped.has(name),
@@ -155,11 +155,12 @@ export async function labGradeCommand(dir: string, options: LabGradeOptions): Pr
       'Targets of a lab: local, recorded.',
     )
   const target = options.target
-  const batches = await batchesOf(dir, options.lab)
+  const setup = await setUp()
+  const batches = await batchesOf(setup, dir, options.lab)
   const limits = limitsOf(options)
   const out = options.out === undefined ? null : await reserve(options.out)
   try {
-    return await gradeBatches(batches, limits, target, out, options)
+    return await gradeBatches(setup, batches, limits, target, out, options)
   } catch (error) {
     if (out !== null && (await stat(out)).size === 0) await rm(out, { force: true })
     throw error
@@ -167,6 +168,7 @@ export async function labGradeCommand(dir: string, options: LabGradeOptions): Pr
 }
 
 async function gradeBatches(
+  { machine }: Setup,
   batches: readonly Batch[],
   limits: Limits,
   target: GradeRequest['target'],
@@ -180,7 +182,7 @@ async function gradeBatches(
   let seconds = 0
   for (const { lab, folder } of batches) {
     const request: GradeRequest = {
-      ...{ folder, lab, limits, target },
+      ...{ machine, folder, lab, limits, target },
       ...(options.jobs === undefined ? {} : { jobs: wholeNumber(options.jobs, '--jobs', 256) }),
       program: [process.execPath, process.argv[1]!],
     }

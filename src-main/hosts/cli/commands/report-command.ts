@@ -1,8 +1,7 @@
 /** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
 import { basename, extname } from 'node:path'
-import { assets } from '../../../adapters/kernels/assets'
+import { setUp } from '../../../adapters/machine/local-machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
-import { sessionsDir } from '../../../adapters/disk/paths'
 import type { ReportStage } from '../../../contract/report'
 import { checkExitCodes } from '../../../domain/analysis/baseline-document'
 import { chartIds, isChartId } from '../../../domain/report/drawing'
@@ -36,8 +35,7 @@ const defaultThreshold = 3
 /** Below, no measurement decides; above, twice the time would pass. */
 const [leastThreshold, mostThreshold] = [0.1, 100]
 
-const open = async (name: string): Promise<OpenedSession> =>
-  openNamed({ assets: await assets(), store: sessionsDir() }, name)
+const open = async (name: string): Promise<OpenedSession> => openNamed(await setUp(), name)
 
 function percent(word: string): number {
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
@@ -146,12 +144,11 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
   const opened = await open(name)
   const [word = '', chosen] = id.split(/:(.*)/s)
   if (isChartId(word)) {
-    const found = await assets()
-    const svg = await drawChart(
-      { assets: found, places: { assets: found, store: sessionsDir() }, drawInPage },
-      opened,
-      { chart: word, ...(chosen === undefined ? {} : { choice: chosen }), ...choice },
-    )
+    const svg = await drawChart({ places: await setUp(), drawInPage }, opened, {
+      chart: word,
+      ...(chosen === undefined ? {} : { choice: chosen }),
+      ...choice,
+    })
     await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
     return 0
   }
@@ -197,7 +194,7 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
   const opened = await open(name)
   const sessions =
     compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
-  const tools = { assets: await assets(), printPdf, onStage: sayStage }
+  const tools = { ...(await setUp()), printPdf, onStage: sayStage }
   const pictures = withPictures ? { pictures: basename(picturesFolder(out)) } : {}
   const content = await makeReport(tools, sessions, { ...choice, ...pictures })
   await deliver(content, out, withPictures ? reportPictures(sessions, choice) : [])

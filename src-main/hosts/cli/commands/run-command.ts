@@ -1,7 +1,6 @@
 /** `kernel-ladder run`: climbs a ladder, prints the session, and ends with the contract's exit code. */
 import { resolve } from 'node:path'
-import { assets } from '../../../adapters/kernels/assets'
-import { sessionsDir } from '../../../adapters/disk/paths'
+import { setUp } from '../../../adapters/machine/local-machine'
 import { exitCodes } from '../../../domain/errors'
 import { problemOf, type Session } from '../../../domain/session/session'
 import { startRun, type FinishedRun } from '../../../services/start-run'
@@ -52,8 +51,7 @@ export async function runCommand(options: RunOptions): Promise<number> {
     flushL2: options.flushL2 ?? false,
   }
   const result = await startRun(request, {
-    assets: await assets(),
-    store: sessionsDir(),
+    ...(await setUp()),
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     settings,

@@ -1,5 +1,5 @@
 /** `kernel-ladder sanitize`: compute-sanitizer over the rungs of a ladder. */
-import { assets } from '../../../adapters/kernels/assets'
+import { setUp } from '../../../adapters/machine/local-machine'
 import { SanitizeRequest } from '../../../contract/sanitize'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { problemLabel } from '../../../domain/task/problem'
@@ -67,7 +67,7 @@ function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest 
 export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<number> {
   const request = parseSanitizeRequest(options)
   let said = ''
-  const report = await sanitizeLive(await assets(), request, {
+  const report = await sanitizeLive(await setUp(), request, {
     signal: abortOnStop('stopping; what was checked is printed.'),
     ...(options.timeout === undefined
       ? {}

@@ -1,6 +1,6 @@
 /** `kernel-ladder serve`: the UI on loopback until it is interrupted. */
 import { resolve } from 'node:path'
-import { assets } from '../../../adapters/kernels/assets'
+import { setUp } from '../../../adapters/machine/local-machine'
 import { readSession } from '../../../adapters/sessions/session-store'
 import { createCore } from '../../../services/core'
 import { startWebHost } from '../../web/server'
@@ -17,9 +17,10 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   const port = options.port === undefined ? 0 : wholeNumber(options.port, '--port', 65_535)
   const session = options.session === undefined ? undefined : resolve(options.session)
   if (session !== undefined) await readSession(session)
-  const core = await createCore({ host: 'web', ...(session === undefined ? {} : { session }) })
+  const setup = await setUp()
+  const core = createCore(setup, { host: 'web', ...(session === undefined ? {} : { session }) })
   try {
-    const { rendererDir } = await assets()
+    const { rendererDir } = setup.assets
     const host = await startWebHost({ core, rendererDir, port, log: note })
     printText(`Kernel Ladder is at ${host.url}`)
     note('The link works once, from this machine. Press ^C to stop.')

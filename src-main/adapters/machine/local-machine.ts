@@ -1,0 +1,31 @@
+/** The machine that this program runs on. */
+import { readFile } from 'node:fs/promises'
+import { diskBuildCache } from '../disk/build-cache'
+import { pathExists } from '../disk/disk'
+import { userFolders } from '../disk/paths'
+import { assets } from '../kernels/assets'
+import { liveToolbox } from '../tools/live-toolbox'
+import type { HostMachine, Setup } from './machine'
+
+export function localMachine(): HostMachine {
+  const folders = userFolders()
+  return {
+    name: 'local',
+    toolbox: liveToolbox,
+    cache: diskBuildCache(folders.cache),
+    aliases: [
+      { path: folders.cache, alias: '<cache>' },
+      { path: folders.home, alias: '~' },
+    ],
+    readText: (path) => readFile(path, 'utf8').catch(() => null),
+    exists: pathExists,
+    variable: (name) => process.env[name] ?? null,
+    folders,
+  }
+}
+
+/** What every host begins with. */
+export const setUp = async (): Promise<Setup> => ({
+  assets: await assets(),
+  machine: localMachine(),
+})

@@ -1,0 +1,19 @@
+/** What names this machine and its user; a session may have been made here, and a report tells neither. */
+import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+
+export interface Privates {
+  folders: readonly string[]
+  words: readonly string[]
+}
+
+export function machinePrivates(): Privates {
+  const name = hostname()
+  const [short = ''] = name.split('.')
+  let user = ''
+  try {
+    user = userInfo().username
+  } catch {
+    // A container may run under a number that no user has.
+  }
+  return { folders: [homedir(), tmpdir()], words: [name, short, user] }
+}

@@ -1,0 +1,14 @@
+/** The machine of a recording: its tools say again what they said then, and nothing is on any disk. */
+import { emptyBuildCache } from '../disk/build-cache'
+import { recordedToolbox } from '../tools/recorded-toolbox'
+import type { Machine } from './machine'
+
+export const recordedMachine = (name: string, rawDir: string): Machine => ({
+  name,
+  toolbox: () => recordedToolbox(rawDir),
+  cache: emptyBuildCache,
+  aliases: [],
+  readText: () => Promise.resolve(null),
+  exists: () => Promise.resolve(false),
+  variable: () => null,
+})
