@@ -1,5 +1,6 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
+import { basename, dirname, resolve } from 'node:path'
 import { assets as locateAssets } from '../adapters/kernels/assets'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
@@ -148,7 +149,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       const error = unsaved ?? missing
       return {
         status: session.completion,
-        session: folder === null ? null : refOf(session.target, folder),
+        session: folder === null ? null : refOf(session.target, folder, places.store),
         ...(error ? { error } : {}),
       }
     })
@@ -267,5 +268,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 const isReadableLive = ({ kind, damaged, deviceName }: SessionSummary): boolean =>
   kind === 'live' && damaged === undefined && deviceName !== null
 
-const refOf = (target: { kind: string; name: string }, folder: string): string =>
-  target.kind === 'recorded' ? `recorded:${target.name}` : (folder.split(/[\\/]/).pop() ?? '')
+/** null for a folder outside the store, where a run was saved whose store refused it: no ref leads there. */
+const refOf = (
+  target: { kind: string; name: string },
+  folder: string,
+  store: string,
+): string | null =>
+  target.kind === 'recorded'
+    ? `recorded:${target.name}`
+    : dirname(folder) === resolve(store)
+      ? basename(folder)
+      : null

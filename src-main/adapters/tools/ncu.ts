@@ -1,6 +1,5 @@
 /** ncu: one process that profiles the launches a program marks, and its table by rung. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -16,6 +15,7 @@ import {
 import { launchResources } from '../../parsers/ncu/ncu-launch'
 import { toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
+import { scratchFolder, type OwnedFolder } from '../disk/owned-folder'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
 import type { Toolbox } from './toolbox'
@@ -117,8 +117,9 @@ export async function ncuVersion(
 }
 
 // A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
-const privateFolder = async ({ kind }: Toolbox): Promise<string | null> =>
-  kind === 'live' ? mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+const privateFolder = async ({ kind }: Toolbox): Promise<OwnedFolder | null> =>
+  // Without room for one ncu is tried all the same: what it then says is a reason for having no counters.
+  kind === 'live' ? scratchFolder().catch(() => null) : null
 
 /** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
 export async function probeNcu(
@@ -140,7 +141,7 @@ export async function probeNcu(
         ...['--csv', '--page', 'raw', '--print-units', 'base', '--print-metric-instances', 'none'],
         ...[runner, 'probe'],
       ],
-      env: scratch ? { TMPDIR: scratch } : {},
+      env: scratch ? { TMPDIR: scratch.path } : {},
       timeoutMs: 120_000,
     })
     if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
@@ -150,16 +151,19 @@ export async function probeNcu(
       ? null
       : { message: 'ncu ran without an error, and reported no kernel.' }
   } finally {
-    if (scratch) await rm(scratch, { recursive: true, force: true })
+    await scratch?.remove()
   }
 }
 
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
   const scratch = await privateFolder(toolbox)
-  const env: Record<string, string> = scratch ? { TMPDIR: scratch } : {}
+  const env: Record<string, string> = scratch ? { TMPDIR: scratch.path } : {}
   // The deep pages are printed from the report, so there must be one.
   const reportPath =
-    call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
+    call.reportPath ??
+    (call.level === 'deep' && (scratch || toolbox.kind === 'recorded')
+      ? join(scratch?.path ?? '', 'profile.ncu-rep')
+      : null)
   try {
     // One of an attempt that failed would stop ncu, which does not write over it.
     if (toolbox.kind === 'live' && reportPath) await rm(reportPath, { force: true })
@@ -196,7 +200,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       unknownMetrics: unknownMetrics(said),
     }
   } finally {
-    if (scratch) await rm(scratch, { recursive: true, force: true })
+    await scratch?.remove()
   }
 }
 

@@ -17,7 +17,15 @@ import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
-import { note, printError, printJson, printText, table } from './output'
+import {
+  checkOutput,
+  note,
+  outliveReaders,
+  printError,
+  printJson,
+  printText,
+  table,
+} from './output'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { runCommand } from './commands/run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
@@ -241,6 +249,7 @@ async function main(): Promise<number> {
     await program((result) => {
       code = result
     }).parseAsync()
+    await checkOutput()
     return code
   } catch (error) {
     // Commander has printed its sentence already; help and --version are no errors.
@@ -256,10 +265,5 @@ async function main(): Promise<number> {
   }
 }
 
-// A reader that went away (`| head`) is no error, and changes no verdict.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit()
-  throw error
-})
-
+outliveReaders()
 process.exitCode = await main()

@@ -1,6 +1,6 @@
 /** A student's desk: what the calls labs.* answer. */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Assets } from '../../adapters/kernels/assets'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
@@ -262,13 +262,12 @@ export function createLabCalls(assets: Assets, startRun: (work: LabRun) => strin
         ...progress,
         ...(keeps ? {} : { draft: source }),
       }))
-      const out = await newAttemptFolder(ref)
       const runId = startRun(async (emit, signal) => {
-        const { outcome } = await checkLab(
+        const { outcome, folder } = await checkLab(
           { lab, source, answers, target },
-          { assets, appVersion, out, emit, signal },
+          { assets, appVersion, out: newAttemptFolder(ref), emit, signal },
         )
-        return { session: await attemptSession(ref, out.split(/[\\/]/).pop() ?? '', outcome) }
+        return { session: await attemptSession(ref, basename(folder), outcome) }
       })
       return { runId }
     },

@@ -8,7 +8,7 @@ import {
   readSession,
   readSources,
 } from '../../../src-main/adapters/sessions/session-store'
-import { diskError, sweepStaged } from '../../../src-main/adapters/disk/disk'
+import { diskError } from '../../../src-main/adapters/disk/disk'
 import { fakeMachine, ladderRungs, tempDir } from '../support'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
@@ -87,17 +87,6 @@ describe('saving a session', () => {
 
   it('returns from a file system that answers nonsense', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
-  })
-
-  it('sweeps what a killed run left, and not what a running one is filling', async () => {
-    const dir = await tempDir()
-    const mine = await draftSession(join(dir, 'mine'))
-    await mkdir(join(dir, '.other.partial-999999999-0123abcd'))
-    await mkdir(join(dir, '.keep-me'))
-    await sweepStaged(dir)
-    expect(await readdir(dir)).toEqual(expect.arrayContaining(['.keep-me']))
-    expect(await readdir(dir)).toHaveLength(2)
-    await mine.discard()
   })
 })
 

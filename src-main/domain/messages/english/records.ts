@@ -18,6 +18,7 @@ export const records = {
   endedBeforeProfile: 'The run ended before it was profiled.',
   noLaunchReported: 'ncu reported no launch of this rung.',
   noCounters: 'No counters: {why}',
+  rawLost: 'Raw output is missing, so that this session cannot be replayed in full: {calls}. {why}',
   noRatios: 'No ratios: the reference {rung} has no time.',
 
   noKernelProfiled: 'ncu profiled no kernel of this rung.',
