@@ -4,11 +4,18 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
+import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { startRun, type StartRunOptions, type FinishedRun } from '../../src-main/services/start-run'
+import {
+  climb,
+  runPlan,
+  type StartRunOptions,
+  type FinishedRun,
+} from '../../src-main/services/start-run'
+import type { RunPlan } from '../../src-main/services/run/plan'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
@@ -31,6 +38,8 @@ export interface Machine {
   addFault(rung: string, fault: string): Promise<void>
   editRung(rung: string, edit: (text: string) => string): Promise<void>
   run(request?: Partial<RunRequest>, options?: Partial<StartRunOptions>): Promise<FinishedRun>
+  /** The same for a plan that no request of the contract makes. */
+  runPlan(plan: RunPlan): Promise<FinishedRun>
 }
 
 const cleanups: (() => Promise<void>)[] = []
@@ -84,11 +93,21 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     FAKE_NCU: '',
     FAKE_NCU_UNKNOWN: '',
     FAKE_RUNNER: '',
+    FAKE_GPU_PROGRAMS: '',
+    FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
   const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
     const path = join(kernelsDir, 'gemm', `${rung}.cu`)
     await writeFile(path, edit(await readFile(path, 'utf8')))
+  }
+  const usual: StartRunOptions = {
+    assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
+    store,
+    appVersion: '0.0.0-test',
+    emit: () => undefined,
+    signal: new AbortController().signal,
+    settings: { idleSeconds: 2 },
   }
   return {
     dir,
@@ -120,16 +139,9 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
           profile: 'card',
           ...request,
         },
-        {
-          assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
-          store,
-          appVersion: '0.0.0-test',
-          emit: () => undefined,
-          signal: new AbortController().signal,
-          settings: { idleSeconds: 2 },
-          ...options,
-        },
+        { ...usual, ...options },
       ),
+    runPlan: async (plan) => runPlan(await readKernelLibrary(kernelsDir), plan, usual),
   }
 }
 

@@ -9,12 +9,14 @@ export type { NvidiaSmi }
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,
+  /** Told apart in the session from what it said at the start. */
+  when: 'query' | 'before' | 'after' = 'query',
 ): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
   const path = await toolbox.locate('nvidia-smi')
   if (!path) return null
   const result = await toolbox.exec({
     tool: 'nvidia-smi',
-    key: 'nvidia-smi/query',
+    key: `nvidia-smi/${when}`,
     file: path,
     args: ['-q', '-x'],
     timeoutMs: 60_000,

@@ -147,6 +147,7 @@ function program(finish: (code: number) => void): Command {
     )
     .option('--flush-l2', 'empty the L2 cache before each timed launch')
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
     .option(json, jsonText)
     .action(async (options: RunOptions) => finish(await runCommand(options)))
@@ -231,6 +232,7 @@ function program(finish: (code: number) => void): Command {
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option(json, jsonText)
     .action(async (options: SanitizeCommandOptions) => finish(await sanitizeCommand(options)))
   cli

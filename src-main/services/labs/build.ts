@@ -31,7 +31,8 @@ async function openCompiler(lab: LabPlan, signal: AbortSignal): Promise<Compiler
 async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
   try {
     const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
-    return smOf(await queryDevice(compiler.toolbox, runner, null, compiler.signal))
+    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
+    return smOf(device)
   } catch {
     return null
   }

@@ -5,6 +5,7 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import { english } from '../../domain/messages/message'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
+import { normalizePciBusId } from '../../parsers/cuda/nvidia-smi'
 
 export const remedies = {
   nvcc: english('doctor.installNvcc'),
@@ -41,13 +42,19 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 
+/** A GPU, and where in this machine it is: the one thing of it that no session keeps. */
+export interface OfferedGpu {
+  device: Device
+  pciBusId: string
+}
+
 /** The GPU that CUDA offers to the runner: asked of CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
 export async function queryDevice(
   toolbox: Toolbox,
   runner: string,
   driver: NvidiaSmi | null,
   signal: AbortSignal,
-): Promise<Device> {
+): Promise<OfferedGpu> {
   const events: RunnerEvent[] = []
   const result = await runRunner(
     toolbox,
@@ -68,7 +75,7 @@ export async function queryDevice(
       english('tools.checkVisible'),
     )
   }
-  return toDevice(event, driver)
+  return { device: toDevice(event, driver), pciBusId: normalizePciBusId(event.pciBusId) }
 }
 
 function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {

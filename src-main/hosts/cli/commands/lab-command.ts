@@ -89,6 +89,7 @@ export interface LabCheckOptions {
   target: string
   timeout?: string
   out?: string
+  wait: boolean
   json?: boolean
 }
 
@@ -114,9 +115,12 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
       assets: places,
       appVersion,
       out: asked ?? newAttemptFolder(isShipped(places, lab) ? lab.id : `own:${lab.id}`),
-      ...(options.timeout === undefined
-        ? {}
-        : { settings: { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) } }),
+      settings: {
+        waitForGpu: options.wait,
+        ...(options.timeout === undefined
+          ? {}
+          : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
+      },
       emit: progressPrinter(),
       signal: abortOnStop('stopping; nothing of this attempt is kept.'),
     },
