@@ -233,9 +233,9 @@ export async function runLadder(
   }
 }
 
-/** A trouble with its remedy, for a session to keep. */
+/** A trouble with its remedy, for a session to keep; what a tool said may have no full stop. */
 const whole = ({ message, remedy }: { message: string; remedy?: string | undefined }): string =>
-  [message, remedy].filter(Boolean).join(' ')
+  remedy === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${remedy}`
 
 export async function compilerVersion(
   { toolbox, cache, recorder }: Pick<RunEnvironment, 'toolbox' | 'cache' | 'recorder'>,
