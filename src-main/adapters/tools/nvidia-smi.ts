@@ -1,8 +1,9 @@
 /** nvidia-smi: what the driver says of its GPUs. */
-import { parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
+import { normalizePciBusId, parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 
+export { normalizePciBusId }
 export type { NvidiaSmi }
 
 /** The answer, or the call that did not give one; null where there is no nvidia-smi. */

@@ -1,11 +1,10 @@
 /** Finds the tools and the GPU of a live run, or says in a sentence what is missing. */
-import { askDriver, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
+import { askDriver, normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { english } from '../../domain/messages/message'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
-import { normalizePciBusId } from '../../parsers/cuda/nvidia-smi'
 
 export const remedies = {
   nvcc: english('doctor.installNvcc'),
