@@ -28,6 +28,8 @@ export const SanitizeProgress = z.object({
   total: z.number().int(),
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
+  /** Why it does not go on just now, as a sentence. */
+  notice: z.string().optional(),
 })
 export type SanitizeProgress = z.infer<typeof SanitizeProgress>
 

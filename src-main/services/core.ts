@@ -1,5 +1,6 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
+import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
@@ -146,7 +147,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       const error = unsaved ?? missing
       return {
         status: session.completion,
-        session: folder === null ? null : refOf(session.target, folder),
+        session: folder === null ? null : refOf(session.target, folder, store),
         ...(error ? { error } : {}),
       }
     })
@@ -262,5 +263,14 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
 const isReadableLive = ({ kind, damaged, deviceName }: SessionSummary): boolean =>
   kind === 'live' && damaged === undefined && deviceName !== null
 
-const refOf = (target: { kind: string; name: string }, folder: string): string =>
-  target.kind === 'recorded' ? `recorded:${target.name}` : (folder.split(/[\\/]/).pop() ?? '')
+/** null for a folder outside the store, where a run was saved whose store refused it: no ref leads there. */
+const refOf = (
+  target: { kind: string; name: string },
+  folder: string,
+  store: string,
+): string | null =>
+  target.kind === 'recorded'
+    ? `recorded:${target.name}`
+    : dirname(folder) === resolve(store)
+      ? basename(folder)
+      : null

@@ -1,20 +1,24 @@
 /** One request from a host to its end: a live run that is saved, or a replay. */
 import { cp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
 import { draftStore } from '../adapters/sessions/draft-store'
-import { diskError, freeFolder, sweepStaged } from '../adapters/disk/disk'
+import { diskError } from '../adapters/disk/disk'
 import {
   readKernelLibrary,
   readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
-import { rawRecorder } from '../adapters/tools/raw-files'
-import { draftSession } from '../adapters/sessions/session-store'
+import { rawRecorder, type DiskRecorder, type LostOutput } from '../adapters/tools/raw-files'
+import { draftSession, type SessionDraft } from '../adapters/sessions/session-store'
+import { refuseTaken, takenMeanwhile } from '../adapters/disk/staging'
 import type { RunEvent, RunRequest } from '../contract'
+import type { DeepProfile } from '../domain/session/deep'
 import type { ErrorShape } from '../domain/errors'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../domain/gpu/gpus'
+import { english } from '../domain/messages/message'
 import { problemLabel } from '../domain/task/problem'
 import type { Session } from '../domain/session/session'
 import { computeCapabilities } from '../domain/gpu/sm-limits'
@@ -39,7 +43,10 @@ export interface FinishedRun {
   folder: string | null
   /** Something this machine lacks kept part of what was asked from being done. */
   missing: ErrorShape | null
-  /** What was measured could not be saved; it is in `session` all the same. */
+  /**
+   * It could not be saved where it was asked for: it is in `folder` then, and where that is null nowhere
+   * but in `session`.
+   */
   unsaved: ErrorShape | null
 }
 
@@ -53,13 +60,22 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
 const sizeWord = (problem: { m: number; n: number; k: number }): string =>
   problemLabel(problem).replace('³', '').replaceAll('×', 'x')
 
+/** A folder that a person named must be new: that is said before anything runs. */
+async function draftNew(out: string): Promise<SessionDraft> {
+  await refuseTaken(out)
+  return draftSession(out)
+}
+
+const misplaced = (out: string | undefined, folder: string): ErrorShape | null =>
+  out === undefined ? null : takenMeanwhile(out, folder)
+
 async function replayRecording(
   request: RunRequest,
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const recordings = await listRecordings(options.assets.recordingsDir)
   const recording = chooseRecording(recordings, request)
-  const draft = options.out === undefined ? null : await draftSession(options.out)
+  const draft = options.out === undefined ? null : await draftNew(options.out)
   try {
     const { session, deep, missing } = await replay(
       recording,
@@ -71,7 +87,8 @@ async function replayRecording(
     for (const part of ['raw', 'sources'])
       await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
     for (const profile of deep.values()) await draft.addDeep(profile)
-    return { session, folder: await draft.commit(session), missing, unsaved: null }
+    const folder = await draft.commit(session)
+    return { session, folder, missing, unsaved: misplaced(options.out, folder) }
   } catch (error) {
     await draft?.discard()
     throw error instanceof KernelLadderError ? error : diskError(error, options.out ?? '', 'save')
@@ -110,6 +127,61 @@ async function runStatic(
   return runPlan(library, plan, options, { word, own })
 }
 
+interface Measured {
+  session: Session
+  deep: ReadonlyMap<string, DeepProfile>
+  draft: SessionDraft
+  recorder: DiskRecorder
+  id: string
+}
+
+const rawWarning = ({ keys, why }: LostOutput): string =>
+  english('records.rawLost', {
+    calls: [...keys.slice(0, 3), ...(keys.length > 3 ? ['…'] : [])].join(', '),
+    why,
+  })
+
+/** Where the disk refuses it, the store, and at last the temporary folder: what was measured is not measured again. */
+async function saveSomewhere(
+  { session, deep, draft, recorder, id }: Measured,
+  { out, machine }: StartRunOptions,
+): Promise<Omit<FinishedRun, 'missing'>> {
+  const store = machine.folders.sessions
+  const save = async (into: SessionDraft) => {
+    for (const profile of deep.values()) await into.addDeep(profile)
+    const lost = await recorder.lostFrom(into.rawDir)
+    const complete = lost
+      ? { ...session, warnings: [...session.warnings, rawWarning(lost)] }
+      : session
+    return { session: complete, folder: await into.commit(complete) }
+  }
+  try {
+    const saved = await save(draft)
+    return { ...saved, unsaved: misplaced(out, saved.folder) }
+  } catch (error) {
+    const unsaved = toErrorShape(error)
+    const places = [...(out === undefined ? [] : [store]), tmpdir()]
+    for (const place of places) {
+      const other = await draft
+        .elsewhere(join(place, place === store ? id : `kernel-ladder-${id}`))
+        .catch(() => null)
+      if (!other) continue
+      try {
+        const saved = await save(other)
+        return {
+          ...saved,
+          unsaved: { ...unsaved, remedy: `The session is saved in ${saved.folder}.` },
+        }
+      } catch {
+        await other.discard()
+      }
+    }
+    return { session, folder: null, unsaved }
+  } finally {
+    await draft.discard()
+  }
+}
+
 /** Does a plan on this machine and saves what it finishes: a run, or with `gpu` a build alone. */
 export async function runPlan(
   library: KernelLibrary,
@@ -121,9 +193,9 @@ export async function runPlan(
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
-  const { sessions: store } = machine.folders
-  await sweepStaged(store)
-  const draft = await draftSession(options.out ?? (await freeFolder(store, id)))
+  const draft = await (options.out === undefined
+    ? draftSession(join(machine.folders.sessions, id))
+    : draftNew(options.out))
   const recorder = rawRecorder(draft.rawDir, [
     { path: draft.path, alias: '<session>' },
     { path: assets.kernelsDir, alias: '<kernels>' },
@@ -162,14 +234,9 @@ export async function runPlan(
       return { session, folder: null, missing, unsaved: null }
     }
     emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
-    try {
-      for (const profile of deep.values()) await draft.addDeep(profile)
-      const folder = await draft.commit(session)
-      emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
-      return { session, folder, missing, unsaved: null }
-    } catch (error) {
-      return { session, folder: null, missing, unsaved: toErrorShape(error) }
-    }
+    const saved = await saveSomewhere({ session, deep, draft, recorder, id }, options)
+    emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+    return { ...saved, missing }
   } catch (error) {
     await draft.discard()
     throw error

@@ -1,5 +1,6 @@
 // Shared by the fake tools: the recording they replay and the log of their calls.
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
@@ -67,6 +68,13 @@ export function recordedLaunches(rung) {
       dynamicSharedBytes: Number(row.launch__shared_mem_per_block_dynamic),
       clusterBlocks: Number(row.launch__cluster_size),
     }))
+}
+
+/** Each machine of fakes has a GPU of its own, so that tests beside one another do not wait for it. */
+export function busIdOfMachine() {
+  const hash = createHash('sha256').update(process.env.KERNEL_LADDER_CACHE ?? '')
+  const digits = hash.digest('hex').toUpperCase()
+  return `${digits.slice(0, 8)}:${digits.slice(8, 10)}:00.0`
 }
 
 /** Writes at once, also to a pipe whose reader is slow: a fake may die the moment after. */

@@ -6,11 +6,18 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
 import { localMachine } from '../../src-main/adapters/machine/local-machine'
 import type { Setup } from '../../src-main/adapters/machine/machine'
+import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { startRun, type StartRunOptions, type FinishedRun } from '../../src-main/services/start-run'
+import {
+  startRun,
+  runPlan,
+  type StartRunOptions,
+  type FinishedRun,
+} from '../../src-main/services/start-run'
+import type { RunPlan } from '../../src-main/services/run/plan'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
@@ -35,6 +42,8 @@ export interface Machine {
   addFault(rung: string, fault: string): Promise<void>
   editRung(rung: string, edit: (text: string) => string): Promise<void>
   run(request?: Partial<RunRequest>, options?: Partial<StartRunOptions>): Promise<FinishedRun>
+  /** The same for a plan that no request of the contract makes. */
+  runPlan(plan: RunPlan): Promise<FinishedRun>
 }
 
 const cleanups: (() => Promise<void>)[] = []
@@ -88,6 +97,8 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     FAKE_NCU: '',
     FAKE_NCU_UNKNOWN: '',
     FAKE_RUNNER: '',
+    FAKE_GPU_PROGRAMS: '',
+    FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
   const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
@@ -97,6 +108,13 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
   const setup = {
     assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
     machine: localMachine(),
+  }
+  const usual: StartRunOptions = {
+    ...setup,
+    appVersion: '0.0.0-test',
+    emit: () => undefined,
+    signal: new AbortController().signal,
+    settings: { idleSeconds: 2 },
   }
   return {
     dir,
@@ -129,15 +147,9 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
           profile: 'card',
           ...request,
         },
-        {
-          ...setup,
-          appVersion: '0.0.0-test',
-          emit: () => undefined,
-          signal: new AbortController().signal,
-          settings: { idleSeconds: 2 },
-          ...options,
-        },
+        { ...usual, ...options },
       ),
+    runPlan: async (plan) => runPlan(await readKernelLibrary(kernelsDir), plan, usual),
   }
 }
 

@@ -56,8 +56,13 @@ function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
 /** Writes beside and renames: a reader sees the old file or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}`
-  await writeFile(temporary, text)
-  await rename(temporary, path)
+  try {
+    await writeFile(temporary, text)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw error
+  }
 }
 
 async function readKept(path: string): Promise<KeptBuild | null> {
@@ -85,6 +90,8 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
+const moveCache = 'move the cache with KERNEL_LADDER_CACHE'
+
 /** `shared` is a cache that is looked at first and never written. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
@@ -110,12 +117,13 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           pending,
           async keep(build) {
             await rename(pending, artefact)
-            await replaceFile(keptPath, JSON.stringify(build))
+            // Without this file it is compiled again next time, which is no reason to fail now.
+            await replaceFile(keptPath, JSON.stringify(build)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
         }
       } catch (error) {
-        throw diskError(error, folder, 'write')
+        throw diskError(error, folder, 'write', moveCache)
       }
     },
 
@@ -134,7 +142,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
         await makeFolder(root)
         await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
       } catch (error) {
-        throw diskError(error, file, 'write')
+        throw diskError(error, file, 'write', moveCache)
       }
       return version
     },

@@ -2,7 +2,7 @@
  * Sessions on disk. A session is a folder: session.json, sources/, raw/, and when ncu ran profile.ncu-rep
  * and, at the deep level, deep/. It is written once and never edited.
  */
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -10,9 +10,12 @@ import { inputError, KernelLadderError } from '../../domain/errors'
 import { withRegistry } from '../../domain/session/registry-figures'
 import { Session, sessionSchemaVersion } from '../../domain/session/session'
 import { deepFile } from './deep-store'
-import { diskError, errorCode, pathExists, stageFolder, type StagedFolder } from '../disk/disk'
+import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
+import { stageFolder } from '../disk/staging'
 
 const sessionFile = 'session.json'
+const rawFolder = 'raw'
+const reportFile = 'profile.ncu-rep'
 /** Beside an imported session: that it was not made here, which its own session.json does not say. */
 const importedFile = 'imported.json'
 
@@ -21,7 +24,7 @@ export async function readSession(folder: string): Promise<Session> {
   const path = join(folder, sessionFile)
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readPlainFile(path)
   } catch (error) {
     throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
       ? inputError(
@@ -61,18 +64,21 @@ export function parseSession(text: string, path: string): Session {
   return withRegistry(session.data)
 }
 
-/** Source text by rung id, from the session's sources/; a source that is gone is left out. */
+/**
+ * Source text by rung id, from the session's sources/; a source that is gone is left out, and one that a
+ * link leads out of the session to: a session that was handed over must not put a file of this machine
+ * into a report.
+ */
 export async function readSources(
   folder: string,
   session: Session,
 ): Promise<Record<string, string>> {
-  const root = resolve(folder, 'sources')
+  const root = join(await realpath(folder).catch(() => resolve(folder)), 'sources')
   const entries = await Promise.all(
     session.rungs.map(async ({ id, file }) => {
-      const path = resolve(root, file)
-      // `file` comes from a file that may have been handed over: it must not lead out of sources/.
-      if (!path.startsWith(root + sep)) return null
-      const text = await readFile(path, 'utf8').catch(() => null)
+      const path = await realpath(resolve(root, file)).catch(() => null)
+      if (!path?.startsWith(root + sep)) return null
+      const text = await readPlainFile(path).catch(() => null)
       return text === null ? null : ([id, text] as const)
     }),
   )
@@ -88,46 +94,70 @@ export interface SessionDraft {
   addDeep(profile: DeepProfile): Promise<void>
   /** Says beside the session from which file it was imported. */
   markImported(from: string): Promise<void>
-  /** Writes session.json and makes the folder appear under its name; returns that path. */
+  /**
+   * Writes session.json, sees to it that all that was added is there, and makes the folder appear under
+   * its name or, where that is taken by now, a free one like it; returns its path.
+   */
   commit(session: Session): Promise<string>
+  /** The same draft for another place: what was added, and as much of the raw output and ncu's report as can be copied. */
+  elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
 
-export async function draftSession(finalPath: string): Promise<SessionDraft> {
-  const staged: StagedFolder = await stageFolder(resolve(finalPath))
-  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Stages a session; where someone else has taken the name by then, it gets a free one like it. */
+export const draftSession = (finalPath: string): Promise<SessionDraft> =>
+  draftOf(resolve(finalPath), new Map())
+
+/** `added`: text by path in the folder. Whoever clears the folder away meanwhile does not clear that away. */
+async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
+  const staged = await stageFolder(finalPath)
+  const write = async (path: string, text: string): Promise<void> => {
+    const target = join(staged.path, path)
     try {
-      return await work()
+      await mkdir(dirname(target), { recursive: true })
+      await writeFile(target, text)
     } catch (error) {
       throw diskError(error, finalPath, 'write')
     }
   }
+  const add = (path: string, text: string): Promise<void> => {
+    added.set(path, text)
+    return write(path, text)
+  }
+  const isThere = async (path: string, text: string): Promise<boolean> =>
+    stat(join(staged.path, path)).then(
+      ({ size }) => size === Buffer.byteLength(text),
+      () => false,
+    )
+  try {
+    for (const [path, text] of added) await write(path, text)
+  } catch (error) {
+    await staged.discard()
+    throw error
+  }
   return {
     path: staged.path,
-    rawDir: join(staged.path, 'raw'),
-    reportPath: join(staged.path, 'profile.ncu-rep'),
-    addSource: (file, text) =>
-      guard(async () => {
-        const path = join(staged.path, 'sources', file)
-        await mkdir(dirname(path), { recursive: true })
-        await writeFile(path, text)
-      }),
-    addDeep: (profile) =>
-      guard(async () => {
-        const path = join(staged.path, deepFile(profile.rung))
-        await mkdir(dirname(path), { recursive: true })
-        // Thousands of instructions: indented it would be twice the size.
-        await writeFile(path, `${JSON.stringify(profile)}\n`)
-      }),
-    markImported: (from) =>
-      guard(() =>
-        writeFile(join(staged.path, importedFile), `${JSON.stringify({ schema: 1, from })}\n`),
-      ),
-    commit: async (session) => {
-      await guard(() =>
-        writeFile(join(staged.path, sessionFile), `${JSON.stringify(session, null, 2)}\n`),
-      )
+    rawDir: join(staged.path, rawFolder),
+    reportPath: join(staged.path, reportFile),
+    addSource: (file, text) => add(join('sources', file), text),
+    // Thousands of instructions: indented it would be twice the size.
+    addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
+    markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
+    async commit(session) {
+      await add(sessionFile, `${JSON.stringify(session, null, 2)}\n`)
+      for (const [path, text] of added) if (!(await isThere(path, text))) await write(path, text)
       return staged.commit()
+    },
+    async elsewhere(otherPath) {
+      const other = await draftOf(resolve(otherPath), new Map(added))
+      for (const part of [rawFolder, reportFile]) {
+        const target = join(other.path, part)
+        await cp(join(staged.path, part), target, { recursive: true }).catch(() =>
+          // Half of an output would be read as the whole of it.
+          rm(target, { recursive: true, force: true }),
+        )
+      }
+      return other
     },
     discard: () => staged.discard(),
   }

@@ -1,8 +1,9 @@
 /** The toolbox of this machine: finds the programs, runs them, and has what they said recorded. */
-import { access, constants, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, constants, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
+import { scratchFolder } from '../disk/owned-folder'
+import { claimGpu } from './gpu-lock'
 import { runProcess, type ProcessResult } from './process'
 import type { RawRecorder, ToolCall, Toolbox, ToolName } from './toolbox'
 
@@ -71,7 +72,7 @@ export function liveToolbox(recorder: RawRecorder | null): Toolbox {
       return result
     },
     async scratch() {
-      const path = await mkdtemp(join(tmpdir(), 'kernel-ladder-'))
+      const { path, remove } = await scratchFolder()
       return {
         path,
         async read(name, mostBytes) {
@@ -82,9 +83,10 @@ export function liveToolbox(recorder: RawRecorder | null): Toolbox {
           )
           return size <= mostBytes ? readFile(file, 'utf8') : null
         },
-        remove: () => rm(path, { recursive: true, force: true }),
+        remove,
       }
     },
+    claimGpu,
     // Tools run on the disk that sessions are kept on, so the file is written where it stays.
     async output(keptAt) {
       await rm(keptAt, { force: true })

@@ -114,7 +114,11 @@ export async function ncuVersion(
 }
 
 /** A temporary folder of its own: a lock file that another user left in the shared one stops ncu. */
-const temporaryIn = ({ path }: Scratch): Record<string, string> => ({ TMPDIR: path })
+const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
+  scratch ? { TMPDIR: scratch.path } : {}
+
+/** Without room for one ncu is tried all the same: what it then says is a reason for having no counters. */
+const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 
 /** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
 export async function probeNcu(
@@ -122,7 +126,7 @@ export async function probeNcu(
   ncu: string,
   runner: string,
 ): Promise<{ message: string; remedy?: string } | null> {
-  const scratch = await toolbox.scratch()
+  const scratch = await scratchOf(toolbox)
   try {
     const result = await toolbox.exec({
       tool: 'ncu',
@@ -146,15 +150,15 @@ export async function probeNcu(
       ? null
       : { message: 'ncu ran without an error, and reported no kernel.' }
   } finally {
-    await scratch.remove()
+    await scratch?.remove()
   }
 }
 
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
-  const scratch = await toolbox.scratch()
+  const scratch = await scratchOf(toolbox)
   const env = temporaryIn(scratch)
   // The deep pages are printed from the report, so there must be one.
-  const unkept = call.level === 'deep' ? `${scratch.path}/profile.ncu-rep` : null
+  const unkept = call.level === 'deep' && scratch ? `${scratch.path}/profile.ncu-rep` : null
   try {
     // One of an attempt that failed would stop ncu, which does not write over it.
     const kept = call.reportPath === null ? null : await toolbox.output(call.reportPath)
@@ -193,7 +197,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       unknownMetrics: unknownMetrics(said),
     }
   } finally {
-    await scratch.remove()
+    await scratch?.remove()
   }
 }
 

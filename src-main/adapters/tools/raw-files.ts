@@ -3,12 +3,13 @@
  * `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`. A stream of
  * more than 256 KiB (a page of a full report has megabytes) is kept gzipped, as `.stdout.txt.gz`.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import { errorCode, pathExists, readPlainBytes, readPlainFile } from '../disk/disk'
 import { outputLimitBytes } from './process'
 import { toolNames, type RawCall, type RawRecorder } from './toolbox'
 
@@ -56,9 +57,9 @@ async function writeStream(path: string, text: string): Promise<void> {
 
 /** Absent is empty; one that cannot be unpacked, or unfolds to more than a tool may print, is refused. */
 async function readStream(path: string): Promise<string> {
-  const plain = await readFile(path, 'utf8').catch(() => null)
+  const plain = await readPlainFile(path).catch(() => null)
   if (plain !== null) return plain
-  const packed = await readFile(`${path}.gz`).catch(() => null)
+  const packed = await readPlainBytes(`${path}.gz`).catch(() => null)
   if (packed === null) return ''
   try {
     return (await unzip(packed, { maxOutputLength: outputLimitBytes })).toString('utf8')
@@ -67,16 +68,56 @@ async function readStream(path: string): Promise<string> {
   }
 }
 
-/** Writes calls below `rawDir`. Longer paths must come first in `aliases`. */
-export function rawRecorder(rawDir: string, aliases: readonly PathAlias[]): RawRecorder {
+/** Calls of which a session keeps no raw output. */
+export interface LostOutput {
+  keys: string[]
+  why: string
+}
+
+export interface DiskRecorder extends RawRecorder {
+  /** What was recorded and is not in `rawDir`; null where nothing is missing. */
+  lostFrom(rawDir: string): Promise<LostOutput | null>
+}
+
+const whyLost = (error: unknown): string => {
+  const code = errorCode(error)
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? 'The disk was full.'
+    : `It could not be written (${code ?? String(error)}).`
+}
+
+/**
+ * Writes calls below `rawDir`. Longer paths must come first in `aliases`. Raw output backs what was
+ * measured and is no condition of it: what the disk refuses is told by `lostFrom`, and never thrown.
+ */
+export function rawRecorder(rawDir: string, aliases: readonly PathAlias[]): DiskRecorder {
+  const keys = new Set<string>()
+  let why = 'It was deleted while the run was under way.'
   return {
     async record(call: RawCall, stdout: string, stderr: string) {
       const base = rawPath(rawDir, call.key)
-      await mkdir(dirname(base), { recursive: true })
       const kept = { ...call, argv: call.argv.map((word) => aliasPaths(word, aliases)) }
-      await writeFile(`${base}.json`, `${JSON.stringify(kept, null, 2)}\n`)
-      await writeStream(`${base}.stdout.txt`, aliasPaths(stdout, aliases))
-      await writeStream(`${base}.stderr.txt`, aliasPaths(stderr, aliases))
+      keys.add(call.key)
+      try {
+        await mkdir(dirname(base), { recursive: true })
+        await writeStream(`${base}.stdout.txt`, aliasPaths(stdout, aliases))
+        await writeStream(`${base}.stderr.txt`, aliasPaths(stderr, aliases))
+        // Last, because a call is there when this file is.
+        await writeFile(`${base}.json`, `${JSON.stringify(kept, null, 2)}\n`)
+      } catch (error) {
+        why = whyLost(error)
+        const files = [
+          '.json',
+          ...['stdout', 'stderr'].flatMap((s) => [`.${s}.txt`, `.${s}.txt.gz`]),
+        ]
+        for (const file of files) await rm(`${base}${file}`, { force: true }).catch(() => undefined)
+      }
+    },
+    async lostFrom(folder) {
+      const lost: string[] = []
+      for (const key of keys)
+        if (!(await pathExists(`${rawPath(folder, key)}.json`))) lost.push(key)
+      return lost.length > 0 ? { keys: lost, why } : null
     },
   }
 }
@@ -90,7 +131,7 @@ export interface RawOutput {
 /** The kept output of a call, or null when the session has none under that key. */
 export async function readRaw(rawDir: string, key: string): Promise<RawOutput | null> {
   const base = rawPath(rawDir, key)
-  const json = await readFile(`${base}.json`, 'utf8').catch(() => null)
+  const json = await readPlainFile(`${base}.json`).catch(() => null)
   if (json === null) return null
   const parsed = RawCallFile.safeParse(parseJson(json))
   if (!parsed.success)

@@ -31,6 +31,7 @@ export function recordedToolbox(rawDir: string): Toolbox {
         read: () => Promise.resolve(null),
         remove: () => Promise.resolve(),
       }),
+    claimGpu: () => Promise.resolve({ state: 'held', lock: { release: () => undefined } }),
     output: (keptAt) => Promise.resolve({ path: keptAt, take: () => Promise.resolve() }),
   }
 }

@@ -2,6 +2,7 @@
  * The outside programs, behind one interface: run for real, or answered from a recording. What calls
  * them cannot tell the difference, so a replay goes through the same parsers and the same decisions.
  */
+import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
 
 export const toolNames = ['nvcc', 'runner', 'ncu', 'nvidia-smi', 'compute-sanitizer'] as const
@@ -28,7 +29,7 @@ export interface Scratch {
 export interface ToolOutput {
   /** What the tool is told; nothing is there before. */
   readonly path: string
-  /** Brings it to where it is kept. */
+  /** Brings it to where it is kept, if the tool has written it. */
   take(): Promise<void>
 }
 
@@ -43,6 +44,8 @@ export interface Toolbox {
   locate(tool: Exclude<ToolName, 'runner'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   scratch(): Promise<Scratch>
+  /** Takes the GPU for one run of this program alone. */
+  claimGpu(call: GpuClaimCall): Promise<GpuClaim>
   /** `keptAt`: where the file is to lie with the session. */
   output(keptAt: string): Promise<ToolOutput>
 }

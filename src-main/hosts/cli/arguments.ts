@@ -25,6 +25,8 @@ export interface RunOptions extends SizeOptions {
   out?: string
   timeout?: string
   flushL2?: boolean
+  /** `--no-wait` makes it false. */
+  wait: boolean
   json?: boolean
 }
 

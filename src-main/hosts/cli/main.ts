@@ -13,7 +13,15 @@ import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
-import { note, printError, printJson, printText, table } from './output'
+import {
+  checkOutput,
+  note,
+  outliveReaders,
+  printError,
+  printJson,
+  printText,
+  table,
+} from './output'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { runCommand } from './commands/run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
@@ -127,6 +135,7 @@ function program(finish: (code: number) => void): Command {
     )
     .option('--flush-l2', 'empty the L2 cache before each timed launch')
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
     .option(json, jsonText)
     .action(async (options: RunOptions) => finish(await runCommand(options)))
@@ -211,6 +220,7 @@ function program(finish: (code: number) => void): Command {
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option(json, jsonText)
     .action(async (options: SanitizeCommandOptions) => finish(await sanitizeCommand(options)))
   cli
@@ -229,6 +239,7 @@ async function main(): Promise<number> {
     await program((result) => {
       code = result
     }).parseAsync()
+    await checkOutput()
     return code
   } catch (error) {
     // Commander has printed its sentence already; help and --version are no errors.
@@ -244,10 +255,5 @@ async function main(): Promise<number> {
   }
 }
 
-// A reader that went away (`| head`) is no error, and changes no verdict.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit()
-  throw error
-})
-
+outliveReaders()
 process.exitCode = await main()

@@ -103,9 +103,12 @@ function innermostRange(cell: string): string | null {
   return ranges.at(-1)?.slice(domain.length).split(':').slice(0, -6).join(':') || null
 }
 
+/** 400 digits are Infinity, which no session can hold. */
+const isExtent = (count: number | undefined): count is number => Number.isSafeInteger(count)
+
 function parseExtent(cell: string): Extent | null {
   const [x, y, z] = cell.match(/\d+/g)?.map(Number) ?? []
-  return x === undefined || y === undefined || z === undefined ? null : [x, y, z]
+  return isExtent(x) && isExtent(y) && isExtent(z) ? [x, y, z] : null
 }
 
 const asNumber = (cell: string | undefined): number | null => {

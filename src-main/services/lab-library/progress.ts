@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { diskError, freeFolder, makeFolder } from '../../adapters/disk/disk'
+import { diskError, makeFolder } from '../../adapters/disk/disk'
 import type { Folders } from '../../adapters/machine/machine'
 import { LabAnswers, noAnswers } from '../../domain/labs/outcome'
 
@@ -24,9 +24,9 @@ export const attemptsDir = (folders: Folders, key: string): string =>
   join(progressDir(folders, key), 'attempts')
 
 /** `20261121-030507-1a2b`: sorts by time. */
-export function newAttemptFolder(folders: Folders, key: string): Promise<string> {
+export function newAttemptFolder(folders: Folders, key: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  return freeFolder(attemptsDir(folders, key), `${stamp}-${randomBytes(2).toString('hex')}`)
+  return join(attemptsDir(folders, key), `${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
 const fileOf = (folders: Folders, key: string): string =>

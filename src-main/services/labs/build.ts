@@ -19,7 +19,8 @@ const recordedArchitecture = '90'
 async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
   try {
     const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
-    return smOf(await queryDevice(compiler.toolbox, runner, null, compiler.signal))
+    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
+    return smOf(device)
   } catch {
     return null
   }

@@ -5,7 +5,7 @@
  */
 import type { Machine, Setup } from '../../adapters/machine/machine'
 import { sha256 } from '../../adapters/disk/build-cache'
-import { stageFolder } from '../../adapters/disk/disk'
+import { stageFolder } from '../../adapters/disk/staging'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readAttemptEvidence,
@@ -148,7 +148,7 @@ async function gatherLocal(
 ): Promise<Gathered> {
   const { signal } = options
   try {
-    const { session, missing } = await runPlan(lab.library, lab.plan, {
+    const { session, missing, unsaved } = await runPlan(lab.library, lab.plan, {
       assets: options.assets,
       machine: options.machine,
       out: sessionFolder(folder),
@@ -158,6 +158,7 @@ async function gatherLocal(
       signal,
     })
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
+    if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
     const own = rungOf(session, submissionId)
     const hung = own?.status === 'failed' && own.reason?.startsWith('Hung')
     const sanitized =
@@ -251,12 +252,13 @@ function outcomeOf(
 
 /**
  * Throws for what is no submission's fault and no lack of this machine, and when it is cancelled;
- * everything else is in the outcome. The attempt's folder appears whole or not at all.
+ * everything else is in the outcome. The attempt's folder appears whole or not at all, under the name of
+ * `out` or, where that is taken by then, a free one like it.
  */
 export async function checkLab(
   request: LabCheckRequest,
   options: LabCheckOptions,
-): Promise<LabAttempt> {
+): Promise<LabAttempt & { folder: string }> {
   const library = await readKernelLibrary(options.assets.kernelsDir)
   const lab = planLab(library, request.lab, request.source)
   const staged = await stageFolder(options.out)
@@ -274,8 +276,7 @@ export async function checkLab(
       request.source,
       gathered.evidence.sanitized as SanitizerVerdicts,
     )
-    await staged.commit()
-    return attempt
+    return { ...attempt, folder: await staged.commit() }
   } catch (error) {
     await staged.discard()
     throw error

@@ -1,6 +1,6 @@
 /** A student's desk: what the calls labs.* answer. */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Folders, Setup } from '../../adapters/machine/machine'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
@@ -269,15 +269,12 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
         ...progress,
         ...(keeps ? {} : { draft: source }),
       }))
-      const out = await newAttemptFolder(folders, ref)
       const runId = startRun(async (emit, signal) => {
-        const { outcome } = await checkLab(
+        const { outcome, folder } = await checkLab(
           { lab, source, answers, target },
-          { ...setup, appVersion, out, emit, signal },
+          { ...setup, appVersion, out: newAttemptFolder(folders, ref), emit, signal },
         )
-        return {
-          session: await attemptSession(folders, ref, out.split(/[\\/]/).pop() ?? '', outcome),
-        }
+        return { session: await attemptSession(folders, ref, basename(folder), outcome) }
       })
       return { runId }
     },

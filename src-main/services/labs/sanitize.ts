@@ -35,6 +35,7 @@ async function sanitizeOne(
         onProgress: () => undefined,
         signal,
         ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
+        ...(settings?.waitForGpu === undefined ? {} : { waitForGpu: settings.waitForGpu }),
       },
       {
         ladder: labLadderId(lab.id),

@@ -1,5 +1,5 @@
 /** Finds the tools and the GPU of a live run, or says in a sentence what is missing. */
-import { askDriver, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
+import { askDriver, normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { english } from '../../domain/messages/message'
@@ -41,13 +41,19 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 
+/** A GPU, and where in this machine it is: the one thing of it that no session keeps. */
+export interface OfferedGpu {
+  device: Device
+  pciBusId: string
+}
+
 /** The GPU that CUDA offers to the runner: asked of CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
 export async function queryDevice(
   toolbox: Toolbox,
   runner: string,
   driver: NvidiaSmi | null,
   signal: AbortSignal,
-): Promise<Device> {
+): Promise<OfferedGpu> {
   const events: RunnerEvent[] = []
   const result = await runRunner(
     toolbox,
@@ -68,7 +74,7 @@ export async function queryDevice(
       english('tools.checkVisible'),
     )
   }
-  return toDevice(event, driver)
+  return { device: toDevice(event, driver), pciBusId: normalizePciBusId(event.pciBusId) }
 }
 
 function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {

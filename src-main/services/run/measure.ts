@@ -1,6 +1,7 @@
 /**
  * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only
- * itself, the runner is started again with the rest.
+ * itself, the runner is started again with the rest. Where it cannot be, the GPU being gone say, the
+ * rungs that are left have not been run and what is known of the others stands.
  */
 import type { ProcessResult } from '../../adapters/tools/process'
 import {
@@ -12,7 +13,13 @@ import {
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { english, message } from '../../domain/messages/message'
-import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import {
+  inputError,
+  KernelLadderError,
+  missingError,
+  toErrorShape,
+  type ErrorShape,
+} from '../../domain/errors'
 import { gflops, type Problem } from '../../domain/task/problem'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Launch, Timing, Verify } from '../../domain/session/session'
@@ -23,7 +30,14 @@ export interface Measured {
   /** What it launches; absent where the runner could not see it. */
   launches?: Launch[]
   /** Set when it did not come to a timing. */
-  trouble?: { status: 'failed' | 'unsupported'; reason: string }
+  trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: string }
+}
+
+export interface MeasureOutcome {
+  /** What is known of each rung; rungs that were not reached before a cancel are absent. */
+  rungs: Map<string, Measured>
+  /** Why the runner could not go on, where some rungs had come to an end before. */
+  halted: ErrorShape | null
 }
 
 export interface MeasureRequest {
@@ -49,147 +63,214 @@ export interface MeasureRequest {
   onMeasured: (rung: string, measured: Measured) => void
   /** What the GPU reaches at best, measured once, before the first rung. */
   onCeilings: (ceilings: Ceilings) => void
+  /** An event that the runner cannot have sent while it was at this rung was passed over. */
+  onOutOfTurn: (rung: string) => void
 }
+
+/** What the runner is at: its last `start`. */
+type At = { rung: string; stage: RunnerStage } | null
 
 interface Attempt {
   result: ProcessResult
   /** What the runner was at when it ended. */
-  at: { rung: string; stage: string } | null
+  at: At
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
 
-/** What is known of each rung; rungs that were not reached before a cancel are absent. */
-export async function measure(request: MeasureRequest): Promise<Map<string, Measured>> {
-  const { toolbox, runner, problem, signal } = request
+export async function measure(request: MeasureRequest): Promise<MeasureOutcome> {
+  const { signal } = request
   const done = new Map<string, Measured>()
   const settle = (rung: string, measured: Measured): void => {
     if (done.has(rung)) return
     done.set(rung, measured)
     request.onMeasured(rung, measured)
   }
-  const fail = (rung: string, reason: string, verify: Verify | null): void =>
-    settle(rung, { verify, timing: null, trouble: { status: 'failed', reason } })
+  const openRungs = (): BuiltRung[] => request.rungs.filter(({ id }) => !done.has(id))
 
-  for (let attemptNumber = 1; !signal.aborted; attemptNumber += 1) {
-    const reference = request.rungs.find(({ id }) => id === request.reference)
-    const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
-    const open = request.rungs.filter(({ id }) => !done.has(id))
-    if (open.length === 0) break
-    // A rung that is a reference must be loaded in each attempt, also when its own time is known.
-    const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
-    const verified = new Map<string, Verify>()
-
-    const attempt = await runOnce(
-      toolbox,
-      {
-        key: `${request.key ?? 'runner/measure'}-${attemptNumber}`,
-        file: runner,
-        args: measureArgs({
-          problem,
-          ownerPid: toolbox.ownerPid,
-          seed: request.seed,
-          flushL2: request.flushL2,
-          ceilings: attemptNumber === 1 && request.key === undefined,
-          ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
-          reference: referenceUsable ? reference.id : null,
-          rungs: loaded,
-        }),
-        idleMs: request.idleMs,
-        signal,
-      },
-      (event) => {
-        switch (event.event) {
-          case 'start':
-            request.onStart(event.rung, event.stage)
-            break
-          case 'verify': {
-            const { event: _event, rung, worstToleranceRatio: _ratio, ...verify } = event
-            verified.set(rung, verify)
-            if (verify.passed) request.onVerified(rung)
-            else settle(rung, { verify, timing: null })
-            break
-          }
-          case 'timing':
-            settle(event.rung, {
-              verify: verified.get(event.rung) ?? null,
-              timing: toTiming(event, problem, event.rung === request.reference),
-            })
-            break
-          // It comes behind the rung's timing, so that a mishap in looking never costs the time.
-          case 'launches': {
-            const measured = done.get(event.rung)
-            if (measured && event.kernels.length > 0)
-              measured.launches = event.kernels.map(toLaunch)
-            break
-          }
-          case 'ceilings': {
-            const { event: _event, ...ceilings } = event
-            request.onCeilings(ceilings)
-            break
-          }
-          case 'unsupported':
-            settle(event.rung, {
-              verify: null,
-              timing: null,
-              trouble: { status: 'unsupported', reason: event.reason },
-            })
-            break
-          case 'failed':
-            fail(event.rung, event.reason, verified.get(event.rung) ?? null)
-            break
-          default:
-            break
-        }
-      },
-    )
-    if (attempt.result.outcome === 'cancelled') break
-    throwIfHopeless(attempt)
-    const stillOpen = request.rungs.filter(({ id }) => !done.has(id))
-    if (stillOpen.length === 0) break
-    const culprit = attempt.at && !done.has(attempt.at.rung) ? attempt.at : null
-    if (culprit)
-      fail(
-        culprit.rung,
-        causeOf(attempt.result, culprit.stage, request.idleMs),
-        verified.get(culprit.rung) ?? null,
-      )
-    else if (stillOpen.length === open.length)
-      throw new KernelLadderError(
-        'failed',
-        `The runner ended before it reached a rung: ${tail(attempt.result)}`,
-        'Run `kernel-ladder doctor`; the raw output is kept with the session.',
-      )
+  try {
+    for (let number = 1; !signal.aborted && openRungs().length > 0; number += 1)
+      await attempt(request, number, done, settle)
+    return { rungs: done, halted: null }
+  } catch (error) {
+    // Before the first rung there is nothing to keep.
+    if (done.size === 0) throw error
+    const halted = toErrorShape(error)
+    const reason = english('records.runnerLost', { why: halted.message })
+    for (const { id } of openRungs())
+      settle(id, { verify: null, timing: null, trouble: { status: 'not-run', reason } })
+    return { rungs: done, halted }
   }
-  return done
 }
 
+/** One runner over the rungs that are open. Throws for what no restart can mend. */
+async function attempt(
+  request: MeasureRequest,
+  number: number,
+  done: ReadonlyMap<string, Measured>,
+  settle: (rung: string, measured: Measured) => void,
+): Promise<void> {
+  const { problem, signal } = request
+  const reference = request.rungs.find(({ id }) => id === request.reference)
+  const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
+  const open = request.rungs.filter(({ id }) => !done.has(id))
+  // A rung that is a reference must be loaded in each attempt, also when its own time is known.
+  const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
+  const verified = new Map<string, Verify>()
+  const fail = (rung: string, reason: string): void =>
+    settle(rung, {
+      verify: verified.get(rung) ?? null,
+      timing: null,
+      trouble: { status: 'failed', reason },
+    })
+  const ceilings = number === 1 && request.key === undefined
+
+  /** A rung's own code shares the runner's process: what it may have said in the runner's place does not count. */
+  const isInTurn = (event: RunnerEvent, at: At): boolean => {
+    switch (event.event) {
+      case 'start':
+        return loaded.some(({ id }) => id === event.rung)
+      case 'verify':
+        return at?.rung === event.rung && at.stage === 'verify'
+      case 'timing':
+        return (
+          at?.rung === event.rung &&
+          at.stage === 'time' &&
+          verified.get(event.rung)?.passed === true
+        )
+      case 'launches':
+        return at?.rung === event.rung && at.stage === 'time' && done.has(event.rung)
+      case 'unsupported':
+        return at?.rung === event.rung
+      case 'failed':
+        // The reference is launched beside the rung that is being timed.
+        return at?.rung === event.rung || (at !== null && event.rung === reference?.id)
+      case 'ceilings':
+        return ceilings && at === null
+      default:
+        return true
+    }
+  }
+
+  const ended = await runOnce(
+    request.toolbox,
+    {
+      key: `${request.key ?? 'runner/measure'}-${number}`,
+      file: request.runner,
+      args: measureArgs({
+        problem,
+        ownerPid: request.toolbox.ownerPid,
+        seed: request.seed,
+        flushL2: request.flushL2,
+        ceilings,
+        ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
+        reference: referenceUsable ? reference.id : null,
+        rungs: loaded,
+      }),
+      idleMs: request.idleMs,
+      signal,
+    },
+    (event, at) => {
+      if (!isInTurn(event, at)) {
+        if (at) request.onOutOfTurn(at.rung)
+        return false
+      }
+      switch (event.event) {
+        case 'start':
+          request.onStart(event.rung, event.stage)
+          break
+        case 'verify': {
+          const { event: _event, rung, worstToleranceRatio: _ratio, ...verify } = event
+          verified.set(rung, verify)
+          if (verify.passed) request.onVerified(rung)
+          else settle(rung, { verify, timing: null })
+          break
+        }
+        case 'timing':
+          settle(event.rung, {
+            verify: verified.get(event.rung) ?? null,
+            timing: toTiming(event, problem, event.rung === request.reference),
+          })
+          break
+        // It comes behind the rung's timing, so that a mishap in looking never costs the time.
+        case 'launches': {
+          const measured = done.get(event.rung)
+          if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
+          break
+        }
+        case 'ceilings': {
+          const { event: _event, ...reached } = event
+          request.onCeilings(reached)
+          break
+        }
+        case 'unsupported':
+          settle(event.rung, {
+            verify: null,
+            timing: null,
+            trouble: { status: 'unsupported', reason: event.reason },
+          })
+          break
+        case 'failed':
+          fail(event.rung, event.reason)
+          break
+        default:
+          break
+      }
+      return true
+    },
+  )
+  if (ended.result.outcome === 'cancelled') return
+  throwIfHopeless(ended, done.size > 0)
+  const stillOpen = open.filter(({ id }) => !done.has(id))
+  if (stillOpen.length === 0) return
+  if (ended.at && !done.has(ended.at.rung))
+    fail(ended.at.rung, causeOf(ended.result, ended.at.stage, request.idleMs))
+  else if (stillOpen.length === open.length)
+    throw new KernelLadderError(
+      'failed',
+      `The runner ended before it reached a rung: ${
+        ended.result.outcome === 'idle'
+          ? `no word of it for ${Math.round(request.idleMs / 1000)} s`
+          : (ended.error?.message ?? tail(ended.result))
+      }`,
+      done.size > 0
+        ? english('tools.resetGpu')
+        : 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
+    )
+}
+
+/** `onEvent` is told what the runner was at, and says whether the event counts. */
 async function runOnce(
   toolbox: Toolbox,
   call: Parameters<typeof runRunner>[1],
-  onEvent: (event: RunnerEvent) => void,
+  onEvent: (event: RunnerEvent, at: At) => boolean,
 ): Promise<Attempt> {
   let at: Attempt['at'] = null
   let error: Attempt['error'] = null
   const result = await runRunner(toolbox, call, (event) => {
+    if (!onEvent(event, at)) return
     if (event.event === 'start') at = { rung: event.rung, stage: event.stage }
     if (event.event === 'error') error = event
-    onEvent(event)
   })
   return { result, at, error }
 }
 
-/** Failures that no restart can mend. */
-function throwIfHopeless({ result, error }: Attempt): void {
+/** Failures that no restart can mend. `begun`: a rung had been measured on this GPU before. */
+function throwIfHopeless({ result, error }: Attempt, begun: boolean): void {
   if (result.outcome === 'not-found')
     throw new KernelLadderError(
       'failed',
       `The runner could not be started: ${result.stderr}`.trim(),
     )
-  if (result.outcome !== 'exited' || !error) return
+  if (result.outcome !== 'exited' || result.exitCode === 0 || !error) return
   if (error.kind === 'out-of-memory')
-    throw inputError(error.message, 'Choose a smaller size with --size, or --m, --n and --k.')
+    throw begun
+      ? missingError(error.message, english('tools.resetGpu'))
+      : inputError(error.message, 'Choose a smaller size with --size, or --m, --n and --k.')
   if (error.kind === 'no-device')
-    throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
+    throw missingError(
+      error.message,
+      begun ? english('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
+    )
   if (result.exitCode === 2)
     throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
 }

@@ -17,6 +17,7 @@ import { sessionSchemaVersion } from '../../domain/session/session'
 import { buildRung, buildRunner, inParallel } from './build'
 import { openCompiler, type Bench, type Compiler } from './compiler'
 import { architectureFor, queryDevice, queryDriver, smOf } from './device'
+import { inTurn, isShared } from './gpu-turn'
 import { measure } from './measure'
 import type { RunPlan } from './plan'
 import { refuseImpossible } from './refused-parameters'
@@ -47,6 +48,8 @@ export interface RunSettings {
   idleSeconds: number
   /** Waits between the tries to profile while another tool holds the counters. */
   busyWaitsMs: readonly number[]
+  /** false: a GPU that another run uses is an error, and is not waited for. */
+  waitForGpu: boolean
 }
 
 export const defaultSettings: RunSettings = {
@@ -54,13 +57,14 @@ export const defaultSettings: RunSettings = {
   flushL2: false,
   idleSeconds: 60,
   busyWaitsMs: [3000, 10_000],
+  waitForGpu: true,
 }
 
 export interface RunOutcome {
   session: Session
   /** What the deep level knows, by rung; kept beside session.json. */
   deep: Map<string, DeepProfile>
-  /** Counters were asked for and this machine cannot give them. */
+  /** This machine cannot give the counters that were asked for, or lost its GPU on the way. */
   missing: ErrorShape | null
 }
 
@@ -86,7 +90,7 @@ export async function runLadder(
   const compiler = await openCompiler(environment, environment.includes, signal)
   const driver = await queryDriver(toolbox, signal)
   const runner = await buildRunner(compiler, environment.runnerSources)
-  const device = await queryDevice(toolbox, runner, driver, signal)
+  const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
   const reference = plan.reference
   const measuredRungs =
@@ -129,22 +133,58 @@ export async function runLadder(
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
   )
-  const ceilings = await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
-  if (ceilings) session.ceilings = ceilings
-  await verifyFurther({ toolbox, runner, plan, settings, states, signal })
-  const profiled = await profileAll({
-    toolbox,
-    runner,
-    plan,
-    device,
-    seed: settings.seed,
-    idleSeconds: settings.idleSeconds,
-    busyWaitsMs: settings.busyWaitsMs,
-    reportPath: environment.reportPath,
-    states,
-    emit,
-    signal,
-  })
+  const warn = (sentence: string): void => {
+    if (session.warnings.includes(sentence)) return
+    session.warnings.push(sentence)
+    emit({ type: 'log', level: 'warning', message: sentence })
+  }
+  const gpu = { name: device.name, pciBusId }
+  const onGpu = async (): Promise<{
+    halted: ErrorShape | null
+    profiled: ProfileOutcome | null
+  }> => {
+    const onOutOfTurn = (rung: string): void => warn(english('records.outOfTurn', { rung }))
+    const shared = await isShared({ toolbox, gpu, signal }, 'before')
+    const measured = await measureAll(
+      { toolbox, runner, plan, settings, states, signal, onOutOfTurn },
+      emit,
+      publish,
+    )
+    if (measured.ceilings) session.ceilings = measured.ceilings
+    if (shared || (await isShared({ toolbox, gpu, signal }, 'after')))
+      warn(english('records.gpuShared'))
+    const halted =
+      measured.halted ??
+      (await verifyFurther({ toolbox, runner, plan, settings, states, signal, onOutOfTurn }))
+    if (halted) {
+      warn(english('records.halted', { why: whole(halted) }))
+      return { halted, profiled: null }
+    }
+    const profiled = await profileAll({
+      toolbox,
+      runner,
+      plan,
+      device,
+      seed: settings.seed,
+      idleSeconds: settings.idleSeconds,
+      busyWaitsMs: settings.busyWaitsMs,
+      reportPath: environment.reportPath,
+      states,
+      emit,
+      signal,
+    })
+    return { halted, profiled }
+  }
+  const { halted, profiled } = await inTurn(
+    {
+      toolbox,
+      gpu,
+      wait: settings.waitForGpu,
+      signal,
+      onNotice: (message) => emit({ type: 'log', level: 'warning', message }),
+    },
+    onGpu,
+  )
 
   session.rungs = plan.rungs.map(({ rung }) => publish(states.get(rung.id)!, profiled))
   session.elapsedSeconds = (performance.now() - started) / 1000
@@ -161,7 +201,7 @@ export async function runLadder(
   if (trouble)
     session.warnings.push(
       english('records.noCounters', {
-        why: [trouble.message, trouble.remedy].filter(Boolean).join(' '),
+        why: whole(trouble),
       }),
     )
   session.warnings.push(...(profiled?.deepTroubles ?? []))
@@ -182,9 +222,15 @@ export async function runLadder(
           message: trouble.message,
           ...(trouble.remedy ? { remedy: trouble.remedy } : {}),
         }
-      : null,
+      : halted?.kind === 'missing'
+        ? halted
+        : null,
   }
 }
+
+/** A trouble with its remedy, for a session to keep; what a tool said may have no full stop. */
+const whole = ({ message, remedy }: { message: string; remedy?: string | undefined }): string =>
+  remedy === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${remedy}`
 
 const referenceTrouble = (state: RungState | undefined): string =>
   state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
@@ -224,16 +270,21 @@ async function buildAll(
   })
 }
 
+interface MeasureStage {
+  toolbox: Toolbox
+  runner: string
+  plan: RunPlan
+  settings: RunSettings
+  states: ReadonlyMap<string, RungState>
+  signal: AbortSignal
+  onOutOfTurn: (rung: string) => void
+}
+
 async function measureAll(
-  toolbox: Toolbox,
-  runner: string,
-  plan: RunPlan,
-  settings: RunSettings,
-  states: ReadonlyMap<string, RungState>,
+  { toolbox, runner, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
   emit: (event: RunEvent) => void,
   publish: Publish,
-  signal: AbortSignal,
-): Promise<Ceilings | null> {
+): Promise<{ ceilings: Ceilings | null; halted: ErrorShape | null }> {
   let ceilings: Ceilings | null = null
   const ready = [...states.values()].flatMap(({ planned, build }) =>
     build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
@@ -241,7 +292,7 @@ async function measureAll(
   let done = 0
   const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.length })
   step()
-  await measure({
+  const { halted } = await measure({
     toolbox,
     runner,
     problem: plan.problem,
@@ -251,6 +302,7 @@ async function measureAll(
     flushL2: settings.flushL2,
     idleMs: settings.idleSeconds * 1000,
     signal,
+    onOutOfTurn,
     onCeilings: (reached) => {
       ceilings = reached
     },
@@ -272,7 +324,7 @@ async function measureAll(
         stage: measured.timing ? 'time' : 'verify',
         state: measured.timing
           ? 'done'
-          : measured.trouble?.status === 'unsupported'
+          : measured.trouble && measured.trouble.status !== 'failed'
             ? 'skipped'
             : 'failed',
       })
@@ -280,5 +332,5 @@ async function measureAll(
       step()
     },
   })
-  return ceilings
+  return { ceilings, halted }
 }

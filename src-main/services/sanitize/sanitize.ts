@@ -30,6 +30,7 @@ import {
 import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
 import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
+import { inTurn } from '../run/gpu-turn'
 import { planRun, type PlannedRung } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 
@@ -42,6 +43,8 @@ export interface SanitizeEnvironment extends Bench {
   signal: AbortSignal
   /** Seconds that one process of compute-sanitizer may take for each of its rungs. */
   secondsARung?: number
+  /** false: a GPU that another run uses is an error, and is not waited for. */
+  waitForGpu?: boolean
 }
 
 /** racecheck slows a kernel down a hundredfold and more; a rung at the default size takes seconds. */
@@ -81,7 +84,7 @@ export async function sanitize(
   const compiler = await openCompiler(environment, environment.includes, signal)
   const driver = await queryDriver(toolbox, signal)
   const runner = await buildRunner(compiler, environment.runnerSources)
-  const device = await queryDevice(toolbox, runner, driver, signal)
+  const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
   const built = new Map<string, BuildOutcome | { unsupported: string }>()
   await inParallel(rungs, async ({ rung, source }) => {
@@ -116,11 +119,20 @@ export async function sanitize(
     total: ready.length * request.tools.length,
   })
   const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
-  for (const tool of request.tools)
-    checks.set(
-      tool,
-      ready.length > 0 && !signal.aborted ? await checker.check(tool, ready) : new Map(),
-    )
+  await inTurn(
+    {
+      toolbox,
+      gpu: { name: device.name, pciBusId },
+      wait: environment.waitForGpu ?? true,
+      signal,
+      onNotice: (notice) =>
+        onProgress({ stage: 'check', done: 0, total: 0, tool: null, rung: null, notice }),
+    },
+    async () => {
+      for (const tool of request.tools)
+        if (ready.length > 0 && !signal.aborted) checks.set(tool, await checker.check(tool, ready))
+    },
+  )
 
   return {
     schema: sanitizeReportVersion,
@@ -304,6 +316,8 @@ function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEve
       `compute-sanitizer could not be started: ${result.stderr}`.trim(),
       remedies.sanitizer,
     )
+  // A runner that came to its end had no error; what says so then is a rung's.
+  if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return
   if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')

@@ -182,7 +182,7 @@ export async function replay(
     },
     plan,
     { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
-    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [] },
+    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
     emitWanted,
     signal,
   )

@@ -193,6 +193,14 @@ describe('a table that is cut off', () => {
     expect(notes).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
   })
 
+  it('does not take a grid that no number holds', () => {
+    const { launches, notes } = parseNcuRawCsv(
+      twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
+    )
+    expect(launches.map(({ id }) => id)).not.toContain(0)
+    expect(notes).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
+  })
+
   it('in its header gives nothing and says so', () => {
     const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
     expect(launches).toEqual([])

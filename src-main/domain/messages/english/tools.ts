@@ -39,6 +39,14 @@ export const tools = {
   noGpuFound: 'No NVIDIA GPU was found.',
   noGpuUsable: 'CUDA offers no usable GPU: {text}',
   checkVisible: 'Check the driver and CUDA_VISIBLE_DEVICES (`nvidia-smi`, `kernel-ladder doctor`).',
+  resetGpu:
+    'See whether `nvidia-smi` still lists the GPU, and what holds its memory; reset it (`nvidia-smi --gpu-reset`, as administrator) or reboot, then run the rungs that are left.',
+  gpuInUse: '{gpu} is in use by process {pid} of {user}, since {since}.',
+  gpuInUseBySilent: '{gpu} is in use by a process that does not say who it is.',
+  waitingForGpu: '{why} Waiting for it to end.',
+  waitYourself: 'Wait until it has ended, or run without --no-wait.',
+  gpuNotReserved:
+    '{gpu} could not be reserved ({text}); another run of this program may time at the same moment.',
 
   knownWith: 'an {gpu} (cc {computeCapability}) with ncu {version}',
 } as const

@@ -2,12 +2,12 @@
 import { resolve } from 'node:path'
 import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
 import { setUp } from '../../../adapters/machine/local-machine'
-import { inputError } from '../../../domain/errors'
+import { exitCodes, inputError } from '../../../domain/errors'
 import { importReport, type ImportResult } from '../../../services/import/import-report'
 import { importHtml } from '../../../services/import/import-html'
 import { appVersion } from '../../../services/version'
 import { describeSession } from '../describe/describe-ladder'
-import { note, printJson, printText } from '../output'
+import { note, printError, printJson, printText } from '../output'
 import { sessionDocument } from './run-command'
 
 export interface ImportOptions {
@@ -24,13 +24,14 @@ export async function importCommand(file: string, options: ImportOptions): Promi
     store: machine.folders.sessions,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
   }
-  const { session, folder } = (await isHtmlFile(file))
+  const { session, folder, misplaced } = (await isHtmlFile(file))
     ? await importPage(file, options, place)
     : await importProfile(file, options, place)
   if (options.json) printJson(sessionDocument(session, folder))
   else printText(describeSession(session))
   note(`Saved in ${folder}`)
-  return 0
+  if (misplaced) printError(misplaced)
+  return misplaced ? exitCodes[misplaced.kind] : 0
 }
 
 interface Place {

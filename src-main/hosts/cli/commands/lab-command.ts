@@ -13,6 +13,7 @@ import {
   readShippedLabs,
 } from '../../../adapters/labs/library'
 import { readSubmission, startLab } from '../../../adapters/labs/work'
+import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
@@ -23,7 +24,7 @@ import { listLabs, openLab } from '../../../services/lab-library/library'
 import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
 import { describeOutcome } from '../describe/describe-lab'
-import { note, printJson, printText, table } from '../output'
+import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 
@@ -88,6 +89,7 @@ export interface LabCheckOptions {
   target: string
   timeout?: string
   out?: string
+  wait: boolean
   json?: boolean
 }
 
@@ -105,30 +107,32 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
     lab.lab,
     options.answers === undefined ? undefined : resolve(options.answers),
   )
-  const out =
-    options.out === undefined
-      ? await newAttemptFolder(
-          setup.machine.folders,
-          isShipped(setup, lab) ? lab.id : `own:${lab.id}`,
-        )
-      : resolve(options.out)
-  const { outcome } = await checkLab(
+  const asked = options.out === undefined ? null : resolve(options.out)
+  if (asked !== null) await refuseTaken(asked)
+  const { outcome, folder } = await checkLab(
     { lab, ...submission, target: options.target },
     {
       ...setup,
       appVersion,
-      out,
-      ...(options.timeout === undefined
-        ? {}
-        : { settings: { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) } }),
+      out:
+        asked ??
+        newAttemptFolder(setup.machine.folders, isShipped(setup, lab) ? lab.id : `own:${lab.id}`),
+      settings: {
+        waitForGpu: options.wait,
+        ...(options.timeout === undefined
+          ? {}
+          : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
+      },
       emit: progressPrinter(),
       signal: abortOnStop('stopping; nothing of this attempt is kept.'),
     },
   )
-  if (options.json) printJson({ ...outcome, folder: out })
+  if (options.json) printJson({ ...outcome, folder })
   else printText(describeOutcome(outcome))
-  note(`Kept in ${out}`)
-  return outcomeExitCode(outcome)
+  note(`Kept in ${folder}`)
+  const misplaced = asked === null ? null : takenMeanwhile(asked, folder)
+  if (misplaced) printError(misplaced)
+  return misplaced ? exitCodes[misplaced.kind] : outcomeExitCode(outcome)
 }
 
 /** Shows every file of the lab, and asks; without a terminal only `--yes` is an answer. */

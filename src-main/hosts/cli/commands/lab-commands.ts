@@ -34,6 +34,7 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--answers <file>', 'predictions and answers; answers.yaml beside the submission')
     .option('--target <target>', 'local, or recorded for the shipped outcome', 'local')
     .option('--timeout <seconds>', 'code without progress for so long counts as hung (60)')
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'keep the attempt in this folder, which must not exist')
     .option(...json)
     .action(async (id: string, options: LabCheckOptions) =>

@@ -30,6 +30,7 @@ export interface SanitizeCommandOptions extends SizeOptions {
   param?: string[]
   dtype?: string
   timeout?: string
+  wait: boolean
   json?: boolean
 }
 
@@ -69,18 +70,21 @@ export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<
   let said = ''
   const report = await sanitizeLive(await setUp(), request, {
     signal: abortOnStop('stopping; what was checked is printed.'),
+    waitForGpu: options.wait,
     ...(options.timeout === undefined
       ? {}
       : { secondsARung: wholeNumber(options.timeout, '--timeout', 86_400) }),
-    onProgress: ({ stage, tool, rung, done, total }) => {
+    onProgress: ({ stage, tool, rung, done, total, notice }) => {
       const line =
-        stage === 'prepare'
-          ? 'Looking at the machine…'
-          : stage === 'build'
-            ? `  build ${done}/${total} ${rung ?? ''}`
-            : rung === null
-              ? ''
-              : `  ${tool ?? ''} ${done}/${total} ${rung}`
+        notice !== undefined
+          ? `warning: ${notice}`
+          : stage === 'prepare'
+            ? 'Looking at the machine…'
+            : stage === 'build'
+              ? `  build ${done}/${total} ${rung ?? ''}`
+              : rung === null
+                ? ''
+                : `  ${tool ?? ''} ${done}/${total} ${rung}`
       if (line !== '' && line !== said) note(line)
       said = line
     },
