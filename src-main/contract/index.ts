@@ -9,6 +9,7 @@ import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Dtype, Problem } from '../domain/task/problem'
+import { TargetText } from '../domain/target/targets'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
@@ -72,12 +73,7 @@ export const RunRequest = z.object({
   /** Type of the inputs; the ladder's own where absent. */
   dtype: Dtype.optional(),
   params: Parameters.default({}),
-  /** `local`, `recorded`, `recorded:<name>`, or `static:<gpu>`: built for a GPU of the table, not run. */
-  target: z
-    .string()
-    .regex(
-      /^(local|recorded(:[A-Za-z0-9][A-Za-z0-9_.-]{0,119})?|static:[a-z0-9][a-z0-9_-]{0,39})$/,
-    ),
+  target: TargetText,
   profile: ProfileLevel.default('card'),
   /** A copy that is being edited, run as a rung after the one that it was copied from. */
   draft: DraftId.optional(),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
 import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
+import { LabTarget } from '../domain/target/targets'
 import { Problem } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
 
@@ -142,7 +143,7 @@ export const labCalls = {
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /** Goes on as a run: its events, its cancelling, its end with the session; the attempt is then in the view. */
   'labs.check': {
-    input: one.extend({ source: Source, target: z.enum(['local', 'recorded']) }),
+    input: one.extend({ source: Source, target: LabTarget }),
     output: z.object({ runId: z.string() }),
   },
   'labs.attempt': {

@@ -1,10 +1,19 @@
 /** The line a session has in a list, the same from a folder and from a report. */
-import type { Session } from '../domain/session/session'
+import { kindOf } from '../domain/target/targets'
+import { problemOf, type Session } from '../domain/session/session'
 import type { SessionSummary } from './index'
 
-/** What was built here without a GPU is listed among the runs of this machine. */
-export const listedKind = ({ target }: Session): SessionSummary['kind'] =>
-  target.kind === 'static' ? 'live' : target.kind
+/** The part of the list that a session stands in. */
+export const listedKind = ({ target }: Session): SessionSummary['kind'] => kindOf(target).listed
+
+type Listed = Pick<SessionSummary, 'kind'>
+
+/** Made by a run on this machine. */
+export const isOwnRun = ({ kind }: Listed): boolean => kind === 'live'
+/** Ships with the program. */
+export const isRecording = ({ kind }: Listed): boolean => kind === 'recorded'
+/** Came from a file: of ncu, or of a report. */
+export const isImport = ({ kind }: Listed): boolean => kind === 'imported'
 
 export const summaryOf = (
   ref: string,
@@ -20,7 +29,7 @@ export const summaryOf = (
   createdAt: session.createdAt,
   ladder: { id: session.ladder.id, title: session.ladder.title },
   problem: session.problem,
-  ...(session.target.kind === 'imported' ? { noProblem: true } : {}),
+  ...(problemOf(session) === null ? { noProblem: true } : {}),
   deviceName: session.device?.name ?? null,
   profile: session.settings.profile,
   rungCount: session.rungs.length,

@@ -15,9 +15,12 @@ import type {
   RunMessage,
   SessionSummary,
 } from '../contract'
+import { recordedRef } from '../contract/session-ref'
+import { isOwnRun } from '../contract/session-summary'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
-import { startRun } from './start-run'
+import { can, type Target } from '../domain/target/targets'
+import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
 import { resolveLadder } from './run/plan'
@@ -260,17 +263,15 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
 }
 
 /** A session without a GPU has no times to open with. */
-const isReadableLive = ({ kind, damaged, deviceName }: SessionSummary): boolean =>
-  kind === 'live' && damaged === undefined && deviceName !== null
+const isReadableLive = (summary: SessionSummary): boolean => {
+  const { damaged, deviceName } = summary
+  return isOwnRun(summary) && damaged === undefined && deviceName !== null
+}
 
 /** null for a folder outside the store, where a run was saved whose store refused it: no ref leads there. */
-const refOf = (
-  target: { kind: string; name: string },
-  folder: string,
-  store: string,
-): string | null =>
-  target.kind === 'recorded'
-    ? `recorded:${target.name}`
+const refOf = (target: Target, folder: string, store: string): string | null =>
+  can(target).replays
+    ? recordedRef(target.name)
     : dirname(folder) === resolve(store)
       ? basename(folder)
       : null

@@ -1,7 +1,7 @@
 /** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
 import type { Setup } from '../adapters/machine/machine'
 import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
-import { draftStore, newDraftId, type DraftStore } from '../adapters/sessions/draft-store'
+import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import {
   readKernelLibrary,
   readSharedFiles,
@@ -64,12 +64,12 @@ const declared = (
 
 /** The library for a request, which may name a draft. */
 export async function libraryFor(
-  library: KernelLibrary,
+  { assets, machine }: Setup,
   request: Pick<RunRequest, 'draft'>,
-  store: DraftStore,
 ): Promise<KernelLibrary> {
+  const library = await readKernelLibrary(assets.kernelsDir)
   if (request.draft === undefined) return library
-  const draft = await store.read(request.draft)
+  const draft = await draftStore(machine.folders.drafts).read(request.draft)
   if (!draft)
     throw inputError('The draft is not there any more.', 'Open the rung and edit a copy again.')
   return withCopy(library, draft)
@@ -167,7 +167,6 @@ export function createDrafts(
         ladder: draft.ladder,
         rungs: [draft.rung],
         params: {},
-        target: 'local',
         profile: 'none',
       })
       const planned = rungs[0]!

@@ -3,6 +3,7 @@ import { shallowRef } from 'vue'
 import type { CallOutput } from '../../src-main/contract'
 import type { LabBuildReport, LabView } from '../../src-main/contract/labs'
 import type { LabAnswers } from '../../src-main/domain/labs/outcome'
+import type { LabTarget } from '../../src-main/domain/target/targets'
 import { useClient } from '../client/current'
 import { loading, track, valueOf, type Loadable } from './loadable'
 import { useRunStore } from './run'
@@ -71,7 +72,7 @@ export const useLabsStore = defineStore('labs', () => {
     building.value = false
   }
 
-  async function check(ref: string, source: string, target: 'local' | 'recorded'): Promise<void> {
+  async function check(ref: string, source: string, target: LabTarget): Promise<void> {
     await flush()
     const started = await attempt(() => useClient().call('labs.check', { ref, source, target }))
     runId.value = started?.runId ?? null

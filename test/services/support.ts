@@ -11,12 +11,9 @@ import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import {
-  startRun,
-  runPlan,
-  type StartRunOptions,
-  type FinishedRun,
-} from '../../src-main/services/start-run'
+import { runPlan } from '../../src-main/services/targets/local'
+import type { StartRunOptions, FinishedRun } from '../../src-main/services/targets/saved-run'
+import { startRun } from '../../src-main/services/targets/start-run'
 import type { RunPlan } from '../../src-main/services/run/plan'
 
 export const root = join(import.meta.dirname, '..', '..')

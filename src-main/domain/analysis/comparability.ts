@@ -1,6 +1,7 @@
 /** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
 import { inEnglish, message, type AnyMessage, type Statement } from '../messages/message'
 import { problemLabel } from '../task/problem'
+import { can } from '../target/targets'
 import { problemOf, rungOf, type RungResult, type Session } from '../session/session'
 
 export interface Comparability {
@@ -99,7 +100,7 @@ export function comparability(a: Session, b: Session): Comparability {
       ? []
       : [message(`guard.${what}`, { a: left, b: right })]
   }
-  const imported = [a, b].filter(({ target }) => target.kind === 'imported')
+  const imported = [a, b].filter(({ target }) => !can(target).knowsRun)
   const unfinished = [a, b].filter(({ completion }) => completion !== 'complete')
   return {
     refusals: [

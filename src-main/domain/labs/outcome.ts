@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'
 import { MetricValue } from '../metrics/metrics'
-import { Build, Diagnostic, Target } from '../session/session'
+import { Build, Diagnostic } from '../session/session'
+import { Target } from '../target/targets'
 
 export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>

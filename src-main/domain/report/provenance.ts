@@ -2,6 +2,7 @@
 import type { templates } from '../messages/english'
 import { inEnglish, message, type Statement } from '../messages/message'
 import { problemLabel } from '../task/problem'
+import { can, kindOf } from '../target/targets'
 import { problemOf, type Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 
@@ -43,8 +44,8 @@ function parameterWords({ ladder }: Session): string[] {
 
 /** The command that makes this again: a run on such a GPU, or the import of the same file. */
 export function reproduceCommand(session: Session): string {
-  if (session.target.kind === 'imported')
-    return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
+  const again = kindOf(session.target).again(session.target.name)
+  if (again === null) return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
   const { ladder, problem, settings } = session
   const { m, n, k, alpha, beta } = problem
   const words = [
@@ -59,9 +60,8 @@ export function reproduceCommand(session: Session): string {
     ...(alpha === ladder.alpha ? [] : ['--alpha', `${alpha}`]),
     ...(beta === ladder.beta ? [] : ['--beta', `${beta}`]),
     ...parameterWords(session),
-    ...(session.target.kind === 'static'
-      ? ['--target', `static:${session.target.name}`]
-      : ['--profile', settings.profile]),
+    ...again,
+    ...(can(session.target).profiles ? ['--profile', settings.profile] : []),
     ...(settings.flushL2 ? ['--flush-l2'] : []),
   ]
   return words.map(quoted).join(' ')
@@ -117,9 +117,8 @@ function problemWords(session: Session): Statement {
   })
 }
 
-function originWords({ target: { kind, name } }: Session): Statement {
-  return kind === 'live' ? message('origin.live') : message(`origin.${kind}`, { name })
-}
+const originWords = ({ target: { kind, name } }: Session): Statement =>
+  message(`origin.${kind}`, { name })
 
 /** A session in a few words, for a heading. */
 export function headline(session: Session): Statement {
@@ -137,8 +136,7 @@ export function headline(session: Session): Statement {
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session
   // An import holds what ncu kept; what it was compiled and run with is not in there.
-  const ofRun = (value: Statement): Statement =>
-    session.target.kind === 'imported' ? unknown : value
+  const ofRun = (value: Statement): Statement => (can(session.target).knowsRun ? value : unknown)
   const seconds = session.elapsedSeconds.toFixed(1)
   return [
     { id: 'session', value: session.id },

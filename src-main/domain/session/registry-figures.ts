@@ -6,6 +6,7 @@ import { english } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
 import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
 import type { RungResult, Session } from './session'
+import { can } from '../target/targets'
 
 type Figures = Readonly<Record<string, MetricValue>>
 
@@ -72,7 +73,7 @@ function complete(level: ProfileLevel, rung: RungResult): Record<string, MetricV
  */
 export function withRegistry(session: Session): Session {
   const { target, settings } = session
-  if (target.kind === 'imported' || settings.profile === 'none') return session
+  if (!can(target).knowsRun || settings.profile === 'none') return session
   const whole = added(settings.profile)
   const lacks = ({ metrics }: RungResult): boolean =>
     Object.keys(metrics).length > 0 && whole.some(({ id }) => !metrics[id])

@@ -8,21 +8,11 @@ import { Device } from '../gpu/device'
 import { Ladder } from '../ladder/ladder'
 import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
+import { can, Target } from '../target/targets'
 import { Problem } from '../task/problem'
 import { Epilogue, Expectation, Identifier, Parameters } from '../ladder/rung'
 
 export const sessionSchemaVersion = 1
-
-/**
- * `imported`: read from a file of ncu; nothing of it was built, verified or timed by us. `static`: built
- * for a GPU of the table, on a machine without one; nothing of it was run.
- */
-export const Target = z.object({
-  kind: z.enum(['live', 'recorded', 'imported', 'static']),
-  /** `local`, the recording's name, the imported file's, or the GPU's as `--target static:` takes it. */
-  name: z.string(),
-})
-export type Target = z.infer<typeof Target>
 
 export const rungStatuses = ['ok', 'wrong', 'failed', 'unsupported', 'not-run'] as const
 export const RungStatus = z.enum(rungStatuses)
@@ -221,7 +211,7 @@ export type Session = z.infer<typeof Session>
 
 /** What was computed; an import does not know, and its `problem` only fills the place. */
 export const problemOf = ({ target, problem }: Session): Problem | null =>
-  target.kind === 'imported' ? null : problem
+  can(target).knowsRun ? problem : null
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)

@@ -2,6 +2,7 @@
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
+import { labTargets, LabTarget, targetUsage } from '../../domain/target/targets'
 import { dtypes, maxExtent, type Dtype } from '../../domain/task/problem'
 
 export interface SizeOptions {
@@ -100,6 +101,15 @@ export function parseParams(given: readonly string[]): Record<string, number> {
 const isLevel = (word: string): word is ProfileLevel =>
   profileLevels.some((level) => level === word)
 
+export function parseLabTarget(word: string): LabTarget {
+  const parsed = LabTarget.safeParse(word)
+  if (parsed.success) return parsed.data
+  throw inputError(
+    `--target ${JSON.stringify(word)} is not a target.`,
+    `Targets of a lab: ${labTargets.join(', ')}.`,
+  )
+}
+
 export function parseRunRequest(options: RunOptions): RunRequest {
   if (!isLevel(options.profile))
     throw inputError(
@@ -109,7 +119,7 @@ export function parseRunRequest(options: RunOptions): RunRequest {
   if (!RunRequest.shape.target.safeParse(options.target).success)
     throw inputError(
       `--target ${JSON.stringify(options.target)} is not a target.`,
-      'Targets: local, recorded, recorded:<name>, static:<gpu>.',
+      `Targets: ${targetUsage}.`,
     )
   if (!RunRequest.shape.ladder.safeParse(options.ladder).success)
     throw inputError(

@@ -7,6 +7,7 @@ import { problemLabel } from '../../domain/task/problem'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
+import { targetHelp } from '../../domain/target/targets'
 import { diagnose } from '../../services/machine/doctor'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
@@ -122,11 +123,7 @@ function program(finish: (code: number) => void): Command {
       'a rung parameter; may be given again',
       (word: string, words: string[] = []) => [...words, word],
     )
-    .option(
-      '--target <target>',
-      'local, recorded, recorded:<name>, or static:<gpu> to build without one',
-      'local',
-    )
+    .option('--target <target>', targetHelp, 'local')
     .option('--profile <level>', 'none, card, standard or deep', 'card')
     .option('--profile-skip <ids>', 'rungs to time and not to profile, separated by commas')
     .option(

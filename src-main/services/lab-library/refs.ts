@@ -12,9 +12,11 @@ import {
   readShippedLabs,
   type LabFolder,
 } from '../../adapters/labs/library'
+import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { faultSentence } from '../../domain/labs/lab'
 import type { LabOutcome } from '../../domain/labs/outcome'
+import { can } from '../../domain/target/targets'
 import { attemptsDir } from './progress'
 import { openLab } from './library'
 
@@ -82,7 +84,8 @@ export async function addLab(setup: Setup, folder: string): Promise<string> {
   return ref
 }
 
-const recordedMark = 'recorded:lab.'
+/** Of a shipped outcome, as the name of a recording. */
+const recordedMark = 'lab.'
 
 /** The session behind an attempt as a SessionRef; null where nothing was measured. */
 export async function attemptSession(
@@ -91,7 +94,8 @@ export async function attemptSession(
   id: string,
   { target }: LabOutcome,
 ): Promise<string | null> {
-  if (target.kind === 'recorded') return target.name === 'none' ? null : recordedMark + target.name
+  if (can(target).replays)
+    return target.name === 'none' ? null : recordedRef(recordedMark + target.name)
   return (await pathExists(sessionFolder(join(attemptsDir(folders, key), id))))
     ? `lab.${key.replace(':', '-')}.${id}`
     : null
@@ -102,8 +106,9 @@ export function labSessionFolder(
   { assets, machine: { folders } }: Setup,
   ref: string,
 ): string | null {
-  if (ref.startsWith(recordedMark))
-    return sessionFolder(join(assets.recordingsDir, 'labs', ref.slice(recordedMark.length)))
+  const recording = recordingOf(ref)
+  if (recording?.startsWith(recordedMark))
+    return sessionFolder(join(assets.recordingsDir, 'labs', recording.slice(recordedMark.length)))
   const [, key, id] = /^lab\.(.+)\.(\d{8}-\d{6}-[0-9a-f]{4}(?:-\d+)?)$/.exec(ref) ?? []
   return key === undefined || id === undefined
     ? null

@@ -21,21 +21,22 @@ import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/e
 import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
 import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
-import { rungOf, type Session, type Target } from '../../domain/session/session'
-import { runPlan } from '../start-run'
+import { rungOf, type Session } from '../../domain/session/session'
+import { can, parseTarget, type LabTarget, type Target } from '../../domain/target/targets'
+import { runPlan } from '../targets/local'
 import { remedies, smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
 import { replay } from '../sessions/recordings'
-import type { RunSettings } from '../run/run-ladder'
+import type { RunSettings } from '../run/measured-run'
 
 export interface LabCheckRequest {
   lab: LabFolder
   source: string
   answers: LabAnswers
-  target: 'local' | 'recorded'
+  target: LabTarget
 }
 
 export interface LabCheckOptions extends Setup {
@@ -263,9 +264,9 @@ export async function checkLab(
   const lab = planLab(library, request.lab, request.source)
   const staged = await stageFolder(options.out)
   try {
-    const gathered = await (request.target === 'local'
-      ? gatherLocal(request, lab, staged.path, options)
-      : gatherRecorded(request, lab, options))
+    const gathered = await (can(parseTarget(request.target)!).replays
+      ? gatherRecorded(request, lab, options)
+      : gatherLocal(request, lab, staged.path, options))
     const attempt = {
       answers: request.answers,
       outcome: outcomeOf(request.lab, request.source, request.answers, gathered),

@@ -23,6 +23,7 @@ import {
 import { inputError, toErrorShape } from '../../domain/errors'
 import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
 import { LabOutcome } from '../../domain/labs/outcome'
+import type { LabTarget } from '../../domain/target/targets'
 import { findLikenesses } from '../../domain/labs/similarity'
 import { trustPath } from '../lab-library/trust'
 
@@ -33,7 +34,7 @@ export interface GradeRequest {
   /** At a time; as many as there are GPUs unless given. More share a GPU, and disturb each other's times. */
   jobs?: number
   limits: Limits
-  target: 'local' | 'recorded'
+  target: LabTarget
   /** This program, as argv. */
   program: readonly string[]
 }

@@ -11,6 +11,7 @@ import type { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
+import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
 import { noAnswers } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build'
 import { checkLab } from './check'
@@ -73,7 +74,7 @@ const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): 
   )
 
 const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
-  attempts.some(({ status, target }) => status === 'passed' && target.kind === 'live')
+  attempts.some(({ status, target }) => status === 'passed' && isMeasuredNow(target))
 
 async function filesOf({ folder, files }: LabFolder): Promise<LabView['files']> {
   return Promise.all(
@@ -264,7 +265,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     'labs.check': async ({ ref, source, target }: CallInput<'labs.check'>) => {
       const lab = await usable(ref)
       // To look at a recorded outcome is not to take up its code.
-      const keeps = target === 'recorded' && codeOf(lab, sourceHash(source)) !== 'own'
+      const keeps = can(parseTarget(target)!).replays && codeOf(lab, sourceHash(source)) !== 'own'
       const { answers } = await changeProgress(folders, ref, (progress) => ({
         ...progress,
         ...(keeps ? {} : { draft: source }),

@@ -83,7 +83,6 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   const plan = planRun(own, {
     ladder: file.id,
     params: {},
-    target: 'local',
     profile: profileLevelOf(lab),
   })
   return {

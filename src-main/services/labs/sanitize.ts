@@ -8,7 +8,7 @@ import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
 import { sanitize } from '../sanitize/sanitize'
 import { labLadderId } from './plan'
-import type { RunSettings } from '../run/run-ladder'
+import type { RunSettings } from '../run/measured-run'
 
 export interface SanitizeOptions {
   machine: Machine

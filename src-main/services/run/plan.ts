@@ -130,7 +130,10 @@ export function checkSize(size: Pick<Problem, 'm' | 'n' | 'k'>): void {
       )
 }
 
-export function planRun(library: KernelLibrary, request: RunRequest): RunPlan {
+/** What a request asks for, wherever it is to be done. */
+export type PlanRequest = Omit<RunRequest, 'target'>
+
+export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   const file = findLadder(library, request.ladder)
   const entries = selectRungs(
     file.rungs.map((entry) => ({ id: entryId(entry), entry })),

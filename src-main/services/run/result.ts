@@ -79,7 +79,8 @@ function withoutCounters(
   return { ...metrics, ...derivedMetrics(measured.launches, device) }
 }
 
-function statusOf({
+/** `ok` where nothing says otherwise, and `not-run` before it was measured. */
+export function statusOf({
   build,
   measured,
   unsupported,

@@ -3,159 +3,80 @@
  * launch, which a stand-in for the CUDA runtime writes down, their occupancy and waves follow. Nothing is
  * run, verified or timed, and the session says so.
  */
-import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { probeLaunches } from '../../adapters/tools/launch-probe'
-import type { RunEvent } from '../../contract'
 import { english } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
-import type { Launch, RungResult, Session } from '../../domain/session/session'
-import { sessionSchemaVersion } from '../../domain/session/session'
-import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome } from './build'
-import { openCompiler, type Compiler } from './compiler'
-import { architectureFor, smOf } from './device'
+import type { Launch, RungResult } from '../../domain/session/session'
+import { buildLaunchProbe, type BuildOutcome } from './build'
+import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
-import { refuseImpossible } from './refused-parameters'
 import { allUnavailable } from './profile'
-import { describedRung } from './result'
-import type { RunEnvironment, RunIdentity, RunOutcome } from './run-ladder'
-
-export interface StaticEnvironment extends RunEnvironment {
-  /** probe/ of the kernel library, text by path. */
-  probeSources: ReadonlyMap<string, string>
-}
+import { describedRung, statusOf, type RungState } from './result'
+import { runStages, type Run, type RunOutcome } from './stages'
 
 type Launches = { launches: Launch[] } | { reason: string }
 
-export async function buildForGpu(
-  environment: StaticEnvironment,
-  plan: RunPlan,
-  identity: RunIdentity,
+/** `probeSources`: probe/ of the kernel library, text by path. */
+export const buildForGpu = (
+  run: Run,
   gpu: BuildGpu,
-  emit: (event: RunEvent) => void,
-  signal: AbortSignal,
-): Promise<RunOutcome> {
-  const started = performance.now()
-  emit({
-    type: 'started',
-    ladder: plan.ladder.id,
-    target: `static:${identity.target.name}`,
-    problem: plan.problem,
-    rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
+  probeSources: ReadonlyMap<string, string>,
+): Promise<RunOutcome> =>
+  runStages(run, async (compiler) => {
+    const { environment, plan } = run
+    const probe = await buildLaunchProbe(compiler, { ...environment, probeSources })
+    const found = new Map<string, Launches>()
+    return {
+      gpu,
+      device: null,
+      flags: staticRungFlags,
+      settings: {
+        seed: 0,
+        flushL2: false,
+        profile: 'none',
+        clockControl: null,
+        cacheControl: null,
+      },
+      rungs: plan.rungs,
+      warnings: [
+        english('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
+      ],
+      async onBuilt({ planned, build }) {
+        if (!build?.artefact) return
+        const { artefact } = build
+        const launches =
+          'reason' in probe
+            ? probe
+            : await launchesOf(compiler, plan, planned, gpu, probe.artefact, { ...build, artefact })
+        if (!run.signal.aborted) found.set(planned.rung.id, launches)
+      },
+      result: (state) => staticResult(state, gpu, found.get(state.planned.rung.id)),
+    }
   })
-  emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
-  const compiler = await openCompiler(environment, environment.includes, signal)
-  const probe = await buildLaunchProbe(compiler, environment)
 
-  const results = new Map<string, RungResult>()
-  const total = plan.rungs.length
-  const step = (): void => emit({ type: 'stage', stage: 'build', done: results.size, total })
-  step()
-  await inParallel(plan.rungs, async (planned) => {
-    if (signal.aborted) return
-    emit({ type: 'rung', rung: planned.rung.id, stage: 'build', state: 'running' })
-    const result = await buildOne(compiler, plan, planned, gpu, probe)
-    if (signal.aborted) return
-    results.set(planned.rung.id, result)
-    const state =
-      result.status === 'unsupported' ? 'skipped' : result.build === null ? 'failed' : 'done'
-    const detail = result.build?.cached ? { detail: 'cached' } : {}
-    emit({ type: 'rung', rung: result.id, stage: 'build', state, ...detail })
-    emit({ type: 'result', result })
-    step()
-  })
-
-  refuseImpossible(plan, new Map([...results].map(([id, own]) => [id, own.diagnostics])))
-
-  const session: Session = {
-    schema: sessionSchemaVersion,
-    ...identity,
-    appVersion: environment.appVersion,
-    ladder: plan.ladder,
-    problem: plan.problem,
-    device: null,
-    tools: { nvcc: nvccRelease(compiler.version), ncu: null },
-    settings: {
-      nvccFlags: staticRungFlags(smOf(gpu)),
-      seed: 0,
-      flushL2: false,
-      profile: 'none',
-      clockControl: null,
-      cacheControl: null,
-    },
-    completion: signal.aborted ? 'cancelled' : 'complete',
-    elapsedSeconds: (performance.now() - started) / 1000,
-    warnings: [
-      english('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
-    ],
-    rungs: plan.rungs.map((planned) => results.get(planned.rung.id) ?? notReached(planned)),
+/** `found` is there of a rung that was built. */
+function staticResult(state: RungState, gpu: BuildGpu, found: Launches | undefined): RungResult {
+  const { planned, build } = state
+  const { status, reason } = found
+    ? { status: 'not-run' as const, reason: english('records.builtNotRun', { gpu: gpu.name }) }
+    : statusOf(state)
+  return {
+    ...describedRung(planned),
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    diagnostics: build?.diagnostics ?? [],
+    build: build?.build ?? null,
+    verify: null,
+    timing: null,
+    ...(found && 'launches' in found ? { launches: found.launches } : {}),
+    profile: null,
+    metrics: found
+      ? staticMetrics(found, gpu)
+      : allUnavailable('card', status === 'failed' ? english('checks.notBuilt') : reason!),
   }
-  return { session, deep: new Map(), missing: null }
-}
-
-const resultOf = (
-  planned: PlannedRung,
-  known: Pick<RungResult, 'status' | 'build' | 'metrics' | 'diagnostics'> & Partial<RungResult>,
-): RungResult => ({
-  ...describedRung(planned),
-  verify: null,
-  timing: null,
-  profile: null,
-  ...known,
-})
-
-const notReached = (planned: PlannedRung): RungResult =>
-  resultOf(planned, {
-    status: 'not-run',
-    reason: english('records.notReached'),
-    build: null,
-    diagnostics: [],
-    metrics: allUnavailable('card', english('records.notReached')),
-  })
-
-async function buildOne(
-  compiler: Compiler,
-  plan: RunPlan,
-  planned: PlannedRung,
-  gpu: BuildGpu,
-  probe: { artefact: string } | { reason: string },
-): Promise<RungResult> {
-  const architecture = architectureFor(planned.rung.header.requires, gpu)
-  if ('unsupported' in architecture)
-    return resultOf(planned, {
-      status: 'unsupported',
-      reason: architecture.unsupported,
-      build: null,
-      diagnostics: [],
-      metrics: allUnavailable('card', architecture.unsupported),
-    })
-  const built = await buildRung(compiler, planned, architecture.sm, staticRungFlags)
-  if (!built.artefact) {
-    const reason = built.reason ?? english('checks.notCompiled')
-    return resultOf(planned, {
-      status: 'failed',
-      reason,
-      build: null,
-      diagnostics: built.diagnostics,
-      metrics: allUnavailable('card', english('checks.notBuilt')),
-    })
-  }
-  const found =
-    'reason' in probe
-      ? probe
-      : await launchesOf(compiler, plan, planned, gpu, probe.artefact, {
-          ...built,
-          artefact: built.artefact,
-        })
-  return resultOf(planned, {
-    status: 'not-run',
-    reason: english('records.builtNotRun', { gpu: gpu.name }),
-    build: built.build,
-    diagnostics: built.diagnostics,
-    ...('launches' in found ? { launches: found.launches } : {}),
-    metrics: staticMetrics(found, gpu),
-  })
 }
 
 async function launchesOf(

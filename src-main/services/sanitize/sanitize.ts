@@ -68,7 +68,6 @@ export async function sanitize(
     size: request.size ?? sanitizeSize,
     params: request.params,
     ...(request.dtype === undefined ? {} : { dtype: request.dtype }),
-    target: 'local',
     profile: 'none',
   })
   const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)

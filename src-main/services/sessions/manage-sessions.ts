@@ -9,6 +9,7 @@ import {
   writeTitle,
 } from '../../adapters/sessions/labels-and-trash'
 import { SessionRef } from '../../contract'
+import { recordingOf } from '../../contract/session-ref'
 import type { DeletedSession, ImportAnswer } from '../../contract/session-management'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { importReport } from '../import/import-report'
@@ -17,7 +18,7 @@ import { mountedRef, storeOf, type SessionPlaces } from './sessions'
 
 /** The store's folder name of a ref; recordings and a folder from elsewhere are refused. */
 function ownName(places: SessionPlaces, ref: string, verb: string): string {
-  if (ref.startsWith('recorded:'))
+  if (recordingOf(ref) !== null)
     throw inputError(`${ref} ships with the program and cannot be ${verb}.`)
   if (places.mounted !== undefined && mountedRef(places.mounted) === ref)
     throw inputError(

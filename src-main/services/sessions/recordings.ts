@@ -7,11 +7,13 @@ import {
   type StoredSession,
 } from '../../adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../../contract'
+import { recordedRef } from '../../contract/session-ref'
 import { inputError } from '../../domain/errors'
 import { problemLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
-import { runLadder, type RunOutcome } from '../run/run-ladder'
+import { runLadder } from '../run/measured-run'
+import type { RunOutcome } from '../run/stages'
 import { selectRungs, type RunPlan } from '../run/plan'
 
 export interface Recording {
@@ -45,7 +47,7 @@ async function readRecordings(root: string): Promise<Recording[]> {
 }
 
 const describe = ({ name, session }: Recording): string =>
-  `recorded:${name} (${session.ladder.id} at ${problemLabel(session.problem)})`
+  `${recordedRef(name)} (${session.ladder.id} at ${problemLabel(session.problem)})`
 
 /** The size a bare `recorded` means when a ladder was recorded at several. */
 const defaultExtent = 4096
@@ -56,11 +58,10 @@ const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
 export function chooseRecording(
   recordings: readonly Recording[],
-  request: Pick<RunRequest, 'ladder' | 'size' | 'target'> & { profile?: ProfileLevel },
+  /** Its name; null for any that fits. */
+  name: string | null,
+  request: Pick<RunRequest, 'ladder' | 'size'> & { profile?: ProfileLevel },
 ): Recording {
-  const name = request.target.startsWith('recorded:')
-    ? request.target.slice('recorded:'.length)
-    : null
   const named = recordings.filter((recording) => name === null || recording.name === name)
   if (recordings.length === 0) throw inputError('No recording ships with this program.')
   if (named.length === 0)
@@ -78,7 +79,7 @@ export function chooseRecording(
   ]
   if (ofLadder.length === 0)
     throw inputError(
-      `${name === null ? 'No recording is' : `recorded:${name} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
+      `${name === null ? 'No recording is' : `${recordedRef(name)} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
   const { size } = request
@@ -104,7 +105,7 @@ function checkScalars(
   for (const scalar of ['alpha', 'beta', 'dtype'] as const)
     if (request[scalar] !== undefined && request[scalar] !== session.problem[scalar])
       throw inputError(
-        `recorded:${name} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
+        `${recordedRef(name)} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
         'Another value needs a GPU: --target local.',
       )
 }
@@ -114,12 +115,12 @@ function checkParams(recording: Recording, params: Record<string, number>): void
     const holders = recording.session.rungs.filter((rung) => rung.params[name] !== undefined)
     if (holders.length === 0)
       throw inputError(
-        `No rung of recorded:${recording.name} has a parameter named ${JSON.stringify(name)}.`,
+        `No rung of ${recordedRef(recording.name)} has a parameter named ${JSON.stringify(name)}.`,
         'See `kernel-ladder ladders --json` for the parameters of each rung.',
       )
     if (holders.some((rung) => rung.params[name] !== value))
       throw inputError(
-        `recorded:${recording.name} was recorded with ${name}=${[...new Set(holders.map((rung) => rung.params[name]))].join(' and ')}, not ${value}.`,
+        `${recordedRef(recording.name)} was recorded with ${name}=${[...new Set(holders.map((rung) => rung.params[name]))].join(' and ')}, not ${value}.`,
         'Other parameters need a GPU: --target local.',
       )
   }
@@ -149,7 +150,7 @@ export async function replay(
   const wanted = selectRungs(
     planned.map((entry) => ({ id: entry.rung.id, entry })),
     request.rungs,
-    `recorded:${name}`,
+    recordedRef(name),
   ).map(({ entry }) => entry)
   const plan: RunPlan = {
     ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },
@@ -173,18 +174,24 @@ export async function replay(
   const machine = recordedMachine(name, join(folder, 'raw'))
   const outcome = await runLadder(
     {
-      toolbox: machine.toolbox(null),
-      cache: machine.cache,
-      includes: new Map(),
-      runnerSources: new Map(),
-      reportPath: null,
-      appVersion: session.appVersion,
+      environment: {
+        toolbox: machine.toolbox(null),
+        cache: machine.cache,
+        includes: new Map(),
+        runnerSources: new Map(),
+        reportPath: null,
+        appVersion: session.appVersion,
+      },
+      plan,
+      identity: {
+        id: session.id,
+        createdAt: session.createdAt,
+        target: { kind: 'recorded', name },
+      },
+      emit: emitWanted,
+      signal,
     },
-    plan,
-    { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
     { seed, flushL2, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
-    emitWanted,
-    signal,
   )
   outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
   outcome.session.elapsedSeconds = session.elapsedSeconds

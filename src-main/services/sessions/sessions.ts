@@ -11,10 +11,12 @@ import {
   readSources,
 } from '../../adapters/sessions/session-store'
 import { SessionRef, type SessionSummary } from '../../contract'
-import { summaryOf } from '../../contract/session-summary'
+import { recordedRef, recordingOf } from '../../contract/session-ref'
+import { listedKind, summaryOf } from '../../contract/session-summary'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
+import { printTarget } from '../../domain/target/targets'
 import { labSessionFolder } from '../lab-library/refs'
 import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
 
@@ -34,8 +36,6 @@ export interface SessionPlaces extends Setup {
 
 /** Folder of saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
-
-const recordedPrefix = 'recorded:'
 
 async function openRecording(recording: Recording): Promise<OpenedSession> {
   const { session, deep } = await replay(
@@ -75,32 +75,34 @@ const folderOf = (places: SessionPlaces, ref: string): string =>
   places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(storeOf(places), ref)
 
 export async function openSession(places: SessionPlaces, ref: string): Promise<OpenedSession> {
+  const name = recordingOf(ref)
   const ofLab = labSessionFolder(places, ref)
   if (ofLab !== null) {
-    if (!ref.startsWith(recordedPrefix)) return openFolder(ofLab)
-    const session = await readSession(ofLab)
-    return openRecording({ name: ref.slice(recordedPrefix.length), folder: ofLab, session })
+    if (name === null) return openFolder(ofLab)
+    return openRecording({ name, folder: ofLab, session: await readSession(ofLab) })
   }
-  if (!ref.startsWith(recordedPrefix)) {
+  if (name === null) {
     const folder = folderOf(places, ref)
     if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)
     return openFolder(folder)
   }
-  const name = ref.slice(recordedPrefix.length)
   const recordings = await listRecordings(places.assets.recordingsDir)
   const recording = recordings.find((candidate) => candidate.name === name)
   if (!recording)
     throw inputError(
       `There is no recording named ${JSON.stringify(name)}.`,
-      `The recordings are: ${recordings.map((candidate) => recordedPrefix + candidate.name).join(', ')}.`,
+      `The recordings are: ${recordings.map((candidate) => recordedRef(candidate.name)).join(', ')}.`,
     )
   return openRecording(recording)
 }
 
+/** Any of the recordings, as a target names it. */
+const anyRecording = printTarget({ kind: 'recorded', name: null })
+
 /** A session as a person names it on the command line: a folder, a ref, or `recorded` for the default one. */
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
-  if (name === 'recorded') return openSession(places, await defaultRecordingRef(places))
-  if (name.startsWith(recordedPrefix)) return openSession(places, name)
+  if (name === anyRecording) return openSession(places, await defaultRecordingRef(places))
+  if (recordingOf(name) !== null) return openSession(places, name)
   if (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name))))
     return openSession(places, name)
   return openFolder(resolve(name))
@@ -114,7 +116,7 @@ export async function defaultRecordingRef(places: SessionPlaces): Promise<string
   const ladder = recordings.some(({ session }) => session.ladder.id === defaultLadder)
     ? defaultLadder
     : recordings[0]!.session.ladder.id
-  return recordedPrefix + chooseRecording(recordings, { ladder, target: 'recorded' }).name
+  return recordedRef(chooseRecording(recordings, null, { ladder }).name)
 }
 
 /** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
@@ -141,7 +143,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
       if (session)
         return summaryOf(
           name,
-          imported || session.target.kind === 'imported' ? 'imported' : 'live',
+          imported ? 'imported' : listedKind(session),
           name,
           session,
           titles.get(name) ?? null,
@@ -161,7 +163,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
       }
     })
   const recorded = (await listRecordings(places.assets.recordingsDir)).map(({ name, session }) =>
-    summaryOf(recordedPrefix + name, 'recorded', name, session),
+    summaryOf(recordedRef(name), 'recorded', name, session),
   )
   return [...live, ...recorded]
 }

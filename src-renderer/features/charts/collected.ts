@@ -7,12 +7,13 @@ import {
 } from '../../../src-main/domain/metrics/metric-definition'
 import { notAsked } from '../../../src-main/domain/session/registry-figures'
 import type { Session } from '../../../src-main/domain/session/session'
+import { can } from '../../../src-main/domain/target/targets'
 
 export type Absence =
   /** The session was profiled below the level that collects these counters. */
   | { kind: 'level'; level: ProfileLevel; sessionLevel: ProfileLevel }
   /** An imported file holds only what was asked of ncu when it was made. */
-  | { kind: 'imported'; ncu: string[] }
+  | { kind: 'notInFile'; ncu: string[] }
   /** The session is older than these counters' place in its level. */
   | { kind: 'older'; level: ProfileLevel }
   /** They were asked for and did not come; each reason once. */
@@ -27,8 +28,8 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
   const definitions = ids
     .map(metricDefinition)
     .filter((definition): definition is MetricDefinition => definition !== undefined)
-  if (session.target.kind === 'imported')
-    return { kind: 'imported', ncu: definitions.flatMap(({ ncu }) => ncu[0] ?? []) }
+  if (!can(session.target).knowsRun)
+    return { kind: 'notInFile', ncu: definitions.flatMap(({ ncu }) => ncu[0] ?? []) }
   const level = definitions.reduce<ProfileLevel>(
     (highest, { level: own }) => (rank(own) > rank(highest) ? own : highest),
     'card',

@@ -4,7 +4,7 @@ import {
   launchOccupancy,
   type LaunchLike,
 } from '../../../src-main/domain/analysis/derived-metrics'
-import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { gpuOfTarget, isBuiltOnly } from '../../../src-main/domain/target/targets'
 import type { Occupancy } from '../../../src-main/domain/gpu/occupancy'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
@@ -35,7 +35,8 @@ export interface Gpu {
 /** SMs and compute capability of the GPU; an import has them beside its counters, a build in its target. */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
-  if (session.target.kind === 'static') return buildGpu(session.target.name)
+  const built = gpuOfTarget(session.target)
+  if (built) return built
   const metrics = rung.ncuMetrics ?? rung.profile?.kernels[0]?.ncuMetrics
   const number = (name: string) => {
     const value = metrics?.[name]?.value
@@ -103,7 +104,7 @@ export function rungWaves(session: Session, own: RungOccupancy): RungWaves | nul
   const gpu = gpuOf(session, own.rung)
   if (gpu?.smCount == null) return null
   const clusters = own.kernel.resources?.clusterBlocks
-  if (clusters || (clusters === null && session.target.kind === 'static')) return null
+  if (clusters || (clusters === null && isBuiltOnly(session.target))) return null
   const { blocksPerSm } = own.occupancy
   const waves = wavesOf(own.blocks, gpu.smCount, blocksPerSm)
   const schedule = scheduleOf(own.blocks, gpu.smCount, blocksPerSm)

@@ -1,5 +1,6 @@
 /** What profiling will cost, before a run: from the times of a session of the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract'
+import { isImport, isOwnRun } from '../../../src-main/contract/session-summary'
 import type { Size } from '../../../src-main/domain/ladder/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
@@ -17,11 +18,11 @@ export function timesFrom(
     (session) =>
       size !== null &&
       !session.damaged &&
-      session.kind !== 'imported' &&
+      !isImport(session) &&
       session.ladder.id === ladder &&
       sameSize(session.problem, size),
   )
-  return usable.find(({ kind }) => kind === 'live') ?? usable[0]
+  return usable.find(isOwnRun) ?? usable[0]
 }
 
 /** Seconds as typed; null where it is no limit. */

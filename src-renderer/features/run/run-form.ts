@@ -1,14 +1,21 @@
 /** The run form's logic: what may be chosen, and whether it makes a request. */
 import type { CallInput, SessionSummary } from '../../../src-main/contract'
+import { isRecording } from '../../../src-main/contract/session-summary'
 import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { maxExtent, problemLabel } from '../../../src-main/domain/task/problem'
+import type { Capabilities } from '../../../src-main/domain/target/target-kind'
+import {
+  can,
+  parseTarget,
+  printTarget,
+  runnableKinds,
+  type RunnableKind,
+} from '../../../src-main/domain/target/targets'
 import { parseSeconds } from './profile-estimate'
 
 export const customSize = 'custom'
 
-/** Target of a form that builds for a GPU of the table, which `gpu` names, and runs nothing. */
-export const buildOnly = 'static'
 /** That of the shipped recordings, whose figures can then be set beside those of the build. */
 const usualGpu = 'h200'
 
@@ -21,10 +28,8 @@ export interface RunForm {
   custom: { m: string; n: string; k: string }
   /** By parameter name; an empty string leaves each rung its default. */
   params: Record<string, string>
-  /** `local`, a recording's ref, or `static`. */
+  /** As a request has it; empty where there is none to choose. */
   target: string
-  /** Of the table; asked for where nothing is run. */
-  gpu: string
   profile: ProfileLevel
   /** Seconds above which a rung is not profiled, as typed; empty is no limit. */
   profileLimit: string
@@ -40,12 +45,56 @@ export const freshForm = (ladder: Ladder, target: string): RunForm => ({
   custom: { m: '', n: '', k: '' },
   params: {},
   target,
-  gpu: usualGpu,
   profile: 'card',
   profileLimit: '',
 })
 
-export const isRecording = (target: string): boolean => target.startsWith('recorded')
+/** What the chosen target can do; null where none is chosen. */
+export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
+  const parsed = parseTarget(target)
+  return parsed && can(parsed)
+}
+
+/** A target that may be offered: its text in a request, and the kind. */
+export interface TargetChoice {
+  kind: RunnableKind
+  value: string
+  /** Of the recording that it names. */
+  recording?: SessionSummary
+}
+
+/** A GPU of the table stands in the one that is chosen now, or the usual. */
+const gpuChoice = (kind: RunnableKind, chosen: string): string =>
+  parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
+
+/** One for each kind; of recordings, one for each that can stand in for a run of this ladder. */
+export const targetChoices = (
+  sessions: readonly SessionSummary[],
+  { ladder, target }: Pick<RunForm, 'ladder' | 'target'>,
+): TargetChoice[] =>
+  runnableKinds.flatMap(({ kind, syntax }): TargetChoice[] => {
+    switch (syntax.names) {
+      case 'recordings':
+        return recordingsOf(sessions, ladder).map((recording) => ({
+          kind,
+          value: recording.ref,
+          recording,
+        }))
+      case 'gpus':
+        return [{ kind, value: gpuChoice(kind, target) }]
+      case null:
+        return [{ kind, value: printTarget({ kind, name: null }) }]
+    }
+  })
+
+/** This machine must have what the kind needs. */
+export const isOffered = (
+  kind: RunnableKind,
+  { hasGpu, hasCompiler }: { hasGpu: boolean; hasCompiler: boolean },
+): boolean => {
+  const { needsGpu, replays } = can({ kind })
+  return needsGpu ? hasGpu : replays || hasCompiler
+}
 
 /** Recordings that can stand in for a run of this ladder. */
 export const recordingsOf = (
@@ -53,7 +102,7 @@ export const recordingsOf = (
   ladder: string,
 ): SessionSummary[] =>
   sessions.filter(
-    (session) => session.kind === 'recorded' && session.ladder.id === ladder && !session.damaged,
+    (session) => isRecording(session) && session.ladder.id === ladder && !session.damaged,
   )
 
 /** The recording that is offered first: of the ladder's own first size, where there is one. */
@@ -106,7 +155,7 @@ export type FormFault = 'noRungs' | 'badSize' | 'noTarget'
 export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
   if (!form.target) return 'noTarget'
   if (form.rungs.length === 0) return 'noRungs'
-  if (!isRecording(form.target) && !sizeOf(form, ladder)) return 'badSize'
+  if (!abilities(form)?.replays && !sizeOf(form, ladder)) return 'badSize'
   return null
 }
 
@@ -116,14 +165,14 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
   const rungs = ladder.rungs
     .map(({ id }) => id)
     .filter((id) => id === ladder.reference || form.rungs.includes(id))
-  const profile = form.target === buildOnly ? 'none' : form.profile
+  const profile = abilities(form)?.profiles ? form.profile : 'none'
   const base = {
     ladder: ladder.id,
-    target: form.target === buildOnly ? `${buildOnly}:${form.gpu}` : form.target,
+    target: form.target,
     profile,
     ...(rungs.length === ladder.rungs.length ? {} : { rungs }),
   }
-  if (isRecording(form.target)) return base
+  if (abilities(form)?.replays) return base
   const offered = new Map(
     parameterChoices(ladder, rungs).map(({ name, allowed }) => [name, allowed]),
   )

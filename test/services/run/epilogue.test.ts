@@ -77,7 +77,6 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
       ladder: 'seed-cutlass',
       rungs: ['21_unfused_epilogue', '20_fused_direct', '20_fused_epilogue'],
       params: {},
-      target: 'local',
       profile: 'none',
     })
     const probe = await buildLaunchProbe(real, {

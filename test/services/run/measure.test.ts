@@ -132,7 +132,6 @@ describe('a crash that takes the GPU away', () => {
       ladder: 'gemm-fp32',
       size: { m: 1024, n: 1024, k: 1024 },
       params: {},
-      target: 'local',
       profile: 'none',
     })
     const problem = { ...plan.problem, m: 129 }

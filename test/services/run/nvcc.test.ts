@@ -17,7 +17,7 @@ import { tempDir } from '../support'
 const nvcc = await findTool('nvcc')
 const kernels = join(import.meta.dirname, '../../../cuda-kernels')
 const library = await readKernelLibrary(kernels)
-const plan = planRun(library, { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'none' })
+const plan = planRun(library, { ladder: 'gemm-fp32', params: {}, profile: 'none' })
 
 async function compiler(): Promise<Compiler> {
   return {
@@ -37,7 +37,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
       library.ladders
         .filter(({ id }) => id !== plan.ladder.id)
         .flatMap(({ id }) => {
-          const request = { ladder: id, params: {}, target: 'local', profile: 'none' as const }
+          const request = { ladder: id, params: {}, profile: 'none' as const }
           return planRun(library, request).rungs
         })
         .map((entry) => [`${entry.rung.file} ${JSON.stringify(entry.rung.params)}`, entry]),

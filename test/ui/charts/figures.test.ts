@@ -69,7 +69,7 @@ describe('what is missing', () => {
       ...session([rung('01_naive', null)]),
       target: { kind: 'imported' as const, name: 'x' },
     }
-    expect(absence(own, ['dramBytes'])).toEqual({ kind: 'imported', ncu: ['dram__bytes.sum'] })
+    expect(absence(own, ['dramBytes'])).toEqual({ kind: 'notInFile', ncu: ['dram__bytes.sum'] })
   })
 })
 

@@ -22,7 +22,7 @@ import { newAttemptFolder } from '../../../services/lab-library/progress'
 import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { appVersion } from '../../../services/version'
-import { wholeNumber } from '../arguments'
+import { parseLabTarget, wholeNumber } from '../arguments'
 import { describeOutcome } from '../describe/describe-lab'
 import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
@@ -94,11 +94,7 @@ export interface LabCheckOptions {
 }
 
 export async function labCheckCommand(name: string, options: LabCheckOptions): Promise<number> {
-  if (options.target !== 'local' && options.target !== 'recorded')
-    throw inputError(
-      `--target ${JSON.stringify(options.target)} is not a target.`,
-      'Targets of a lab: local, recorded.',
-    )
+  const target = parseLabTarget(options.target)
   const setup = await setUp()
   const lab = await openLab(setup, name)
   await requireTrust(setup, lab)
@@ -110,7 +106,7 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
   const asked = options.out === undefined ? null : resolve(options.out)
   if (asked !== null) await refuseTaken(asked)
   const { outcome, folder } = await checkLab(
-    { lab, ...submission, target: options.target },
+    { lab, ...submission, target },
     {
       ...setup,
       appVersion,

@@ -1,5 +1,6 @@
 /** The words of `kernel-ladder lab`. */
 import type { Command } from 'commander'
+import { labTargets } from '../../../domain/target/targets'
 import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
 import {
   labCheckCommand,
@@ -32,7 +33,11 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .argument('<id>', labName)
     .requiredOption('--file <file>', 'the submission')
     .option('--answers <file>', 'predictions and answers; answers.yaml beside the submission')
-    .option('--target <target>', 'local, or recorded for the shipped outcome', 'local')
+    .option(
+      '--target <target>',
+      `${labTargets.join(' or ')}: of a lab that ships, what was recorded`,
+      'local',
+    )
     .option('--timeout <seconds>', 'code without progress for so long counts as hung (60)')
     .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'keep the attempt in this folder, which must not exist')
@@ -54,7 +59,7 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--jobs <n>', 'so many at a time; as many as there are GPUs unless given')
     .option('--timeout <seconds>', 'the most a submission may take (120)')
     .option('--memory <GiB>', 'the most its processes may hold together (8)')
-    .option('--target <target>', 'local or recorded', 'local')
+    .option('--target <target>', labTargets.join(' or '), 'local')
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(dir, options)),
     )

@@ -12,7 +12,7 @@ import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
 import { requireTrust } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
-import { wholeNumber } from '../arguments'
+import { parseLabTarget, wholeNumber } from '../arguments'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
@@ -149,12 +149,7 @@ export async function labGradeCommand(dir: string, options: LabGradeOptions): Pr
       `${options.csv ? '--csv' : '--out'} cannot go with --json.`,
       'Give one or the other.',
     )
-  if (options.target !== 'local' && options.target !== 'recorded')
-    throw inputError(
-      `--target ${JSON.stringify(options.target)} is not a target.`,
-      'Targets of a lab: local, recorded.',
-    )
-  const target = options.target
+  const target = parseLabTarget(options.target)
   const setup = await setUp()
   const batches = await batchesOf(setup, dir, options.lab)
   const limits = limitsOf(options)

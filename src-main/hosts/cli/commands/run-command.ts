@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { exitCodes } from '../../../domain/errors'
 import { problemOf, type Session } from '../../../domain/session/session'
-import { startRun, type FinishedRun } from '../../../services/start-run'
+import { can, isBuiltOnly } from '../../../domain/target/targets'
+import type { FinishedRun } from '../../../services/targets/saved-run'
+import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
 import { parseRunRequest, wholeNumber, type RunOptions } from '../arguments'
 import { sessionText } from '../describe/describe-static'
@@ -36,7 +38,7 @@ export function sessionDocument(session: Session, folder: string | null): object
 function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
   // Without a GPU nothing is run, and that is what was asked for.
-  const bad = session.target.kind === 'static' ? ['failed'] : ['wrong', 'failed', 'not-run']
+  const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
   // What kept rungs from being run is this machine's, whatever became of those before.
   const notRun = session.rungs.some(({ status }) => status === 'not-run')
@@ -65,7 +67,7 @@ export async function runCommand(options: RunOptions): Promise<number> {
   const { session, folder, missing, unsaved } = result
   if (options.json) printJson(sessionDocument(session, folder))
   else printText(sessionText(session))
-  if (folder !== null && session.target.kind !== 'recorded') note(`Saved in ${folder}`)
+  if (folder !== null && !can(session.target).replays) note(`Saved in ${folder}`)
   if (folder === null && !unsaved) note('Nothing was finished, so nothing was saved.')
   for (const error of [missing, unsaved]) if (error) printError(error)
   return exitCodeOf(result)

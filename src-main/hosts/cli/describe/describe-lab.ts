@@ -1,5 +1,6 @@
 /** An outcome of a lab as text. */
 import type { LabOutcome } from '../../../domain/labs/outcome'
+import { can } from '../../../domain/target/targets'
 import { table } from '../output'
 
 const signs = {
@@ -23,7 +24,7 @@ export function describeOutcome(outcome: LabOutcome): string {
   const { build, checks, predictions, questions, target, device } = outcome
   const origin = !device
     ? 'not measured'
-    : target.kind === 'recorded'
+    : can(target).replays
       ? `recorded on ${device.name} as ${target.name}`
       : `measured on ${device.name}`
   return [

@@ -12,6 +12,7 @@ import {
   type RungResult,
   type Session,
 } from '../../../domain/session/session'
+import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
   formatMs,
@@ -46,16 +47,11 @@ export function describeOrigin(session: Session): string {
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
     : 'no GPU'
-  const origins = {
-    recorded: `recorded ${session.createdAt.slice(0, 10)} as ${target.name}`,
-    live: `measured ${session.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
-    imported: `imported from ${target.name} of ${session.createdAt.slice(0, 10)}`,
-    static: `built for ${target.name} on ${session.createdAt.slice(0, 10)}, not run`,
-  }
+  const origin = kindOf(target).origin(target.name, session.createdAt)
   const at = problem
     ? ` at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta}`
     : ''
-  return `${session.ladder.title}${at} · ${gpu} · ${origins[target.kind]}`
+  return `${session.ladder.title}${at} · ${gpu} · ${origin}`
 }
 
 /** The author's figures beside ours, where the ladder was published with any. */
@@ -154,14 +150,14 @@ export function describeSession(session: Session): string {
   })
   // An import may not know them, which is 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
-  const imported = session.target.kind === 'imported'
+  const { knowsRun } = can(session.target)
   const evidence = [
-    ...(imported
-      ? []
-      : [
+    ...(knowsRun
+      ? [
           'times: CUDA events, median; ± half the interquartile range',
           'error: the largest against FP64, relative to |A||B|',
-        ]),
+        ]
+      : []),
     ...(passes.length > 0
       ? [
           `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} a kernel`,
@@ -175,7 +171,7 @@ export function describeSession(session: Session): string {
     ...(steppedOver.length > 0
       ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
       : []),
-    ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
+    ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${warning}`),
     ...ratioWarnings(session).map(inEnglish),
     ...troubles,

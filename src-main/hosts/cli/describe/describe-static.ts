@@ -1,6 +1,6 @@
 /** A session that was built and not run, as terminal text: the compiler's figures and what follows from the launch. */
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
-import { buildGpu } from '../../../domain/gpu/gpus'
+import { gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
 import type { Build, RungResult, Session } from '../../../domain/session/session'
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
 import { describeOrigin, describeSession } from './describe-ladder'
@@ -22,10 +22,10 @@ const each = (
 
 /** A session as `run` and `show` print it, whatever it is. */
 export const sessionText = (session: Session): string =>
-  session.target.kind === 'static' ? describeStatic(session) : describeSession(session)
+  isBuiltOnly(session.target) ? describeStatic(session) : describeSession(session)
 
 function describeStatic(session: Session): string {
-  const gpu = buildGpu(session.target.name)
+  const gpu = gpuOfTarget(session.target)
   const limiters = (rung: RungResult): string =>
     each(rung, (launch) => {
       const found = gpu && launchOccupancy(launch, { ...gpu, smCount: gpu.smCount })

@@ -1,0 +1,21 @@
+/** Counters from a file of ncu. No run makes such a session, and what was run is not in the file. */
+import type { TargetKind } from './target-kind'
+
+export const imported = {
+  syntax: null,
+  help: '',
+  can: {
+    builds: false,
+    runs: false,
+    times: false,
+    profiles: true,
+    needsGpu: false,
+    replays: false,
+    knowsRun: false,
+  },
+  listed: 'imported',
+  tone: 'caution',
+  namesGpu: false,
+  again: () => null,
+  origin: (name: string, createdAt: string) => `imported from ${name} of ${createdAt.slice(0, 10)}`,
+} as const satisfies TargetKind

@@ -1,0 +1,22 @@
+/** Rungs built for a GPU of the table, on a machine that may have none; nothing of it is run. */
+import { namedSyntax, type TargetKind } from './target-kind'
+
+export const built = {
+  syntax: namedSyntax('static', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),
+  help: 'built for a GPU of the table, and not run',
+  can: {
+    builds: true,
+    runs: false,
+    times: false,
+    profiles: false,
+    needsGpu: false,
+    replays: false,
+    knowsRun: true,
+  },
+  listed: 'live',
+  tone: 'caution',
+  namesGpu: true,
+  again: (name: string) => ['--target', `static:${name}`],
+  origin: (name: string, createdAt: string) =>
+    `built for ${name} on ${createdAt.slice(0, 10)}, not run`,
+} as const satisfies TargetKind

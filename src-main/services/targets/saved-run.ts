@@ -1,0 +1,170 @@
+/** A run whose session is saved: where it was asked for, and elsewhere where the disk refuses that. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/tools/raw-files'
+import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
+import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
+import type { RunEvent } from '../../contract'
+import type { DeepProfile } from '../../domain/session/deep'
+import type { ErrorShape } from '../../domain/errors'
+import { toErrorShape } from '../../domain/errors'
+import { english } from '../../domain/messages/message'
+import { problemLabel } from '../../domain/task/problem'
+import type { Target } from '../../domain/target/targets'
+import type { Session } from '../../domain/session/session'
+import type { RunPlan } from '../run/plan'
+import type { RunSettings } from '../run/measured-run'
+import type { Run, RunOutcome } from '../run/stages'
+
+export interface StartRunOptions extends Setup {
+  /** Where to save, in place of the store; must not exist. */
+  out?: string
+  appVersion: string
+  settings?: Partial<RunSettings>
+  emit: (event: RunEvent) => void
+  signal: AbortSignal
+}
+
+export interface FinishedRun {
+  session: Session
+  /** The session's folder; null when nothing was finished and so nothing saved. */
+  folder: string | null
+  /** Something this machine lacks kept part of what was asked from being done. */
+  missing: ErrorShape | null
+  /**
+   * It could not be saved where it was asked for: it is in `folder` then, and where that is null nowhere
+   * but in `session`.
+   */
+  unsaved: ErrorShape | null
+}
+
+/** `gemm-fp32-4096-20261121-030507`: sorts by ladder and time, and is a valid SessionRef. */
+function sessionId(ladder: string, size: string, createdAt: string): string {
+  const [date, time] = createdAt.split('T')
+  const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
+  return `${ladder}-${size}-${stamp}`
+}
+
+const sizeWord = (problem: { m: number; n: number; k: number }): string =>
+  problemLabel(problem).replace('³', '').replaceAll('×', 'x')
+
+/** A folder that a person named must be new: that is said before anything runs. */
+export async function draftNew(out: string): Promise<SessionDraft> {
+  await refuseTaken(out)
+  return draftSession(out)
+}
+
+export const misplaced = (out: string | undefined, folder: string): ErrorShape | null =>
+  out === undefined ? null : takenMeanwhile(out, folder)
+
+const isFinished = (session: Session): boolean =>
+  session.rungs.some(({ status, build }) => status !== 'not-run' || build !== null)
+
+interface Measured {
+  session: Session
+  deep: ReadonlyMap<string, DeepProfile>
+  draft: SessionDraft
+  recorder: DiskRecorder
+  id: string
+}
+
+const rawWarning = ({ keys, why }: LostOutput): string =>
+  english('records.rawLost', {
+    calls: [...keys.slice(0, 3), ...(keys.length > 3 ? ['…'] : [])].join(', '),
+    why,
+  })
+
+/** Where the disk refuses it, the store, and at last the temporary folder: what was measured is not measured again. */
+async function saveSomewhere(
+  { session, deep, draft, recorder, id }: Measured,
+  { out, machine }: StartRunOptions,
+): Promise<Omit<FinishedRun, 'missing'>> {
+  const store = machine.folders.sessions
+  const save = async (into: SessionDraft) => {
+    for (const profile of deep.values()) await into.addDeep(profile)
+    const lost = await recorder.lostFrom(into.rawDir)
+    const complete = lost
+      ? { ...session, warnings: [...session.warnings, rawWarning(lost)] }
+      : session
+    return { session: complete, folder: await into.commit(complete) }
+  }
+  try {
+    const saved = await save(draft)
+    return { ...saved, unsaved: misplaced(out, saved.folder) }
+  } catch (error) {
+    const unsaved = toErrorShape(error)
+    const places = [...(out === undefined ? [] : [store]), tmpdir()]
+    for (const place of places) {
+      const other = await draft
+        .elsewhere(join(place, place === store ? id : `kernel-ladder-${id}`))
+        .catch(() => null)
+      if (!other) continue
+      try {
+        const saved = await save(other)
+        return {
+          ...saved,
+          unsaved: { ...unsaved, remedy: `The session is saved in ${saved.folder}.` },
+        }
+      } catch {
+        await other.discard()
+      }
+    }
+    return { session, folder: null, unsaved }
+  } finally {
+    await draft.discard()
+  }
+}
+
+export interface SavedRun {
+  library: KernelLibrary
+  plan: RunPlan
+  target: Target
+  /** What is done with the plan. */
+  work: (run: Run) => Promise<RunOutcome>
+}
+
+/** Does a plan on this machine, and saves what it finishes. */
+export async function savedRun(
+  { library, plan, target, work }: SavedRun,
+  options: StartRunOptions,
+): Promise<FinishedRun> {
+  const { assets, machine, signal, emit } = options
+  const includes = await readSharedFiles(library.root, 'include')
+  const createdAt = new Date().toISOString()
+  const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
+  const draft = await (options.out === undefined
+    ? draftSession(join(machine.folders.sessions, id))
+    : draftNew(options.out))
+  const recorder = rawRecorder(draft.rawDir, [
+    { path: draft.path, alias: '<session>' },
+    { path: assets.kernelsDir, alias: '<kernels>' },
+    ...machine.aliases,
+  ])
+  try {
+    for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
+    for (const [path, text] of includes) await draft.addSource(path, text)
+    const environment = {
+      toolbox: machine.toolbox(recorder),
+      cache: machine.cache,
+      includes,
+      runnerSources: await readSharedFiles(library.root, 'runner'),
+      reportPath: draft.reportPath,
+      appVersion: options.appVersion,
+    }
+    const identity = { id, createdAt, target }
+    const { session, deep, missing } = await work({ environment, plan, identity, emit, signal })
+    if (!isFinished(session)) {
+      await draft.discard()
+      return { session, folder: null, missing, unsaved: null }
+    }
+    emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
+    const saved = await saveSomewhere({ session, deep, draft, recorder, id }, options)
+    emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+    return { ...saved, missing }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}

@@ -1,0 +1,28 @@
+/** One request from a host to its end, by the runner of its target's kind. */
+import type { RunRequest } from '../../contract'
+import { inputError } from '../../domain/errors'
+import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
+import { runLocal } from './local'
+import { runRecorded } from './recorded'
+import type { Runner } from './runner'
+import type { FinishedRun, StartRunOptions } from './saved-run'
+import { runStatic } from './static'
+
+const runners: Record<RunnableKind, Runner> = {
+  live: runLocal,
+  recorded: runRecorded,
+  static: runStatic,
+}
+
+export async function startRun(
+  request: RunRequest,
+  options: StartRunOptions,
+): Promise<FinishedRun> {
+  const target = parseTarget(request.target)
+  if (!target)
+    throw inputError(
+      `${JSON.stringify(request.target)} is not a target.`,
+      `Targets: ${targetUsage}.`,
+    )
+  return runners[target.kind](target.name, request, options)
+}

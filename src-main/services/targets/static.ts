@@ -1,0 +1,30 @@
+/** Builds rungs for a GPU of the table, and runs nothing. */
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { inputError } from '../../domain/errors'
+import { buildGpu, gpus } from '../../domain/gpu/gpus'
+import { computeCapabilities } from '../../domain/gpu/sm-limits'
+import { libraryFor } from '../drafts'
+import { planRun } from '../run/plan'
+import { buildForGpu } from '../run/static-run'
+import type { Runner } from './runner'
+import { savedRun } from './saved-run'
+
+export const runStatic: Runner = async (name, request, options) => {
+  const gpu = name === null ? null : buildGpu(name)
+  if (name === null || !gpu)
+    throw inputError(
+      `There is no GPU named ${JSON.stringify(name)} in the program's table.`,
+      `The GPUs are: ${gpus.map(({ id }) => id).join(', ')}; or an architecture: ${computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', ')}.`,
+    )
+  const library = await libraryFor(options, request)
+  const probeSources = await readSharedFiles(library.root, 'probe')
+  return savedRun(
+    {
+      library,
+      plan: planRun(library, { ...request, profile: 'none' }),
+      target: { kind: 'static', name },
+      work: (run) => buildForGpu(run, gpu, probeSources),
+    },
+    options,
+  )
+}
