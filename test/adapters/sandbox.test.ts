@@ -3,9 +3,9 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { descendants } from '../../../src-main/adapters/tools/process'
-import { findSandbox } from '../../../src-main/adapters/labs/sandbox'
-import { isAlive, setEnv, tempDir } from '../../services/support'
+import { descendants } from '../../src-main/adapters/tools/process'
+import { findSandbox } from '../../src-main/adapters/sandbox'
+import { isAlive, setEnv, tempDir } from '../services/support'
 
 const found = await findSandbox()
 const pathOf = (tool: string): string =>
