@@ -7,14 +7,17 @@ import { expect, it } from 'vitest'
 import { removeTree } from '../../../src-main/adapters/disk/remove-tree'
 import { tempDir } from '../../services/support'
 
+const bury = `
+const fs = require('fs'), name = 'n'.repeat(200)
+for (let deep = 0; deep < 60; deep += 1) {
+  fs.mkdirSync('shut'); fs.writeFileSync('shut/file', ''); fs.chmodSync('shut', 0)
+  fs.mkdirSync(name); process.chdir(name)
+}`
+
 it('removes folders that nobody may enter, and those deeper than a path is long', async () => {
   const folder = join(await tempDir(), 'left')
   await mkdir(folder)
-  execFileSync('sh', [
-    '-c',
-    'cd "$1"; mkdir shut; touch shut/file; for n in $(seq 60); do mkdir "$2" && cd "$2" || exit; done; mkdir shut; touch shut/file; chmod 000 shut "$1/shut"',
-    ...['sh', folder, 'n'.repeat(200)],
-  ])
+  execFileSync(process.execPath, ['-e', bury], { cwd: folder })
   expect(await removeTree(folder)).toBe(true)
   expect(existsSync(folder)).toBe(false)
 })

@@ -19,7 +19,7 @@ describe('the tokens of a source', () => {
   // Hostile text makes as many tokens as it has lines: what was quadratic read each rest of it anew.
   it.each([
     ['quotes and backslashes', '"\\', 1],
-    ['open comments', '/*', 0],
+    ['open comments', '/* ', 0],
     ['blanks', ' ', 0],
   ])('are found in one pass over %s', (_, piece, count) => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
