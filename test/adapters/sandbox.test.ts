@@ -108,6 +108,8 @@ describe('what is said of the sandbox', () => {
     expect(isolationSentence(found.isolation)).toMatch(
       canIsolate ? /all of that was tried/ : /not kept off|run as you/,
     )
+    if (!found.isolation.kernel.memory)
+      expect(isolationSentence(found.isolation)).toMatch(/memory.* only watched/)
   })
 })
 

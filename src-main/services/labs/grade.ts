@@ -260,8 +260,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
   }
   try {
     const staged = await stage(request, root)
-    // Passed through on the way to what is shared; it lists nothing to others.
-    await chmod(root, 0o711)
+    // For the sandbox alone: the folder around it stays closed to everyone else here.
     await makeReadable(dirname(staged.program))
     const sandbox = await findSandbox(request.limits, staged.view, [
       dirname(staged.program),
