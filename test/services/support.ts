@@ -10,7 +10,7 @@ import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import {
-  climb,
+  startRun,
   runPlan,
   type StartRunOptions,
   type FinishedRun,

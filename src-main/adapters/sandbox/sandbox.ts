@@ -11,7 +11,7 @@ import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathExists } from '../disk/disk'
 import { descendants, runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
-import { removeTree } from '../disk/remove-tree'
+import { removeTree } from './remove-tree'
 import { findGroups, type MakeGroup } from './cgroup'
 import { Findings, probeScript, type Attempts } from './probe'
 import {

@@ -14,7 +14,7 @@ import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submi
 import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { removeTree } from '../../adapters/disk/remove-tree'
+import { removeTree } from '../../adapters/sandbox/remove-tree'
 import {
   findSandbox,
   openSandbox,

@@ -1,7 +1,7 @@
 /** Limits that the kernel keeps, where it keeps any for this user. */
 import { describe, expect, it } from 'vitest'
-import { runProcess } from '../../src-main/adapters/tools/process'
-import { findGroups } from '../../src-main/adapters/sandbox/cgroup'
+import { runProcess } from '../../../src-main/adapters/tools/process'
+import { findGroups } from '../../../src-main/adapters/sandbox/cgroup'
 
 const memoryBytes = 128 * 2 ** 20
 const make = await findGroups({ memoryBytes, tasks: 40 })

@@ -1,6 +1,6 @@
 /** Removes a folder that someone else filled: with folders nobody may enter, or deeper than a path is long. */
 import { rm } from 'node:fs/promises'
-import { pathExists } from './disk'
+import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
 /** Whether it is gone. Never throws: what cannot be removed is for the caller to tell. */

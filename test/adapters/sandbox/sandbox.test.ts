@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { descendants, runProcess } from '../../src-main/adapters/tools/process'
+import { descendants, runProcess } from '../../../src-main/adapters/tools/process'
 import {
   findSandbox,
   isIsolated,
@@ -17,9 +17,9 @@ import {
   type Limits,
   type Sandbox,
   type SandboxResult,
-} from '../../src-main/adapters/sandbox/sandbox'
-import { unshareWith } from '../../src-main/adapters/sandbox/view'
-import { isAlive, setEnv, tempDir } from '../services/support'
+} from '../../../src-main/adapters/sandbox/sandbox'
+import { unshareWith } from '../../../src-main/adapters/sandbox/view'
+import { isAlive, setEnv, tempDir } from '../../services/support'
 
 const MiB = 2 ** 20
 const limits: Limits = {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { removeTree } from '../../../src-main/adapters/disk/remove-tree'
+import { removeTree } from '../../../src-main/adapters/sandbox/remove-tree'
 import { tempDir } from '../../services/support'
 
 const bury = `
