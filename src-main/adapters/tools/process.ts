@@ -14,6 +14,8 @@ export interface ProcessCall {
   args: readonly string[]
   cwd?: string
   env?: Readonly<Record<string, string>>
+  /** The environment is `env` alone, and nothing of ours. */
+  ownEnv?: boolean
   onStdoutLine?: (line: string) => void
   /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
   idleMs?: number
@@ -144,6 +146,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const child = execa(call.file, [...call.args], {
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     env: { LC_ALL: 'C', ...call.env },
+    extendEnv: call.ownEnv !== true,
     stdin: 'ignore',
     buffer: false,
     reject: false,

@@ -24,6 +24,10 @@ export type GradeRow = z.infer<typeof GradeRow>
 
 const none = { predictions: {}, questions: {}, timeMs: null, similarTo: [] }
 
+/** A cell of a table, whatever a submission's words are. */
+const inBrief = (reason: string): string =>
+  reason.length > 500 ? `${reason.slice(0, 500)}…` : reason
+
 /** Every check has come to nothing, for the one reason. */
 export const emptyRow = (
   lab: Lab,
@@ -40,7 +44,7 @@ export const emptyRow = (
     lab.checks.map(({ id }) => [id, status === 'unavailable' ? 'unavailable' : 'failed']),
   ),
   seconds,
-  reason,
+  reason: inBrief(reason),
 })
 
 export function outcomeRow(student: string, outcome: LabOutcome, seconds: number): GradeRow {
@@ -63,6 +67,6 @@ export function outcomeRow(student: string, outcome: LabOutcome, seconds: number
     questions: byId(questions),
     timeMs: time?.value.value ?? null,
     seconds,
-    reason: status === 'passed' ? '' : (first?.sentence ?? ''),
+    reason: status === 'passed' ? '' : inBrief(first?.sentence ?? ''),
   }
 }

@@ -1,8 +1,6 @@
 /** `kernel-ladder lab …`: labs from the command line. */
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import {
@@ -23,6 +21,7 @@ import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { appVersion } from '../../../services/version'
 import { parseLabTarget, wholeNumber } from '../arguments'
+import { confirmed } from '../confirm'
 import { describeOutcome } from '../describe/describe-lab'
 import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
@@ -151,13 +150,9 @@ export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }
         'There is no terminal to ask on.',
         'Read the files above, and give --yes if you want their code built and run.',
       )
-    const terminal = createInterface({ input: process.stdin, output: process.stderr })
-    const word = randomBytes(2).toString('hex')
-    const answer = await terminal.question(
-      `Its code will be built and run as you. Type ${word} to allow that for these files: `,
-    )
-    terminal.close()
-    if (answer.trim() !== word) {
+    if (
+      !(await confirmed('Its code will be built and run as you, for as long as these files stay.'))
+    ) {
       note('Nothing was changed.')
       return exitCodes.failed
     }

@@ -59,6 +59,8 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--jobs <n>', 'so many at a time; as many as there are GPUs unless given')
     .option('--timeout <seconds>', 'the most a submission may take (120)')
     .option('--memory <GiB>', 'the most its processes may hold together (8)')
+    .option('--readable <dir...>', 'folders that submissions may read, such as a toolkit’s')
+    .option('--unisolated', 'grade also where this machine cannot keep submissions apart')
     .option('--target <target>', labTargets.join(' or '), 'local')
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(dir, options)),

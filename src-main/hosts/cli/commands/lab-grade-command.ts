@@ -1,18 +1,24 @@
 /** `kernel-ladder lab grade`: a folder of submissions as a table, one row a student. */
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import type { Setup } from '../../../adapters/machine/machine'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import type { LabFolder } from '../../../adapters/labs/library'
-import { isolationSentence, type Limits } from '../../../adapters/labs/sandbox'
-import { exitCodes, inputError } from '../../../domain/errors'
+import {
+  isIsolated,
+  isolationSentence,
+  type Isolation,
+  type Limits,
+} from '../../../adapters/sandbox/sandbox'
+import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import type { GradeRow } from '../../../domain/labs/grade'
 import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
 import { requireTrust } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 import { parseLabTarget, wholeNumber } from '../arguments'
+import { confirmed } from '../confirm'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
@@ -22,6 +28,8 @@ export interface LabGradeOptions {
   timeout?: string
   memory?: string
   target: string
+  unisolated?: boolean
+  readable?: string[]
   csv?: boolean
   json?: boolean
   out?: string
@@ -63,7 +71,33 @@ function limitsOf(options: LabGradeOptions): Limits {
     processes: 256,
     outputBytes: 32 * 1024 * 1024,
     fileBytes: GiB,
+    diskBytes: GiB,
   }
+}
+
+/** Folders that exist, as they are really called. */
+const readableFolders = (folders: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    folders.map((folder) =>
+      realpath(folder).catch(() => {
+        throw inputError(`--readable ${folder} does not exist.`, 'Name a folder that is there.')
+      }),
+    ),
+  )
+
+/** What is not isolated runs only where someone said so, by the option or when asked. */
+async function allowUnisolated(
+  isolation: Isolation,
+  { unisolated }: LabGradeOptions,
+): Promise<boolean> {
+  if (unisolated) return true
+  const refusal = missingError(
+    `This machine does not keep submissions apart as they have to be. ${isolationSentence(isolation)}`,
+    'Grade on a machine with util-linux (unshare, setpriv) where user namespaces are allowed, or as root; or give --unisolated to run them all the same.',
+  )
+  if (!process.stdin.isTTY) throw refusal
+  if (await confirmed('They would run with what is named above in reach.')) return true
+  throw refusal
 }
 
 const countOf = (parts: Record<string, string>, good: string): string =>
@@ -163,7 +197,7 @@ export async function labGradeCommand(dir: string, options: LabGradeOptions): Pr
 }
 
 async function gradeBatches(
-  { machine }: Setup,
+  setup: Setup,
   batches: readonly Batch[],
   limits: Limits,
   target: GradeRequest['target'],
@@ -175,14 +209,16 @@ async function gradeBatches(
   const solutions: GradeRow[] = []
   let isolation = ''
   let seconds = 0
+  let allowed = false
   for (const { lab, folder } of batches) {
     const request: GradeRequest = {
-      ...{ machine, folder, lab, limits, target },
+      ...{ setup, folder, lab, limits, target },
       ...(options.jobs === undefined ? {} : { jobs: wholeNumber(options.jobs, '--jobs', 256) }),
-      program: [process.execPath, process.argv[1]!],
+      program: process.argv[1]!,
+      readable: await readableFolders(options.readable ?? []),
     }
     const grades = await gradeFolder(request, {
-      onStart: (facts) => {
+      onStart: async (facts) => {
         isolation = isolationSentence(facts.isolation)
         note(
           `${lab.id}: ${facts.submissions} submissions, ${facts.jobs} at a time on ${facts.gpus} GPUs`,
@@ -190,6 +226,7 @@ async function gradeBatches(
         note(isolation)
         if (facts.jobs > Math.max(1, facts.gpus))
           note('warning: several share a GPU, which disturbs their times.')
+        allowed ||= isIsolated(facts.isolation) || (await allowUnisolated(facts.isolation, options))
       },
       onSolution: (row) => {
         solutions.push(row)
@@ -202,6 +239,9 @@ async function gradeBatches(
         note(
           `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${row.reason}`,
         )
+      },
+      onLeft: (folder) => {
+        note(`warning: ${folder} could not be removed; remove it yourself.`)
       },
       signal,
     })
