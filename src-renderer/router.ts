@@ -1,6 +1,7 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
 // Not fetched on demand as the others are: it is on the way to the default session.
 import HomeScreen from './features/frame/HomeScreen.vue'
+import { sessionScreens } from './features/frame/session-screens'
 
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
@@ -9,30 +10,7 @@ export const router = createRouter({
   history: createWebHashHistory(),
   routes: [
     { path: '/', name: 'home', component: HomeScreen },
-    {
-      path: '/session/:sessionRef/ladder',
-      name: 'ladder',
-      props: true,
-      component: () => import('./features/ladder/LadderScreen.vue'),
-    },
-    {
-      path: '/session/:sessionRef/compare/:a?/:b?',
-      name: 'compare',
-      props: true,
-      component: () => import('./features/compare/CompareScreen.vue'),
-    },
-    {
-      path: '/session/:sessionRef/charts/:chart?',
-      name: 'charts',
-      props: true,
-      component: () => import('./features/charts/ChartsScreen.vue'),
-    },
-    {
-      path: '/session/:sessionRef/matrix',
-      name: 'matrix',
-      props: true,
-      component: () => import('./features/matrix/MatrixScreen.vue'),
-    },
+    ...Object.values(sessionScreens),
     {
       path: '/session/:sessionRef/export',
       name: 'export',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importsIn, readImports, violations } from './imports'
+import { importsIn, readImports, roomCycles, violations } from './imports'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -8,6 +8,48 @@ describe('the source', () => {
     const imports = readImports(root)
     expect(imports.length).toBeGreaterThan(0)
     expect(violations(imports)).toEqual([])
+  })
+
+  it('has rooms that import each other one way', () => {
+    expect(roomCycles(readImports(root))).toEqual([])
+  })
+})
+
+describe('rings of rooms', () => {
+  const edge = (from: string, specifier: string) => ({ from, specifier, typeOnly: true })
+
+  it('are named with the imports that close them', () => {
+    expect(
+      roomCycles([
+        edge('src-main/services/run/a.ts', '../sessions/b'),
+        edge('src-main/services/sessions/b.ts', '../labs/c'),
+        edge('src-main/services/labs/c.ts', '../run/a'),
+      ]),
+    ).toEqual([
+      'src-main/services/run → src-main/services/sessions → src-main/services/labs → src-main/services/run: ' +
+        'src-main/services/run/a.ts imports src-main/services/sessions/b; ' +
+        'src-main/services/sessions/b.ts imports src-main/services/labs/c; ' +
+        'src-main/services/labs/c.ts imports src-main/services/run/a',
+    ])
+    expect(
+      roomCycles([
+        edge('src-renderer/charts/a.vue', '../features/charts/words'),
+        edge('src-renderer/features/ladder/b.vue', '../../charts/a.vue'),
+      ]),
+    ).toHaveLength(1)
+  })
+
+  it('are none within a room, between layers, or where two rooms use a third', () => {
+    expect(
+      roomCycles([
+        edge('src-main/services/run/a.ts', './b'),
+        edge('src-main/services/run/b.ts', './a'),
+        edge('src-main/services/run/a.ts', '../../domain/gpu/x'),
+        edge('src-main/services/core.ts', './run/a'),
+        edge('src-main/services/core.ts', './labs/c'),
+        edge('src-main/services/labs/c.ts', './../run/a'),
+      ]),
+    ).toEqual([])
   })
 })
 

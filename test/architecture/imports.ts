@@ -161,6 +161,55 @@ export function violations(imports: readonly Import[]): string[] {
   })
 }
 
+/** The part of the source within which rooms are told apart, and the room. */
+function roomOf(path: string): { within: string; room: string } {
+  const parts = path.split('/')
+  const depth = path.startsWith('src-renderer/features/') ? 2 : path.startsWith('src-main/') ? 2 : 1
+  return { within: parts.slice(0, depth).join('/'), room: parts.slice(0, depth + 1).join('/') }
+}
+
+/** Room to room, with the first import that leads there. A folder is a room, and so is a file beside folders. */
+function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>> {
+  const graph = new Map<string, Map<string, string>>()
+  for (const { from, specifier } of imports) {
+    if (!specifier.startsWith('.')) continue
+    const target = posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ''))
+    let [own, other] = [roomOf(from), roomOf(target)]
+    // What lies beside the screens sees them as one room.
+    const features = 'src-renderer/features'
+    if (own.within === features && other.within === 'src-renderer')
+      own = { within: 'src-renderer', room: features }
+    if (other.within === features && own.within === 'src-renderer')
+      other = { within: 'src-renderer', room: features }
+    if (own.within !== other.within || own.room === other.room) continue
+    const next = graph.get(own.room) ?? new Map<string, string>()
+    if (!next.has(other.room)) next.set(other.room, `${from} imports ${target}`)
+    graph.set(own.room, next)
+  }
+  return graph
+}
+
+/** Rooms of one layer that import each other in a ring, as a sentence a ring with the imports that close it. */
+export function roomCycles(imports: readonly Import[]): string[] {
+  const graph = roomGraph(imports)
+  const found: string[] = []
+  const done = new Set<string>()
+  const walk = (room: string, path: readonly string[]): void => {
+    const at = path.indexOf(room)
+    if (at >= 0) {
+      const ring = [...path.slice(at), room]
+      const steps = ring.slice(1).map((next, index) => graph.get(ring[index]!)!.get(next)!)
+      found.push(`${ring.join(' → ')}: ${steps.join('; ')}`)
+      return
+    }
+    if (done.has(room)) return
+    for (const next of graph.get(room)?.keys() ?? []) walk(next, [...path, room])
+    done.add(room)
+  }
+  for (const room of graph.keys()) walk(room, [])
+  return found
+}
+
 /** The scripts of a Vue component, with `src` attributes as imports. */
 const vueScripts = (text: string): string =>
   [...text.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)]

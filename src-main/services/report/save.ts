@@ -65,7 +65,7 @@ export async function saveReport(
   const path = resolve(file)
   const folder = picturesFolder(path)
   await checkPlace(path, pictures.length > 0)
-  const mark = `partial-${process.pid}-${randomBytes(4).toString('hex')}`
+  const mark = `partial-${randomBytes(8).toString('hex')}`
   const hidden = (target: string): string => join(dirname(target), `.${basename(target)}.${mark}`)
   const left = new Set([hidden(path), hidden(folder)])
   try {

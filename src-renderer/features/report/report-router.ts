@@ -1,59 +1,20 @@
 /** The screens that a report has: those of its sections, over its own first page. */
-import { createRouter, createWebHashHistory, type RouteRecordRaw, type Router } from 'vue-router'
+import { createRouter, createWebHashHistory, type Router } from 'vue-router'
 import type { FrozenReport, ReportSection } from '../../../src-main/domain/report/frozen-report'
+import { sessionScreens } from '../frame/session-screens'
 
-/** The screen that shows a section. */
-const screens: readonly { section: ReportSection; route: RouteRecordRaw }[] = [
-  {
-    section: 'ladder',
-    route: {
-      path: '/session/:sessionRef/ladder',
-      name: 'ladder',
-      props: true,
-      component: () => import('../ladder/LadderScreen.vue'),
-    },
-  },
-  {
-    section: 'compare',
-    route: {
-      path: '/session/:sessionRef/compare/:a?/:b?',
-      name: 'compare',
-      props: true,
-      component: () => import('../compare/CompareScreen.vue'),
-    },
-  },
-  {
-    section: 'matrix',
-    route: {
-      path: '/session/:sessionRef/matrix',
-      name: 'matrix',
-      props: true,
-      component: () => import('../matrix/MatrixScreen.vue'),
-    },
-  },
-  {
-    section: 'charts',
-    route: {
-      path: '/session/:sessionRef/charts/:chart?',
-      name: 'charts',
-      props: true,
-      component: () => import('../charts/ChartsScreen.vue'),
-    },
-  },
-]
+const sections = Object.keys(sessionScreens) as ReportSection[]
 
-const shown = ({ sections }: FrozenReport) =>
-  screens.filter(({ section }) => sections.includes(section))
-
-export const screenNames = (report: FrozenReport): string[] =>
-  shown(report).map(({ route }) => String(route.name))
+/** Those of the report's sections. */
+export const screenNames = (report: FrozenReport): ReportSection[] =>
+  sections.filter((section) => report.sections.includes(section))
 
 export function createReportRouter(report: FrozenReport): Router {
   const router = createRouter({
     history: createWebHashHistory(),
     routes: [
       { path: '/', name: 'home', component: () => import('./SummaryScreen.vue') },
-      ...shown(report).map(({ route }) => route),
+      ...screenNames(report).map((name) => sessionScreens[name]),
       {
         path: '/draw/:chart/:choice?',
         name: 'draw',
