@@ -10,8 +10,10 @@ import type { Session } from '../../domain/session/session'
 import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
 import { formatMs } from '../../domain/metrics/units'
 import { factsOf, parameterChanges } from './comparison'
-import { factTable, originTable } from './comparison-print'
+import { originTable } from './comparison-print'
 import { list } from './markdown'
+import { printMdTable } from './md-table'
+import { comparedFactTable } from './tables'
 import { dash } from './model'
 
 const signs: Record<RungCheck['verdict'], string> = {
@@ -80,7 +82,7 @@ export function baselineMarkdown(check: BaselineCheck, baseline: Session, now: S
     ),
     md(definition(check.thresholdPercent)),
     ...(changes.length > 0 ? [details('Parameters that changed', list(changes))] : []),
-    details('Provenance', factTable(factsOf(baseline, now))),
+    details('Provenance', printMdTable(comparedFactTable(factsOf(baseline, now)))),
     originTable(baseline, now),
   ].join('\n\n')}\n`
 }

@@ -2,16 +2,14 @@
 import { inEnglish } from '../../domain/messages/message'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
-import { formatRatio, formatValue } from '../../domain/metrics/units'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
 import { counts, type ComparedRung, type ComparisonModel } from './comparison'
-import { comparisonLegend, movedCounters, timeCells, timeColumns } from './comparison-print'
-import { html, htmlCode, htmlList, htmlTable } from './html-text'
-import { verdictWords } from './markdown'
-import { dash, withUnit } from './model'
+import { comparisonLegend } from './comparison-print'
+import { html, htmlCode, htmlList, htmlTable, printHtmlTable } from './html-text'
 import type { PrintDocument } from './print'
 import { htmlDiff, type PrintPart } from './print-parts'
+import { comparedFactTable, movedCounters, movedTable, timeTable } from './tables'
 
 const name = ({ a }: ComparedRung): string => `${htmlCode(a.id)}: ${html(a.title)}`
 
@@ -30,13 +28,9 @@ function summaryPart(model: ComparisonModel): PrintPart {
 const timePart = ({ rungs }: ComparisonModel): PrintPart => ({
   id: 'times',
   title: 'Times',
-  body: [
-    htmlTable(
-      timeColumns,
-      rungs.map((rung) => [htmlCode(rung.a.id), ...timeCells(rung).map(html)]),
-    ),
-    `<p class="sub">${html(comparisonLegend)}</p>`,
-  ].join('\n'),
+  body: [printHtmlTable(timeTable(rungs)), `<p class="sub">${html(comparisonLegend)}</p>`].join(
+    '\n',
+  ),
 })
 
 /** Rungs of which a counter moved, each with those that did. */
@@ -44,22 +38,7 @@ const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)
     if (moved.length === 0) return []
-    const body = htmlTable(
-      [
-        { header: 'Counter', align: 'left' },
-        { header: 'First' },
-        { header: 'Second' },
-        { header: 'Second / first ○' },
-        { header: 'Verdict', align: 'left' },
-      ],
-      moved.map(({ label, unit, a, b, ratio, verdict }) => [
-        html(withUnit(label, unit)),
-        html(formatValue(a!.value!, unit)),
-        html(formatValue(b!.value!, unit)),
-        ratio === null ? dash : formatRatio(ratio),
-        verdictWords[verdict],
-      ]),
-    )
+    const body = printHtmlTable(movedTable(moved))
     return [{ id: `counters-${index}`, title: name(rung), body }]
   })
 
@@ -71,17 +50,7 @@ const sourceParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   })
 
 function provenancePart(model: ComparisonModel): PrintPart {
-  const facts = htmlTable(
-    [
-      { header: 'What', align: 'left' },
-      { header: 'First', align: 'left' },
-      { header: 'Second', align: 'left' },
-    ],
-    model.facts.map(({ label, a, b, code }) => [
-      html(label),
-      ...[a, b].map(code ? htmlCode : html),
-    ]),
-  )
+  const facts = printHtmlTable(comparedFactTable(model.facts))
   const origins = htmlTable(
     [
       { header: 'Rung', align: 'left' },

@@ -1,12 +1,12 @@
 /** Two sessions side by side, in each format. */
-import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
-import type { MetricDelta } from '../../domain/analysis/compare'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { mdPicture, pairChart } from './charts'
-import { counts, type ComparedFact, type ComparedRung, type ComparisonModel } from './comparison'
+import { counts, type ComparedRung, type ComparisonModel } from './comparison'
 import { csvTable, type Cell } from '../../domain/text/csv'
-import { list, patchText, verdictWords } from './markdown'
+import { list, patchText } from './markdown'
+import { printMdTable } from './md-table'
+import { comparedFactTable, movedCounters, movedTable, timeTable, timeTexts } from './tables'
 import {
   details,
   fenced,
@@ -16,76 +16,19 @@ import {
   mdHtml,
   mdTable,
 } from '../../domain/text/markdown'
-import { dash, withUnit } from './model'
 import { inEnglish } from '../../domain/messages/message'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
-import { halfSpread } from '../../domain/report/summary'
 import { tex, texCode, texComment } from './tex-text'
 import { visibleJson } from '../../domain/text/visible'
 
 const title = ({ a }: ComparisonModel): string => inEnglish(headline(a))
 
-const timeWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
-const factorWords = (factor: number | null): string =>
-  factor === null ? dash : formatRatio(factor)
-
-/** The cells of a rung's line in a table of times, behind its id. */
-export function timeCells({ a, b, comparison: { time } }: ComparedRung): string[] {
-  return [
-    timeWords(time.aMs),
-    timeWords(time.bMs),
-    factorWords(time.speedup),
-    time.noise === null ? dash : halfSpread(time.noise),
-    a.timing ? formatGflops(a.timing.gflops) : dash,
-    b.timing ? formatGflops(b.timing.gflops) : dash,
-    a.status === b.status ? a.status : `${a.status} → ${b.status}`,
-    verdictWords[time.verdict],
-  ]
-}
-
-export const timeColumns: { header: string; align?: 'left' }[] = [
-  { header: 'Rung', align: 'left' },
-  { header: 'Time, first' },
-  { header: 'Time, second' },
-  { header: 'Times as fast ○' },
-  { header: '±' },
-  { header: 'Throughput, first ○' },
-  { header: 'Throughput, second ○' },
-  { header: 'Status', align: 'left' },
-  { header: 'Verdict', align: 'left' },
-]
-
-const timeTable = ({ rungs }: ComparisonModel): string =>
-  mdTable(
-    timeColumns,
-    rungs.map((rung) => [mdCodeCell(rung.a.id), ...timeCells(rung).map(md)]),
-  )
-
-/** Those that did not are in the CSV. */
-export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
-  comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
-
 function counterBlock(rung: ComparedRung): string[] {
   const { a } = rung
   const moved = movedCounters(rung)
   if (moved.length === 0) return []
-  const table = mdTable(
-    [
-      { header: 'Counter', align: 'left' },
-      { header: 'First' },
-      { header: 'Second' },
-      { header: 'Second / first ○' },
-      { header: 'Verdict', align: 'left' },
-    ],
-    moved.map((delta) => [
-      md(withUnit(delta.label, delta.unit)),
-      md(formatValue(delta.a!.value!, delta.unit)),
-      md(formatValue(delta.b!.value!, delta.unit)),
-      factorWords(delta.ratio),
-      md(verdictWords[delta.verdict]),
-    ]),
-  )
+  const table = printMdTable(movedTable(moved))
   return [details(`<code>${mdHtml(a.id)}</code>: counters that moved`, table)]
 }
 
@@ -99,16 +42,6 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
 
 export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'
-
-export const factTable = (facts: readonly ComparedFact[]): string =>
-  mdTable(
-    [
-      { header: 'What', align: 'left' },
-      { header: 'First', align: 'left' },
-      { header: 'Second', align: 'left' },
-    ],
-    facts.map(({ label, a, b, code }) => [md(label), ...[a, b].map(code ? mdCodeCell : md)]),
-  )
 
 export const originTable = (a: Session, b: Session): string =>
   details(
@@ -145,14 +78,18 @@ export function comparisonMarkdown(model: ComparisonModel, pictures: string | nu
     md(counts(model)),
     `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
     ...(model.changes.length > 0 ? [list(model.changes)] : []),
-    ...told('ladder', () => ['## Times', timeTable(model), md(comparisonLegend)]),
+    ...told('ladder', () => [
+      '## Times',
+      printMdTable(timeTable(model.rungs)),
+      md(comparisonLegend),
+    ]),
     ...told('charts', () =>
       headed('## Charts', chart && pictures !== null ? [mdPicture(chart, pictures)] : []),
     ),
     ...told('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
     ...told('compare', () => headed('## Sources', model.rungs.flatMap(sourceBlock))),
     '## Provenance',
-    factTable(model.facts),
+    printMdTable(comparedFactTable(model.facts)),
     originTable(model.a, model.b),
   ].join('\n\n')}\n`
 }
@@ -221,7 +158,7 @@ export const comparisonJson = ({ a, b, date, warnings, rungs }: ComparisonModel)
 export function comparisonTex(model: ComparisonModel): string {
   const { a, b, rungs, facts, warnings, changes, date } = model
   const cells = (rung: ComparedRung): string =>
-    [texCode(rung.a.id), ...timeCells(rung).slice(0, 4).map(tex)].join(' & ')
+    [texCode(rung.a.id), ...timeTexts(rung).slice(0, 4).map(tex)].join(' & ')
   const notes = [
     tex(comparisonLegend),
     ...warnings.map((warning) => `Warning: ${tex(warning)}`),

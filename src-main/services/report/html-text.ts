@@ -1,6 +1,7 @@
 /** HTML from texts that may hold anything; nothing of a session can become more than text. */
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, visible } from '../../domain/text/visible'
+import type { Cell, Table } from './tables'
 
 const escapes: Record<string, string> = {
   '&': '&amp;',
@@ -33,7 +34,7 @@ export const htmlSentence = (sentence: Sentence): string =>
 export const htmlList = (sentences: readonly Sentence[], tag: 'ul' | 'ol' = 'ul'): string =>
   `<${tag}>${sentences.map((sentence) => `<li>${htmlSentence(sentence)}</li>`).join('')}</${tag}>`
 
-export interface HtmlColumn {
+interface HtmlColumn {
   header: string
   align?: 'left'
 }
@@ -61,3 +62,16 @@ export function htmlTable(
     '</tbody></table>',
   ].join('\n')
 }
+
+const cellHtml = ({ text, code, mark = '', note }: Cell): string =>
+  `${code ? htmlCode(text) : html(text)}${mark}${note === undefined ? '' : `<sup>${note}</sup>`}`
+
+export const printHtmlTable = ({ columns, rows }: Table, name = ''): string =>
+  htmlTable(
+    columns.map(({ align, ...header }) => ({
+      header: cellHtml(header),
+      ...(align === undefined ? {} : { align }),
+    })),
+    rows.map((row) => row.map(cellHtml)),
+    name,
+  )

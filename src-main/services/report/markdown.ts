@@ -2,9 +2,7 @@
 import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import type { MetricValue } from '../../domain/metrics/metrics'
-import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
-import type { Verdict } from '../../domain/analysis/compare'
+import { formatMs, formatRatio } from '../../domain/metrics/units'
 import type { Hunk } from '../source-diff'
 import {
   details,
@@ -16,78 +14,25 @@ import {
   mdSentence,
   mdTable,
 } from '../../domain/text/markdown'
-import { ladderColumns, ladderFigures } from './ladder-columns'
-import { chartsOf, mdPicture } from './charts'
+import { printMdTable } from './md-table'
 import {
-  dash,
-  diagnosticLine,
-  legend,
-  withUnit,
-  type Figure,
-  type LadderRow,
-  type ReportModel,
-  type ReportStep,
-} from './model'
-import type { PrintedFact } from '../../domain/report/provenance'
+  counterTables,
+  factTable,
+  ladderTable,
+  publishedTable,
+  stepTable,
+  verdictWords,
+} from './tables'
+import { chartsOf, mdPicture } from './charts'
+import { dash, diagnosticLine, legend, type ReportModel, type ReportStep } from './model'
 import { halfSpread } from '../../domain/report/summary'
 import type { Sentence } from '../../domain/messages/sentence'
-
-export const verdictWords: Record<Verdict, string> = {
-  better: '▲ better',
-  worse: '▼ worse',
-  changed: '◆ changed',
-  same: '= same',
-  unknown: '? unknown',
-}
 
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
 
-const figure = ({ text, evidence, note }: Figure): string =>
-  `${md(text)}${evidence === 'derived' ? ' ○' : ''}${note === undefined ? '' : ` <sup>${note}</sup>`}`
-
-const rungCell = ({ rung, isReference }: LadderRow): string =>
-  `${mdCodeCell(rung.id)}${isReference ? ' (reference)' : ''}`
-
-const ladderTable = ({ rows }: ReportModel): string =>
-  mdTable(
-    ladderColumns,
-    rows.map((row) => [
-      rungCell(row),
-      md(row.rung.title),
-      row.rung.status,
-      ...ladderFigures(row).map(md),
-    ]),
-  )
-
 /** About as many columns as GitHub shows beside a rung's name without scrolling. */
 const mostAcross = 8
-
-function counterTables({ metrics, rows }: ReportModel): string[] {
-  const shown = metrics.flatMap(({ label, isAbsent }, index) =>
-    isAbsent ? [] : [{ label, index }],
-  )
-  const tables: string[] = []
-  // Of one width, so that no table is left with a single column.
-  const across = Math.ceil(shown.length / Math.ceil(shown.length / mostAcross))
-  for (let at = 0; at < shown.length; at += across)
-    tables.push(
-      mdTable(
-        [
-          { header: 'Rung', align: 'left' },
-          ...shown.slice(at, at + across).map(({ label }) => ({ header: md(label) })),
-        ],
-        rows.map((row) => [
-          rungCell(row),
-          ...shown.slice(at, at + across).map(({ index }) => figure(row.metrics[index]!)),
-        ]),
-      ),
-    )
-  return tables
-}
-
-const metricCell = (metric: MetricValue | null): string =>
-  metric?.value == null ? dash : md(formatValue(metric.value, metric.unit))
 
 export const patchText = (hunks: readonly Hunk[]): string =>
   hunks
@@ -108,8 +53,6 @@ function sourceBlock({ hunks, from, to }: ReportStep): string {
   )
 }
 
-const arrows = { up: '↑', down: '↓', same: '=' } as const
-
 function stepSection(step: ReportStep): string[] {
   const { from, to, comparison } = step
   const { time, metrics } = comparison
@@ -124,28 +67,7 @@ function stepSection(step: ReportStep): string[] {
     timeLine,
     ...(known.length === 0
       ? ['No counter has a value on either side.']
-      : [
-          mdTable(
-            [
-              { header: 'Counter', align: 'left' },
-              { header: mdCodeCell(from.id) },
-              { header: mdCodeCell(to.id) },
-              { header: 'After / before ○' },
-              { header: 'Verdict', align: 'left' },
-              { header: 'Announced', align: 'left' },
-            ],
-            known.map(({ label, unit, a, b, ratio, verdict, expected }) => [
-              md(withUnit(label, unit)),
-              metricCell(a),
-              metricCell(b),
-              ratio === null ? dash : formatRatio(ratio),
-              md(verdictWords[verdict]),
-              expected === null
-                ? ''
-                : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`,
-            ]),
-          ),
-        ]),
+      : [printMdTable(stepTable(step, known))]),
     sourceBlock(step),
   ]
 }
@@ -163,15 +85,6 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
             : []),
         ]),
       ]
-
-export const factTable = (facts: readonly PrintedFact[]): string =>
-  mdTable(
-    [
-      { header: 'What', align: 'left' },
-      { header: 'Value', align: 'left' },
-    ],
-    facts.map(({ label, value: text, code }) => [md(label), code ? mdCodeCell(text) : md(text)]),
-  )
 
 const sourceTable = ({ session }: ReportModel): string =>
   details(
@@ -212,8 +125,8 @@ function ladderSection(model: ReportModel): string[] {
   const numbered = hasMatrix && notes.length > 0
   return [
     hasLadder ? '## Ladder' : '## Counters',
-    ...(hasLadder ? [ladderTable(model)] : []),
-    ...(hasMatrix ? counterTables(model) : []),
+    ...(hasLadder ? [printMdTable(ladderTable(model))] : []),
+    ...(hasMatrix ? counterTables(model, mostAcross).map(printMdTable) : []),
     md(numbered ? `${legend} A number behind – names the reason.` : legend),
     ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
     ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
@@ -230,26 +143,12 @@ function ladderSection(model: ReportModel): string[] {
 
 function publishedSection({ published }: ReportModel): string[] {
   if (!published) return []
-  const { origin, conclusion, columns, rows } = published
+  const { origin, conclusion, rows } = published
   return [
     '## Published figures beside ours',
     md(origin),
     md(conclusion),
-    ...(rows.length === 0
-      ? []
-      : [
-          mdTable(
-            [
-              { header: 'Rung', align: 'left' },
-              { header: 'Whose', align: 'left' },
-              ...columns.map((column) => ({ header: md(column) })),
-            ],
-            rows.flatMap(({ id, theirs, ours }) => [
-              [mdCodeCell(id), 'published', ...theirs.map(md)],
-              ['', 'here', ...ours.map(md)],
-            ]),
-          ),
-        ]),
+    ...(rows.length === 0 ? [] : [printMdTable(publishedTable(published))]),
   ]
 }
 
@@ -281,7 +180,7 @@ export function printMarkdown(model: ReportModel, pictures: string | null = null
       : []),
     ...troubleSection(model),
     '## Provenance',
-    factTable(facts.filter(({ id }) => id !== 'reproduce')),
+    printMdTable(factTable(facts.filter(({ id }) => id !== 'reproduce'))),
     sourceTable(model),
     'To reproduce:',
     ...facts.filter(({ id }) => id === 'reproduce').map(({ value }) => fenced(value, 'sh')),

@@ -1,23 +1,19 @@
 /** The parts of a printed report, each a heading with what stands below it. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/messages/message'
-import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
+import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { halfSpread } from '../../domain/report/summary'
-import type { MetricValue } from '../../domain/metrics/metrics'
 import type { Hunk } from '../source-diff'
-import { ladderColumns, ladderFigures } from './ladder-columns'
-import { html, htmlCode, htmlLines, htmlTable } from './html-text'
-import { verdictWords } from './markdown'
+import { html, htmlCode, htmlLines, htmlTable, printHtmlTable } from './html-text'
+import { dash, diagnosticLine, legend, type ReportModel, type ReportStep } from './model'
 import {
-  dash,
-  diagnosticLine,
-  legend,
-  withUnit,
-  type Figure,
-  type LadderRow,
-  type ReportModel,
-  type ReportStep,
-} from './model'
+  counterTables,
+  factTable,
+  ladderTable,
+  publishedTable,
+  stepTable,
+  verdictWords,
+} from './tables'
 
 /** A heading with what stands below it. */
 export interface PrintPart {
@@ -29,49 +25,23 @@ export interface PrintPart {
   inner?: PrintPart[]
 }
 
-const figure = ({ text, evidence, note }: Figure): string =>
-  `${html(text)}${evidence === 'derived' ? ' ○' : ''}${note === undefined ? '' : `<sup>${note}</sup>`}`
-
-const rungName = ({ rung, isReference }: LadderRow): string =>
-  `${htmlCode(rung.id)}${isReference ? ' (reference)' : ''}`
-
-export const ladderPart = ({ rows, session }: ReportModel): PrintPart => ({
+export const ladderPart = (model: ReportModel): PrintPart => ({
   id: 'ladder',
   title: 'Ladder',
   body: [
-    htmlTable(
-      ladderColumns,
-      rows.map((row) => [
-        rungName(row),
-        html(row.rung.title),
-        row.rung.status,
-        ...ladderFigures(row).map(html),
-      ]),
-    ),
+    printHtmlTable(ladderTable(model)),
     `<p class="sub">${html(legend)}</p>`,
-    ...ratioWarnings(session).map((warning) => `<p class="sub">${html(inEnglish(warning))}</p>`),
+    ...ratioWarnings(model.session).map(
+      (warning) => `<p class="sub">${html(inEnglish(warning))}</p>`,
+    ),
   ].join('\n'),
 })
 
 /** What the ladder's author measured, each figure beside ours. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
-  const { origin, conclusion, columns, rows } = published
-  const table =
-    rows.length === 0
-      ? ''
-      : htmlTable(
-          [
-            { header: 'Rung', align: 'left' },
-            { header: 'Whose', align: 'left' },
-            ...columns.map((column) => ({ header: html(column) })),
-          ],
-          rows.flatMap(({ id, theirs, ours }) => [
-            [htmlCode(id), 'published', ...theirs.map(html)],
-            ['', 'here', ...ours.map(html)],
-          ]),
-          'published',
-        )
+  const { origin, conclusion, rows } = published
+  const table = rows.length === 0 ? '' : printHtmlTable(publishedTable(published), 'published')
   const body = `<p>${html(origin)}</p>\n<p>${html(conclusion)}</p>\n${table}`
   return [{ id: 'published', title: 'Published figures beside ours', body }]
 }
@@ -79,25 +49,9 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
 /** As many columns as a page holds beside a rung's name. */
 const mostAcross = 6
 
-export function counterPart({ metrics, rows, notes, absent }: ReportModel): PrintPart {
-  const shown = metrics.flatMap(({ label, isAbsent }, index) =>
-    isAbsent ? [] : [{ label, index }],
-  )
-  const across = Math.ceil(shown.length / Math.max(1, Math.ceil(shown.length / mostAcross)))
-  const tables: string[] = []
-  for (let at = 0; at < shown.length; at += across)
-    tables.push(
-      htmlTable(
-        [
-          { header: 'Rung', align: 'left' },
-          ...shown.slice(at, at + across).map(({ label }) => ({ header: html(label) })),
-        ],
-        rows.map((row) => [
-          rungName(row),
-          ...shown.slice(at, at + across).map(({ index }) => figure(row.metrics[index]!)),
-        ]),
-      ),
-    )
+export function counterPart(model: ReportModel): PrintPart {
+  const { notes, absent } = model
+  const tables = counterTables(model, mostAcross).map((table) => printHtmlTable(table))
   const body = [
     ...(tables.length > 0 ? tables : ['<p>No counter was collected.</p>']),
     ...(notes.length > 0
@@ -141,18 +95,14 @@ export function htmlDiff(hunks: readonly Hunk[]): string {
   return `<pre class="diff">${parts.join('')}</pre>`
 }
 
-const metricCell = (metric: MetricValue | null): string =>
-  metric?.value == null ? dash : html(formatValue(metric.value, metric.unit))
-
 /** Those of which it is true, and the others. */
 const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
   all.filter(isTrue),
   all.filter((one) => !isTrue(one)),
 ]
 
-const arrows = { up: '↑', down: '↓', same: '=' } as const
-
-function stepBody({ from, to, comparison, hunks }: ReportStep): string {
+function stepBody(step: ReportStep): string {
+  const { from, to, comparison, hunks } = step
   const { time, metrics } = comparison
   const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
   const [unmoved, shown] = split(known, ({ verdict, expected }) => {
@@ -164,30 +114,7 @@ function stepBody({ from, to, comparison, hunks }: ReportStep): string {
       ? '<p>One of them has no time.</p>'
       : `<p>Time: ${html(formatMs(time.aMs!))} → ${html(formatMs(time.bMs!))}, ${formatRatio(time.speedup)} ± ${html(halfSpread(time.noise!))} as fast, ${verdictWords[time.verdict]}.</p>`,
     ...(known.length === 0 ? ['<p>No counter has a value on either side.</p>'] : []),
-    ...(shown.length === 0
-      ? []
-      : [
-          htmlTable(
-            [
-              { header: 'Counter', align: 'left' },
-              { header: htmlCode(from.id) },
-              { header: htmlCode(to.id) },
-              { header: 'After / before ○' },
-              { header: 'Verdict', align: 'left' },
-              { header: 'Announced', align: 'left' },
-            ],
-            shown.map(({ label, unit, a, b, ratio, verdict, expected }) => [
-              html(withUnit(label, unit)),
-              metricCell(a),
-              metricCell(b),
-              ratio === null ? dash : formatRatio(ratio),
-              verdictWords[verdict],
-              expected === null
-                ? ''
-                : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`,
-            ]),
-          ),
-        ]),
+    ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
     ...(unmoved.length === 0
       ? []
       : [
@@ -231,15 +158,7 @@ export function provenancePart({ facts, session }: ReportModel): PrintPart {
       .join(' ')
   const reproduce = facts.find(({ id }) => id === 'reproduce')?.value ?? ''
   const body = [
-    htmlTable(
-      [
-        { header: 'What', align: 'left' },
-        { header: 'Value', align: 'left' },
-      ],
-      facts
-        .filter(({ id }) => id !== 'reproduce')
-        .map(({ label, value, code }) => [html(label), code ? htmlCode(value) : html(value)]),
-    ),
+    printHtmlTable(factTable(facts.filter(({ id }) => id !== 'reproduce'))),
     '<h3>To reproduce</h3>',
     `<pre class="lines">${htmlLines(reproduce)}</pre>`,
     '<h3>Sources and parameters of each rung</h3>',

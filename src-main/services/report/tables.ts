@@ -1,0 +1,185 @@
+/** The tables of a report: their columns, rows and order. How a cell is set is a format's affair. */
+import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
+import type { PrintedFact } from '../../domain/report/provenance'
+import { halfSpread } from '../../domain/report/summary'
+import type { ComparedFact, ComparedRung } from './comparison'
+import {
+  dash,
+  withUnit,
+  type Figure,
+  type LadderRow,
+  type ReportModel,
+  type ReportStep,
+} from './model'
+
+export interface Cell {
+  text: string
+  /** Set as code. */
+  code?: true
+  /** Behind the text, as it is. */
+  mark?: string
+  /** Counts from 1 into the notes below the tables. */
+  note?: number
+}
+
+export interface Column extends Cell {
+  align?: 'left'
+}
+
+export interface Table {
+  columns: readonly Column[]
+  rows: readonly (readonly Cell[])[]
+}
+
+export const verdictWords: Record<Verdict, string> = {
+  better: '▲ better',
+  worse: '▼ worse',
+  changed: '◆ changed',
+  same: '= same',
+  unknown: '? unknown',
+}
+
+const plain = (text: string): Cell => ({ text })
+const code = (text: string): Cell => ({ text, code: true })
+const number = (text: string): Column => ({ text })
+const words = (text: string): Column => ({ text, align: 'left' })
+
+const rungCell = ({ rung, isReference }: LadderRow): Cell => ({
+  ...code(rung.id),
+  ...(isReference ? { mark: ' (reference)' } : {}),
+})
+
+const figureCell = ({ text, evidence, note }: Figure): Cell => ({
+  text,
+  ...(evidence === 'derived' ? { mark: ' ○' } : {}),
+  ...(note === undefined ? {} : { note }),
+})
+
+export const ladderTable = ({ rows }: ReportModel): Table => ({
+  columns: [
+    ...['Rung', 'What', 'Status'].map(words),
+    ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'].map(number),
+  ],
+  rows: rows.map((row) => {
+    const { rung, time, spread, throughput, ratio, step } = row
+    const figures = [time, spread, throughput, ratio, step].map(({ text }) => plain(text))
+    return [rungCell(row), plain(rung.title), plain(rung.status), ...figures]
+  }),
+})
+
+/** Of one width each, so that no table is left with a single column. */
+export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {
+  const shown = metrics.flatMap(({ label, isAbsent }, index) =>
+    isAbsent ? [] : [{ label, index }],
+  )
+  const tables = Math.ceil(shown.length / mostAcross)
+  const across = Math.ceil(shown.length / Math.max(1, tables))
+  return Array.from({ length: tables }, (_, at) => {
+    const part = shown.slice(at * across, (at + 1) * across)
+    return {
+      columns: [words('Rung'), ...part.map(({ label }) => number(label))],
+      rows: rows.map((row) => [
+        rungCell(row),
+        ...part.map(({ index }) => figureCell(row.metrics[index]!)),
+      ]),
+    }
+  })
+}
+
+/** What the ladder's author measured, each figure above ours. */
+export const publishedTable = ({
+  columns,
+  rows,
+}: NonNullable<ReportModel['published']>): Table => ({
+  columns: [...['Rung', 'Whose'].map(words), ...columns.map(number)],
+  rows: rows.flatMap(({ id, theirs, ours }) => [
+    [code(id), plain('published'), ...theirs.map(plain)],
+    [plain(''), plain('here'), ...ours.map(plain)],
+  ]),
+})
+
+const arrows = { up: '↑', down: '↓', same: '=' } as const
+
+const announced = ({ expected }: MetricDelta): string =>
+  expected === null
+    ? ''
+    : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`
+
+const metricText = (metric: MetricValue | null): string =>
+  metric?.value == null ? dash : formatValue(metric.value, metric.unit)
+
+const factor = (ratio: number | null): string => (ratio === null ? dash : formatRatio(ratio))
+
+/** From one rung to the next: what became of each counter. */
+export const stepTable = ({ from, to }: ReportStep, deltas: readonly MetricDelta[]): Table => ({
+  columns: [
+    words('Counter'),
+    code(from.id),
+    code(to.id),
+    number('After / before ○'),
+    ...['Verdict', 'Announced'].map(words),
+  ],
+  rows: deltas.map((delta) => [
+    ...[
+      withUnit(delta.label, delta.unit),
+      metricText(delta.a),
+      metricText(delta.b),
+      factor(delta.ratio),
+      verdictWords[delta.verdict],
+      announced(delta),
+    ].map(plain),
+  ]),
+})
+
+export const factTable = (facts: readonly PrintedFact[]): Table => ({
+  columns: ['What', 'Value'].map(words),
+  rows: facts.map((fact) => [plain(fact.label), (fact.code ? code : plain)(fact.value)]),
+})
+
+const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
+
+/** What is told of a rung's time in two sessions, behind its id. */
+export const timeTexts = ({ a, b, comparison: { time } }: ComparedRung): string[] => [
+  msWords(time.aMs),
+  msWords(time.bMs),
+  factor(time.speedup),
+  time.noise === null ? dash : halfSpread(time.noise),
+  a.timing ? formatGflops(a.timing.gflops) : dash,
+  b.timing ? formatGflops(b.timing.gflops) : dash,
+  a.status === b.status ? a.status : `${a.status} → ${b.status}`,
+  verdictWords[time.verdict],
+]
+
+export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
+  columns: [
+    words('Rung'),
+    ...['Time, first', 'Time, second', 'Times as fast ○', '±'].map(number),
+    ...['Throughput, first ○', 'Throughput, second ○'].map(number),
+    ...['Status', 'Verdict'].map(words),
+  ],
+  rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
+})
+
+/** Those that did not are in the CSV. */
+export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
+  comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
+
+export const movedTable = (moved: readonly MetricDelta[]): Table => ({
+  columns: [
+    words('Counter'),
+    ...['First', 'Second', 'Second / first ○'].map(number),
+    words('Verdict'),
+  ],
+  rows: moved.map(({ label, unit, a, b, ratio, verdict }) =>
+    [withUnit(label, unit), metricText(a), metricText(b), factor(ratio), verdictWords[verdict]].map(
+      plain,
+    ),
+  ),
+})
+
+export const comparedFactTable = (facts: readonly ComparedFact[]): Table => ({
+  columns: ['What', 'First', 'Second'].map(words),
+  rows: facts.map((fact) => [plain(fact.label), ...[fact.a, fact.b].map(fact.code ? code : plain)]),
+})
