@@ -1,0 +1,106 @@
+/** What would assume this disk or this process is asked of the machine. */
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { localMachine } from '../../../src-main/adapters/machine/local-machine'
+import type { Machine } from '../../../src-main/adapters/machine/machine'
+import { recordedMachine } from '../../../src-main/adapters/machine/recorded-machine'
+import { runNcu } from '../../../src-main/adapters/tools/ncu'
+import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
+import { diagnose } from '../../../src-main/services/machine/doctor'
+import { fakeMachine, recordingsDir, setEnv, tempDir } from '../../services/support'
+
+const problem = { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' } as const
+const recording = (): Machine =>
+  recordedMachine('x', join(recordingsDir, 'gemm-fp32-h200-1024', 'raw'))
+
+describe('the runner', () => {
+  const call = { problem, seed: 1, rungs: [], flushL2: false, ceilings: false, reference: null }
+
+  it('follows the process that its machine names, and none where it can see none', () => {
+    const { ownerPid } = localMachine().toolbox(null)
+    expect(ownerPid).toBe(process.pid)
+    for (const args of [measureArgs, profileArgs, sanitizeArgs]) {
+      expect(args({ ...call, ownerPid: 7 }).join(' ')).toContain('--owner-pid 7')
+      expect(args({ ...call, ownerPid: null })).not.toContain('--owner-pid')
+    }
+    expect(recording().toolbox(null).ownerPid).toBeNull()
+  })
+})
+
+describe("ncu's report", () => {
+  it('is written where the machine says, and brought from there', async () => {
+    const taken: string[] = []
+    const asked: string[][] = []
+    const toolbox = recording().toolbox(null)
+    await runNcu(
+      {
+        ...toolbox,
+        exec: (call) => {
+          asked.push([...call.args])
+          return toolbox.exec(call)
+        },
+        output: (keptAt) =>
+          Promise.resolve({
+            path: '/there/report.ncu-rep',
+            take: () => Promise.resolve(void taken.push(keptAt)),
+          }),
+      },
+      {
+        ncu: 'ncu',
+        level: 'card',
+        command: ['./runner', 'profile'],
+        reportPath: '/session/profile.ncu-rep',
+        idleMs: 1000,
+        signal: new AbortController().signal,
+        onEvent: () => undefined,
+      },
+    )
+    expect(asked[0]!.join(' ')).toContain('--export /there/report.ncu-rep')
+    expect(taken).toEqual(['/session/profile.ncu-rep'])
+  })
+
+  it('of an attempt before is out of the way here', async () => {
+    const kept = join(await tempDir(), 'profile.ncu-rep')
+    await writeFile(kept, 'old')
+    const { path } = await localMachine().toolbox(null).output(kept)
+    expect(path).toBe(kept)
+    await expect(readFile(kept)).rejects.toThrow(/ENOENT/)
+  })
+})
+
+describe('a scratch folder', () => {
+  it('gives a file that a tool left, up to a size, and goes', async () => {
+    setEnv({ TMPDIR: await mkdtemp(join(await tempDir(), 'tmp-')) })
+    const scratch = await localMachine().toolbox(null).scratch()
+    await writeFile(join(scratch.path, 'report.xml'), '<a/>')
+    expect(await scratch.read('report.xml', 4)).toBe('<a/>')
+    expect(await scratch.read('report.xml', 3)).toBeNull()
+    expect(await scratch.read('none', 4)).toBeNull()
+    await scratch.remove()
+    expect(await readdir(dirname(scratch.path))).toEqual([])
+  })
+})
+
+describe('the doctor', () => {
+  it('reads the files of the machine that it is asked about', async () => {
+    const { setup } = await fakeMachine()
+    const files: Record<string, string> = {
+      '/proc/driver/nvidia/params': 'RmProfilingAdminOnly: 1\n',
+      '/proc/self/status': 'CapEff:\t0000000000000000\n',
+    }
+    const machine: Machine = {
+      ...setup.machine,
+      name: 'elsewhere',
+      readText: (path) => Promise.resolve(files[path] ?? null),
+      exists: (path) => Promise.resolve(path === '/opt/lib/libcublas.so.13'),
+      variable: (name) => (name === 'LD_LIBRARY_PATH' ? '/opt/lib' : null),
+    }
+    const of = async (id: string) =>
+      (await diagnose(machine, setup.assets)).checks.find((check) => check.id === id)
+    expect(await of('counters')).toMatchObject({ status: 'missing' })
+    expect(await of('cublas')).toMatchObject({ status: 'ok', detail: '/opt/lib/libcublas.so.13' })
+    files['/proc/self/status'] = 'CapEff:\t0000000000200000\n'
+    expect(await of('counters')).toMatchObject({ status: 'ok' })
+  })
+})

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { RunRequest } from '../../../src-main/contract'
+import { SessionRef, recordingOf } from '../../../src-main/contract/session-ref'
+import { templates } from '../../../src-main/domain/messages/english'
+import {
+  gpuOfTarget,
+  isBuiltOnly,
+  isMeasuredNow,
+  labTargets,
+  parseTarget,
+  printTarget,
+  runnableKinds,
+  targetKinds,
+  targetUsage,
+} from '../../../src-main/domain/target/targets'
+
+describe('a target', () => {
+  it.each([
+    ['local', { kind: 'live', name: null }],
+    ['recorded', { kind: 'recorded', name: null }],
+    ['recorded:gemm-fp32-h200-1024', { kind: 'recorded', name: 'gemm-fp32-h200-1024' }],
+    ['static:h200', { kind: 'static', name: 'h200' }],
+    ['static:sm_90', { kind: 'static', name: 'sm_90' }],
+  ] as const)('%s is read and written again', (text, target) => {
+    expect(parseTarget(text)).toEqual(target)
+    expect(printTarget(target)).toBe(text)
+    expect(RunRequest.shape.target.safeParse(text).success).toBe(true)
+  })
+
+  it.each([
+    '',
+    'static',
+    'static:',
+    'static:H200',
+    'recorded:',
+    'recorded:a/b',
+    'local:1',
+    'live',
+    'imported:x',
+  ])('%j is none', (text) => {
+    expect(parseTarget(text)).toBeNull()
+    expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
+  })
+
+  it('is named in help by every way to write it, and a lab by those that time without a name', () => {
+    expect(targetUsage).toBe('local, recorded, recorded:<name>, static:<gpu>')
+    expect(labTargets).toEqual(['local', 'recorded'])
+  })
+})
+
+describe('what a kind can do', () => {
+  it('tells builds from runs and replays', () => {
+    const kinds = Object.keys(targetKinds) as (keyof typeof targetKinds)[]
+    expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
+    expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live'])
+  })
+
+  it('names a GPU of the table where its name is one', () => {
+    expect(gpuOfTarget({ kind: 'static', name: 'h200' })).toMatchObject({ smCount: 132 })
+    expect(gpuOfTarget({ kind: 'recorded', name: 'h200' })).toBeNull()
+  })
+})
+
+describe('a session ref', () => {
+  it('is a recording as its target is written, or a folder of the store', () => {
+    expect(recordingOf('recorded:mine')).toBe('mine')
+    expect(recordingOf('mine')).toBeNull()
+    for (const ref of ['recorded:mine', 'recorded', 'mine-2'])
+      expect(SessionRef.safeParse(ref).success).toBe(true)
+    for (const ref of ['static:h200', 'recorded:', 'a/b', '../a', '', 'recorded:../a'])
+      expect(SessionRef.safeParse(ref).success).toBe(false)
+  })
+})
+
+describe('the words of every kind', () => {
+  const wordsOf = (language: string, file: string): Record<string, unknown> =>
+    JSON.parse(
+      readFileSync(
+        join(import.meta.dirname, '../../../src-renderer/locales', language, `${file}.json`),
+        'utf8',
+      ),
+    ) as Record<string, unknown>
+  const at = (words: Record<string, unknown>, path: string): unknown =>
+    path
+      .split('.')
+      .reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], words)
+
+  it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
+    const shell = wordsOf(language, 'shell')
+    const charts = wordsOf(language, 'charts')
+    const run = wordsOf(language, 'run')
+    for (const kind of Object.keys(targetKinds)) {
+      expect(at(shell, `facts.${kind}`), kind).toBeTypeOf('string')
+      expect(at(shell, `facts.${kind}Tip`), kind).toBeTypeOf('string')
+      expect(at(charts, `charts.kind.${kind}`), kind).toBeTypeOf('string')
+    }
+    for (const { kind, syntax } of runnableKinds)
+      if (syntax.names !== 'recordings')
+        for (const word of ['text', 'missing'])
+          expect(at(run, `run.targets.${kind}.${word}`), kind).toBeTypeOf('string')
+  })
+
+  it('are there in what reports print', () => {
+    expect(Object.keys(templates.origin).sort()).toEqual(Object.keys(targetKinds).sort())
+  })
+})
