@@ -61,7 +61,7 @@ describe('a live run', () => {
 
 describe('a machine with a compiler and no GPU', () => {
   it('builds for a GPU of the table, and shows what the compiler tells', async () => {
-    const { machine, page } = await openRun('03_shared_tile=compile-error', 'static', [
+    const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
       'nvidia-smi',
       'ncu',
     ])
@@ -86,5 +86,7 @@ it('without a compiler there is nothing to build with', async () => {
   await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
   harness = await startHarness()
   const { page } = await harness.open('/run')
-  expect(await page.getByLabel('Target').locator('option[value="static"]').isDisabled()).toBe(true)
+  expect(await page.getByLabel('Target').locator('option[value^="static:"]').isDisabled()).toBe(
+    true,
+  )
 })
