@@ -1,5 +1,4 @@
 /** One request from a host to its end: a live run that is saved, or a replay. */
-import { cp } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Assets } from '../adapters/kernels/assets'
@@ -13,7 +12,13 @@ import {
 } from '../adapters/kernels/kernel-library'
 import { liveToolbox } from '../adapters/tools/live-toolbox'
 import { cacheDir, draftsDir } from '../adapters/disk/paths'
-import { rawRecorder, type DiskRecorder, type LostOutput } from '../adapters/tools/raw-files'
+import {
+  copyRaw,
+  rawRecorder,
+  type DiskRecorder,
+  type LostOutput,
+} from '../adapters/tools/raw-files'
+import { copySources } from '../adapters/sessions/session-sources'
 import { draftSession, type SessionDraft } from '../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../adapters/disk/staging'
 import type { RunEvent, RunRequest } from '../contract'
@@ -90,8 +95,8 @@ async function replayRecording(
       options.signal,
     )
     if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
-    for (const part of ['raw', 'sources'])
-      await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
+    session.warnings.push(...(await copySources(recording.folder, draft.path)))
+    await copyRaw(recording.folder, draft.path)
     for (const profile of deep.values()) await draft.addDeep(profile)
     const folder = await draft.commit(session)
     return { session, folder, missing, unsaved: misplaced(options.out, folder) }
@@ -154,7 +159,7 @@ async function saveSomewhere(
 ): Promise<Omit<FinishedRun, 'missing'>> {
   const save = async (into: SessionDraft) => {
     for (const profile of deep.values()) await into.addDeep(profile)
-    const lost = await recorder.lostFrom(into.rawDir)
+    const lost = await recorder.lostFrom(into.path)
     const complete = lost
       ? { ...session, warnings: [...session.warnings, rawWarning(lost)] }
       : session
@@ -201,7 +206,7 @@ export async function runPlan(
   const draft = await (options.out === undefined
     ? draftSession(join(options.store, id))
     : draftNew(options.out))
-  const recorder = rawRecorder(draft.rawDir, [
+  const recorder = rawRecorder(draft.path, [
     { path: draft.path, alias: '<session>' },
     { path: cacheDir(), alias: '<cache>' },
     { path: assets.kernelsDir, alias: '<kernels>' },

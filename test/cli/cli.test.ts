@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
@@ -269,7 +270,7 @@ describe('a live run', () => {
     const { completion, rungs, session } = document(stdout)
     expect(completion).toBe('cancelled')
     expect(rungs.filter(({ status }) => status === 'ok')).toHaveLength(4)
-    const stderr = await readFile(join(session!, 'raw/runner/measure-1.stderr.txt'), 'utf8')
+    const { stderr } = (await readRaw(session!, 'runner/measure-1'))!
     await expect.poll(() => isAlive(Number(/child (\d+)/.exec(stderr)?.[1]))).toBe(false)
   })
 })

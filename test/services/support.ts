@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
+import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
@@ -150,7 +151,7 @@ export const statuses = (session: Session): Record<string, string> =>
 
 /** What ncu counted of each launch in the recording that the fakes replay, by kernel. */
 const { launches: replayed } = parseNcuRawCsv(
-  readFileSync(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw/ncu/profile.stdout.txt'), 'utf8'),
+  (await readRaw(join(recordingsDir, 'gemm-fp32-h200-1024'), 'ncu/profile'))!.stdout,
 )
 
 /** Whether ncu says the same of all kernels of a rung: only then can one figure be derived without it. */

@@ -1,12 +1,8 @@
 /** Shipped recordings: which there are, which one a request means, and how one is replayed. */
-import { join } from 'node:path'
 import { emptyBuildCache } from '../../adapters/disk/build-cache'
 import { recordedToolbox } from '../../adapters/tools/recorded-toolbox'
-import {
-  listSessions,
-  readSources,
-  type StoredSession,
-} from '../../adapters/sessions/session-store'
+import { readSources } from '../../adapters/sessions/session-sources'
+import { listSessions, type StoredSession } from '../../adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { problemLabel } from '../../domain/task/problem'
@@ -145,7 +141,7 @@ export async function replay(
   const { session, folder, name } = recording
   checkParams(recording, request.params)
   checkScalars(recording, request)
-  const sources = await readSources(folder, session)
+  const { texts: sources } = await readSources(folder, session)
   const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
   const wanted = selectRungs(
     planned.map((entry) => ({ id: entry.rung.id, entry })),
@@ -173,7 +169,7 @@ export async function replay(
   const { seed, flushL2 } = session.settings
   const outcome = await runLadder(
     {
-      toolbox: recordedToolbox(join(folder, 'raw')),
+      toolbox: recordedToolbox(folder),
       cache: emptyBuildCache,
       recorder: null,
       includes: new Map(),
@@ -187,7 +183,15 @@ export async function replay(
     emitWanted,
     signal,
   )
-  outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
+  const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
+  outcome.session.rungs = outcome.session.rungs
+    .filter(({ id }) => keep.has(id))
+    // A source that is gone has no hash of its own; what was measured is what was hashed then.
+    .map((rung) =>
+      sources[rung.id] === undefined
+        ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }
+        : rung,
+    )
   outcome.session.elapsedSeconds = session.elapsedSeconds
   outcome.session.settings = { ...session.settings, profile: plan.profile }
   return outcome

@@ -4,12 +4,8 @@ import type { Assets } from '../../adapters/kernels/assets'
 import { readDeep } from '../../adapters/sessions/deep-store'
 import { pathExists } from '../../adapters/disk/disk'
 import { readTitle } from '../../adapters/sessions/labels-and-trash'
-import {
-  isImported,
-  listSessions,
-  readSession,
-  readSources,
-} from '../../adapters/sessions/session-store'
+import { readSources } from '../../adapters/sessions/session-sources'
+import { isImported, listSessions, readSession } from '../../adapters/sessions/session-store'
 import { SessionRef, type SessionSummary } from '../../contract'
 import { summaryOf } from '../../contract/session-summary'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -37,6 +33,10 @@ export interface SessionPlaces {
 
 const recordedPrefix = 'recorded:'
 
+/** What of a session's folder is not there is told beside what its run had to tell. */
+const withFaults = (session: Session, faults: readonly string[]): Session =>
+  faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
+
 async function openRecording(recording: Recording): Promise<OpenedSession> {
   const { session, deep } = await replay(
     recording,
@@ -44,9 +44,10 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
     () => undefined,
     new AbortController().signal,
   )
+  const { texts, faults } = await readSources(recording.folder, recording.session)
   return {
-    session,
-    sources: await readSources(recording.folder, recording.session),
+    session: withFaults(session, faults),
+    sources: texts,
     folder: recording.folder,
     deep: (rung) => Promise.resolve(deep.get(rung) ?? null),
   }
@@ -54,9 +55,10 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
 
 async function openFolder(folder: string): Promise<OpenedSession> {
   const session = await readSession(folder)
+  const { texts, faults } = await readSources(folder, session)
   return {
-    session,
-    sources: await readSources(folder, session),
+    session: withFaults(session, faults),
+    sources: texts,
     folder,
     deep: (rung) => readDeep(folder, rung),
   }

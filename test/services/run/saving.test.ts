@@ -9,8 +9,8 @@ import {
   listSessions,
   parseSession,
   readSession,
-  readSources,
 } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { diskError } from '../../../src-main/adapters/disk/disk'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
@@ -27,15 +27,17 @@ describe('saving a session', () => {
     expect(folder).toBe(out)
     expect(await readSession(out)).toEqual(session)
     expect(await readdir(join(machine.dir, 'deep', 'er'))).toEqual(['session'])
-    expect(Object.keys(await readSources(out, session)).sort()).toEqual(ladderRungs.toSorted())
+    expect(Object.keys((await readSources(out, session)).texts).sort()).toEqual(
+      ladderRungs.toSorted(),
+    )
   })
 
   it('keeps every source as it was compiled', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run()
     await machine.editRung('01_naive', () => '// gone')
-    const sources = await readSources(folder!, session)
-    expect(sources['01_naive']).toContain('gemmNaive')
+    const { texts } = await readSources(folder!, session)
+    expect(texts['01_naive']).toContain('gemmNaive')
   })
 
   it('gives two runs in one second two folders', async () => {
@@ -238,20 +240,24 @@ describe('reading a session', () => {
     await draft.addSource(second!.file, '// own')
     const folder = await draft.commit({ ...session, rungs: [first!, second!] })
     await symlink(join(dir, 'private'), join(folder, 'sources', first!.file))
-    expect(await readSources(folder, session)).toEqual({ [second!.id]: '// own' })
+    expect(await readSources(folder, session)).toEqual({
+      texts: { [second!.id]: '// own' },
+      faults: [],
+    })
 
     // A folder above it, and sources/ itself.
     await rename(join(folder, 'sources'), linked('elsewhere'))
     await symlink(linked('elsewhere'), join(folder, 'sources'))
-    expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({})
+    expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({
+      texts: {},
+      faults: [],
+    })
   })
 
   it('takes no source from outside its folder', async () => {
-    const session = await readSession(shipped)
-    const hostile = {
-      ...session,
-      rungs: [{ ...session.rungs[0]!, file: '../../../../package.json' }],
-    }
-    expect(await readSources(shipped, hostile)).toEqual({})
+    const machine = await fakeMachine()
+    const { session, folder } = await machine.run({ rungs: ['01_naive'] })
+    const hostile = { rungs: [{ ...session.rungs[0]!, file: '../session.json' }] }
+    expect(await readSources(folder!, hostile)).toEqual({ texts: {}, faults: [] })
   })
 })

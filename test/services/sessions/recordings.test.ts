@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
@@ -69,11 +69,14 @@ describe('the shipped recordings', () => {
   it.each(recordings)(
     '$name names no serial number, no user and no folder of its machine',
     async ({ folder }) => {
-      const files = await readdir(folder, { recursive: true, withFileTypes: true })
-      for (const file of files.filter((entry) => entry.isFile())) {
-        const bytes = await readFile(join(file.parentPath, file.name))
-        const text = (file.name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
-        expect(text, file.name).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
+      const named = /GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//
+      for (const name of await readdir(folder))
+        expect(await readFile(join(folder, name), 'utf8'), name).not.toMatch(named)
+      const raw = await openRaw(folder)
+      for (const key of raw.keys) {
+        const { stdout, stderr } = (await raw.get(key))!
+        expect(stdout, key).not.toMatch(named)
+        expect(stderr, key).not.toMatch(named)
       }
     },
   )
@@ -205,7 +208,9 @@ describe('replaying', () => {
     const out = join(machine.dir, 'copy')
     const { session } = await machine.run({ target: 'recorded' }, { out })
     expect(await readSession(out)).toEqual(session)
-    expect(await readdir(out)).toEqual(expect.arrayContaining(['raw', 'sources', 'session.json']))
+    expect(await readdir(out)).toEqual(
+      expect.arrayContaining(['raw.jsonl', 'sources', 'session.json']),
+    )
   })
 
   it.each([
