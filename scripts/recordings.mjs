@@ -23,7 +23,8 @@ await runScript(async () => {
   try {
     for (const folder of folders) say(`Kept ${await module.keepRecording(folder, recordings)}.`)
     const sources = await module.sweepStore(recordings)
-    say(`The recordings have ${sources} sources.`)
+    const listed = await module.writeIndex(recordings)
+    say(`${listed} recordings of ladders are listed; all have ${sources} sources.`)
   } catch (error) {
     const { kind, message, remedy } =
       /** @type {import('../src-main/domain/errors.ts').KernelLadderError} */ (error)

@@ -8,6 +8,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'no
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
 import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
+import { pathExists } from '../../src-main/adapters/disk/disk'
 import { copyRaw, openRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
@@ -19,7 +20,7 @@ import {
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { inputError } from '../../src-main/domain/errors'
-import { pathExists } from '../../src-main/adapters/disk/disk'
+import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
 /** Below the folder of recordings: the attempts at labs, which are no recordings of a ladder. */
 export const labsFolder = 'labs'
@@ -112,6 +113,13 @@ export async function keepRecording(folder: string, recordings: string): Promise
   } finally {
     await rm(staged, { recursive: true, force: true })
   }
+}
+
+/** Writes what is said of the recordings without reading them; returns how many there are. */
+export async function writeIndex(recordings: string): Promise<number> {
+  const index = await recordingIndex(recordings)
+  await writeFile(join(recordings, recordingIndexFile), json(index))
+  return Object.keys(index.recordings).length
 }
 
 /** Takes away what no recording names; returns how many contents stay. */

@@ -32,7 +32,8 @@ import type { Session } from '../domain/session/session'
 import { computeCapabilities } from '../domain/gpu/sm-limits'
 import { libraryFor } from './drafts'
 import { planRun, type RunPlan } from './run/plan'
-import { chooseRecording, listRecordings, replay } from './sessions/recordings'
+import { listRecordings, readRecording } from './sessions/recording-list'
+import { chooseRecording, replay } from './sessions/recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run/run-ladder'
 import { buildForGpu } from './run/static-run'
 
@@ -85,7 +86,7 @@ async function replayRecording(
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const recordings = await listRecordings(options.assets.recordingsDir)
-  const recording = chooseRecording(recordings, request)
+  const recording = await readRecording(chooseRecording(recordings, request))
   const draft = options.out === undefined ? null : await draftNew(options.out)
   try {
     const { session, deep, missing } = await replay(

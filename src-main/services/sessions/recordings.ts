@@ -1,60 +1,32 @@
-/** Shipped recordings: which there are, which one a request means, and how one is replayed. */
+/** Shipped recordings: which one a request means, and how one is replayed. */
 import { emptyBuildCache } from '../../adapters/disk/build-cache'
 import { recordedToolbox } from '../../adapters/tools/recorded-toolbox'
 import { readSources } from '../../adapters/sessions/session-sources'
-import { listSessions, type StoredSession } from '../../adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { problemLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
+import type { ListedRecording, Recording } from './recording-list'
 import { runLadder, type RunOutcome } from '../run/run-ladder'
 import { selectRungs, type RunPlan } from '../run/plan'
 
-export interface Recording {
-  name: string
-  folder: string
-  session: Session
-}
-
-const listed = new Map<string, Promise<readonly Recording[]>>()
-
-/** The recordings below a folder, read once: they ship with the program and nothing writes them while it runs. */
-export function listRecordings(root: string): Promise<readonly Recording[]> {
-  const known = listed.get(root)
-  if (known) return known
-  const found = readRecordings(root)
-  listed.set(root, found)
-  // A disk that could not be read may be there the next time.
-  found.catch(() => listed.delete(root))
-  return found
-}
-
-async function readRecordings(root: string): Promise<Recording[]> {
-  const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
-    stored.session !== null
-  const recordings = (await listSessions(root))
-    .filter(readable)
-    .map(({ name, folder, session }) => ({ name, folder, session }))
-  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
-  const isDeep = ({ session }: Recording): boolean => session.settings.profile === 'deep'
-  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
-}
-
-const describe = ({ name, session }: Recording): string =>
-  `recorded:${name} (${session.ladder.id} at ${problemLabel(session.problem)})`
+const describe = ({ name, summary }: ListedRecording): string =>
+  `recorded:${name} (${summary.ladder.id} at ${problemLabel(summary.problem)})`
 
 /** The size a bare `recorded` means when a ladder was recorded at several. */
 const defaultExtent = 4096
 
-const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number }): boolean =>
-  (['m', 'n', 'k'] as const).every((extent) => session.problem[extent] === size[extent])
+const hasSize = (
+  { summary }: ListedRecording,
+  size: { m: number; n: number; k: number },
+): boolean => (['m', 'n', 'k'] as const).every((extent) => summary.problem[extent] === size[extent])
 
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
 export function chooseRecording(
-  recordings: readonly Recording[],
+  recordings: readonly ListedRecording[],
   request: Pick<RunRequest, 'ladder' | 'size' | 'target'> & { profile?: ProfileLevel },
-): Recording {
+): ListedRecording {
   const name = request.target.startsWith('recorded:')
     ? request.target.slice('recorded:'.length)
     : null
@@ -65,9 +37,8 @@ export function chooseRecording(
       `There is no recording named ${JSON.stringify(name)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const isAtLevel = ({ session }: Recording): boolean =>
-    session.settings.profile === request.profile
-  const allOfLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
+  const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
   // At the level asked for where there is one, else at any.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),

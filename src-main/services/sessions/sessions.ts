@@ -12,7 +12,8 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { labSessionFolder } from '../lab-library/refs'
-import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
+import { listRecordings, readRecording, type Recording } from './recording-list'
+import { chooseRecording, replay } from './recordings'
 
 export interface OpenedSession {
   session: Session
@@ -96,7 +97,7 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
       `There is no recording named ${JSON.stringify(name)}.`,
       `The recordings are: ${recordings.map((candidate) => recordedPrefix + candidate.name).join(', ')}.`,
     )
-  return openRecording(recording)
+  return openRecording(await readRecording(recording))
 }
 
 /** A session as a person names it on the command line: a folder, a ref, or `recorded` for the default one. */
@@ -113,9 +114,9 @@ export const defaultLadder = 'gemm-fp32'
 export async function defaultRecordingRef(places: SessionPlaces): Promise<string> {
   const recordings = await listRecordings(places.assets.recordingsDir)
   if (recordings.length === 0) throw inputError('No recording ships with this program.')
-  const ladder = recordings.some(({ session }) => session.ladder.id === defaultLadder)
+  const ladder = recordings.some(({ summary }) => summary.ladder.id === defaultLadder)
     ? defaultLadder
-    : recordings[0]!.session.ladder.id
+    : recordings[0]!.summary.ladder.id
   return recordedPrefix + chooseRecording(recordings, { ladder, target: 'recorded' }).name
 }
 
@@ -162,8 +163,14 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         damaged: problem ?? 'It cannot be read.',
       }
     })
-  const recorded = (await listRecordings(places.assets.recordingsDir)).map(({ name, session }) =>
-    summaryOf(recordedPrefix + name, 'recorded', name, session),
+  const recorded = (await listRecordings(places.assets.recordingsDir)).map(
+    ({ name, summary }): SessionSummary => ({
+      ref: recordedPrefix + name,
+      kind: 'recorded',
+      name,
+      title: null,
+      ...summary,
+    }),
   )
   return [...live, ...recorded]
 }

@@ -89,7 +89,6 @@ describe('raw.jsonl', () => {
     const probe = await open(join(dir, 'raw.jsonl'))
     const handles = Object.getPrototypeOf(probe) as typeof probe
     await probe.close()
-    // eslint-disable-next-line @typescript-eslint/unbound-method
     const whole = handles.appendFile
     handles.appendFile = async function (this: typeof probe, row) {
       await whole.call(this, (row as string).slice(0, 20))

@@ -9,7 +9,8 @@ import { readSources } from '../../../src-main/adapters/sessions/session-sources
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { listRecordings, replay } from '../../../src-main/services/sessions/recordings'
+import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root } from '../support'
 import { check, statusesOf } from './support'
 

@@ -7,10 +7,10 @@ import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { flops } from '../../../src-main/domain/task/problem'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
 import type { Session } from '../../../src-main/domain/session/session'
-import { listRecordings } from '../../../src-main/services/sessions/recordings'
+import { readRecordings } from '../../../src-main/services/sessions/recording-list'
 import { recordingsDir, rung } from '../support'
 
-const recordings = (await listRecordings(recordingsDir)).filter(
+const recordings = (await readRecordings(recordingsDir)).filter(
   ({ session }) => session.settings.profile === 'standard',
 )
 const named = (name: string): Session =>
