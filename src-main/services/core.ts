@@ -23,6 +23,7 @@ import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { startRun } from './start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
+import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
@@ -192,6 +193,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         }
       })
       return { ladders, problems: [...new Set(problems)] }
+    },
+    'ladders.measured': async ({ ladder }: CallInput<'ladders.measured'>) => {
+      return measuredRungs(assets, await readKernelLibrary(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
