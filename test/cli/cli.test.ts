@@ -294,6 +294,24 @@ describe('ladders --json', () => {
       dtypes: ['bf16', 'f16'],
     })
   })
+
+  it('says of each rung what a recording measured, and so does show where it is of another', async () => {
+    const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
+      ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
+    }
+    const { measured } = ladders[0]!.rungs.find(({ id }) => id === '03_shared_tile')!
+    expect(measured.recording).toBe('gemm-fp32-h200-4096')
+    const time = `${measured.medianMs.toPrecision(3)} ms`
+    expect((await run(['ladders'])).stdout).toMatch(
+      new RegExp(`03_shared_tile .*${time}, 0\\.\\d+× of 00_cublas`),
+    )
+    const other = await run(['show', 'recorded:gemm-fp32-h200-1024', '--rung', '03_shared_tile'])
+    expect(other.stdout).toContain(
+      'Recorded on an NVIDIA H200 at 4096³ f32 after 02_coalesced (gemm-fp32-h200-4096): time ',
+    )
+    const own = await run(['show', 'recorded:gemm-fp32-h200-4096', '--rung', '03_shared_tile'])
+    expect(own.stdout).not.toContain('Recorded on an')
+  })
 })
 
 describe('the one-file program', () => {
