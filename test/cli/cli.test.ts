@@ -307,10 +307,10 @@ describe('ladders --json', () => {
     )
     const other = await run(['show', 'recorded:gemm-fp32-h200-1024', '--rung', '03_shared_tile'])
     expect(other.stdout).toContain(
-      'Recorded on an NVIDIA H200 at 4096³ f32 after 02_coalesced (gemm-fp32-h200-4096): time ',
+      'Recorded: NVIDIA H200 at 4096³ f32 after 02_coalesced (gemm-fp32-h200-4096): time ',
     )
     const own = await run(['show', 'recorded:gemm-fp32-h200-4096', '--rung', '03_shared_tile'])
-    expect(own.stdout).not.toContain('Recorded on an')
+    expect(own.stdout).not.toContain('Recorded: ')
   })
 })
 

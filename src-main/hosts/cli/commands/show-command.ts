@@ -66,7 +66,7 @@ export async function showCommand(
     })
   else {
     printText(describeRung(session, rung, bottleneck, profile))
-    if (measured) printText(`\nRecorded on an ${measuredWords(measured)}`)
+    if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
   }
   return 0
 }
