@@ -12,6 +12,7 @@ import {
 } from '../../../src-main/adapters/sessions/session-store'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { diskError } from '../../../src-main/adapters/disk/disk'
+import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
 
@@ -83,8 +84,8 @@ describe('saving a session', () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
-      rmSync(join(staged, 'raw'), { recursive: true })
-      writeFileSync(join(staged, 'raw'), '')
+      rmSync(join(staged, 'raw.jsonl'))
+      mkdirSync(join(staged, 'raw.jsonl'))
     })
     const { folder, unsaved } = await machine.run({}, { out: join(place, 'x'), emit })
     expect([folder, unsaved]).toEqual([join(place, 'x'), null])
@@ -118,10 +119,10 @@ describe('saving a session', () => {
       })
       const session = await readSession(folder!)
       expect(session.warnings).toEqual([])
-      expect(Object.keys(await readSources(folder!, session)).sort()).toEqual(
+      expect(Object.keys((await readSources(folder!, session)).texts).sort()).toEqual(
         ladderRungs.toSorted(),
       )
-      expect(await readdir(join(folder!, 'raw'))).toContain('ncu')
+      expect((await openRaw(folder!)).keys).toContainEqual(expect.stringMatching(/^ncu\//))
       expect(await readdir(place)).toEqual([])
     },
   )

@@ -1,12 +1,12 @@
 /** `kernel-ladder ladders`: the ladders, their rungs, and what the recordings that ship measured of each. */
-import { assets } from '../../adapters/kernels/assets'
-import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
-import { exitCodes } from '../../domain/errors'
-import { problemLabel } from '../../domain/task/problem'
-import type { RungMeasured } from '../../domain/analysis/rung-measured'
-import { formatMs, formatRatio } from '../../domain/metrics/units'
-import { measuredRungs } from '../../services/sessions/measured'
-import { note, printJson, printText, table } from './output'
+import { assets } from '../../../adapters/kernels/assets'
+import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
+import { exitCodes } from '../../../domain/errors'
+import { problemLabel } from '../../../domain/task/problem'
+import type { RungMeasured } from '../../../domain/analysis/rung-measured'
+import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import { measuredRungs } from '../../../services/sessions/measured'
+import { note, printJson, printText, table } from '../output'
 
 /** `4.44 ms, 0.605× of 00_cublas` */
 function timeCell(measured: RungMeasured | null): string {
