@@ -11,6 +11,7 @@ import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Dtype, Problem } from '../domain/task/problem'
 import { TargetText } from '../domain/target/targets'
 import { Identifier, Parameters } from '../domain/ladder/rung'
+import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
 import { DeepAnswer, DeepRequest } from './deep'
@@ -156,6 +157,8 @@ export const calls = {
       problems: z.array(z.string()),
     }),
   ),
+  /** What the recordings that ship measured of the ladder's rungs, by rung id. */
+  'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
   /** Source text by rung id, as it was compiled. */

@@ -23,6 +23,7 @@ import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
+import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
@@ -190,6 +191,9 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         }
       })
       return { ladders, problems: [...new Set(problems)] }
+    },
+    'ladders.measured': async ({ ladder }: CallInput<'ladders.measured'>) => {
+      return measuredRungs(assets, await readKernelLibrary(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,

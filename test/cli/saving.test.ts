@@ -4,7 +4,8 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSession, readSources } from '../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
 import { bundle, fakeTools, run, start, type Finished, type Running } from './support'
 
@@ -17,7 +18,7 @@ const savedIn = ({ stderr }: Finished): string => /^Saved in (.+)$/m.exec(stderr
 async function expectWhole(folder: string, ids: readonly string[] = rungs): Promise<void> {
   const session = await readSession(folder)
   expect(session.rungs.map(({ id }) => id)).toEqual(ids)
-  expect(Object.keys(await readSources(folder, session)).sort()).toEqual([...ids].sort())
+  expect(Object.keys((await readSources(folder, session)).texts).sort()).toEqual([...ids].sort())
 }
 
 const hidden = async (folder: string): Promise<string[]> =>

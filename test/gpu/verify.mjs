@@ -84,7 +84,11 @@ function build(ladder) {
   ])
   if (!ran.stdout) throw new Error(ran.stderr)
   const session = JSON.parse(ran.stdout)
-  const { argv } = JSON.parse(readFileSync(join(out, 'raw/runner/measure-1.json'), 'utf8'))
+  const { argv } = readFileSync(join(out, 'raw.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((row) => JSON.parse(row))
+    .find(({ key }) => key === 'runner/measure-1')
   /** @type {string[]} */
   const real = argv.map((/** @type {string} */ word) => word.replace('<cache>', cache))
   /** `id=value` @param {string} word @returns {[string, string]} */

@@ -7,6 +7,7 @@ import { afterEach } from 'vitest'
 import { localMachine } from '../../src-main/adapters/machine/local-machine'
 import type { Setup } from '../../src-main/adapters/machine/machine'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
+import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
@@ -168,7 +169,7 @@ export const statuses = (session: Session): Record<string, string> =>
 
 /** What ncu counted of each launch in the recording that the fakes replay, by kernel. */
 const { launches: replayed } = parseNcuRawCsv(
-  readFileSync(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw/ncu/profile.stdout.txt'), 'utf8'),
+  (await readRaw(join(recordingsDir, 'gemm-fp32-h200-1024'), 'ncu/profile'))!.stdout,
 )
 
 /** Whether ncu says the same of all kernels of a rung: only then can one figure be derived without it. */

@@ -46,7 +46,8 @@ export interface BuildCache {
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex')
 
 function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
   const texts = [...sources].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,6 +1,6 @@
 /**
- * An attempt at a lab on disk: attempt.json (answers and outcome), lab.cu, sanitizer.json where
- * compute-sanitizer ran, and session/ where something was measured. Written once, never edited.
+ * An attempt at a lab on disk: attempt.json (answers, outcome, and compute-sanitizer's verdicts where it ran),
+ * lab.cu, and session/ where something was measured. Written once, never edited.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +35,11 @@ export type LabAttempt = z.infer<typeof LabAttempt>
 
 export const sessionFolder = (folder: string): string => join(folder, 'session')
 
-const files = { attempt: 'attempt.json', source: 'lab.cu', sanitizer: 'sanitizer.json' } as const
+const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
+/** Where attempts of before have the verdicts. */
+const sanitizerFile = 'sanitizer.json'
+
+const Sanitized = z.object({ sanitized: SanitizerVerdicts.optional() })
 
 /** Writes all but the session, which its run has put there. */
 export async function writeAttempt(
@@ -44,12 +48,10 @@ export async function writeAttempt(
   source: string,
   sanitized: SanitizerVerdicts,
 ): Promise<void> {
-  const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+  const kept = Object.keys(sanitized).length > 0 ? { ...attempt, sanitized } : attempt
   try {
     await writeFile(join(folder, files.source), source)
-    if (Object.keys(sanitized).length > 0)
-      await writeFile(join(folder, files.sanitizer), json(sanitized))
-    await writeFile(join(folder, files.attempt), json(attempt))
+    await writeFile(join(folder, files.attempt), `${JSON.stringify(kept, null, 2)}\n`)
   } catch (error) {
     throw diskError(error, folder, 'write')
   }
@@ -79,11 +81,14 @@ export async function readAttemptEvidence(
 ): Promise<{ session: Session; sanitized: SanitizerVerdicts } | null> {
   const names = await readdir(folder).catch(() => [] as string[])
   if (!names.includes('session')) return null
+  const { sanitized } = await readJson(join(folder, files.attempt), Sanitized)
   return {
     session: await readSession(sessionFolder(folder)),
-    sanitized: names.includes(files.sanitizer)
-      ? await readJson(join(folder, files.sanitizer), SanitizerVerdicts)
-      : {},
+    sanitized:
+      sanitized ??
+      (names.includes(sanitizerFile)
+        ? await readJson(join(folder, sanitizerFile), SanitizerVerdicts)
+        : {}),
   }
 }
 

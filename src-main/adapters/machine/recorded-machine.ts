@@ -3,9 +3,9 @@ import { emptyBuildCache } from '../disk/build-cache'
 import { recordedToolbox } from '../tools/recorded-toolbox'
 import type { Machine } from './machine'
 
-export const recordedMachine = (name: string, rawDir: string): Machine => ({
+export const recordedMachine = (name: string, folder: string): Machine => ({
   name,
-  toolbox: () => recordedToolbox(rawDir),
+  toolbox: () => recordedToolbox(folder),
   cache: emptyBuildCache,
   aliases: [],
   readText: () => Promise.resolve(null),

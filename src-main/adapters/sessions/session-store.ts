@@ -1,9 +1,9 @@
 /**
- * Sessions on disk. A session is a folder: session.json, sources/, raw/, and when ncu ran profile.ncu-rep
+ * Sessions on disk. A session is a folder: session.json, sources/, raw.jsonl, and when ncu ran profile.ncu-rep
  * and, at the deep level, deep/. It is written once and never edited.
  */
-import { cp, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError, KernelLadderError } from '../../domain/errors'
@@ -12,9 +12,10 @@ import { Session, sessionSchemaVersion } from '../../domain/session/session'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
 import { stageFolder } from '../disk/staging'
+import { rawFile } from '../tools/raw-files'
+import { sourcesFolder } from './session-sources'
 
 const sessionFile = 'session.json'
-const rawFolder = 'raw'
 const reportFile = 'profile.ncu-rep'
 /** Beside an imported session: that it was not made here, which its own session.json does not say. */
 const importedFile = 'imported.json'
@@ -64,31 +65,9 @@ export function parseSession(text: string, path: string): Session {
   return withRegistry(session.data)
 }
 
-/**
- * Source text by rung id, from the session's sources/; a source that is gone is left out, and one that a
- * link leads out of the session to: a session that was handed over must not put a file of this machine
- * into a report.
- */
-export async function readSources(
-  folder: string,
-  session: Session,
-): Promise<Record<string, string>> {
-  const root = join(await realpath(folder).catch(() => resolve(folder)), 'sources')
-  const entries = await Promise.all(
-    session.rungs.map(async ({ id, file }) => {
-      const path = await realpath(resolve(root, file)).catch(() => null)
-      if (!path?.startsWith(root + sep)) return null
-      const text = await readPlainFile(path).catch(() => null)
-      return text === null ? null : ([id, text] as const)
-    }),
-  )
-  return Object.fromEntries(entries.filter((entry) => entry !== null))
-}
-
 export interface SessionDraft {
   /** The folder while it is being filled. */
   readonly path: string
-  readonly rawDir: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
   addDeep(profile: DeepProfile): Promise<void>
@@ -137,9 +116,8 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
   }
   return {
     path: staged.path,
-    rawDir: join(staged.path, rawFolder),
     reportPath: join(staged.path, reportFile),
-    addSource: (file, text) => add(join('sources', file), text),
+    addSource: (file, text) => add(join(sourcesFolder, file), text),
     // Thousands of instructions: indented it would be twice the size.
     addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
     markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
@@ -150,7 +128,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     },
     async elsewhere(otherPath) {
       const other = await draftOf(resolve(otherPath), new Map(added))
-      for (const part of [rawFolder, reportFile]) {
+      for (const part of [rawFile, reportFile]) {
         const target = join(other.path, part)
         await cp(join(staged.path, part), target, { recursive: true }).catch(() =>
           // Half of an output would be read as the whole of it.

@@ -1,9 +1,7 @@
 /** The command line: what each command is called, takes and ends with. */
 import { Command, CommanderError } from 'commander'
 import { setUp } from '../../adapters/machine/local-machine'
-import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
-import { problemLabel } from '../../domain/task/problem'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
@@ -14,15 +12,8 @@ import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
-import {
-  checkOutput,
-  note,
-  outliveReaders,
-  printError,
-  printJson,
-  printText,
-  table,
-} from './output'
+import { laddersCommand } from './commands/ladders-command'
+import { checkOutput, note, outliveReaders, printError, printJson, printText } from './output'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { runCommand } from './commands/run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
@@ -41,48 +32,6 @@ async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
       if (remedy) printText(`    ${remedy}`)
     }
   return report.canProfile ? 0 : exitCodes.missing
-}
-
-async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
-  const library = await readKernelLibrary((await setUp()).assets.kernelsDir)
-  const ladders = library.ladders.map(({ schema: _schema, rungs, ...ladder }) => ({
-    ...ladder,
-    rungs: rungs.map((entry) => {
-      const source = library.rungs.get(entry.id)
-      return {
-        id: entry.as ?? entry.id,
-        title: entry.title ?? source?.header.title ?? null,
-        idea: source?.header.idea ?? null,
-        expect: source?.header.expect ?? [],
-        note: entry.note ?? null,
-        file: source?.file ?? null,
-        params: source?.header.params ?? [],
-        values: entry.params ?? {},
-        dtype: entry.dtype ?? ladder.dtype,
-        dtypes: source?.header.dtypes ?? [],
-        epilogue: source?.header.epilogue ?? [],
-        requires: source?.header.requires ?? null,
-      }
-    }),
-  }))
-  const problems = [...library.faults.values()]
-  if (json) printJson({ schema: 1, ladders, problems })
-  else
-    for (const ladder of ladders) {
-      printText(`${ladder.id}: ${ladder.title}`)
-      printText(`  ${ladder.summary}`)
-      printText(
-        `  sizes: ${ladder.sizes.map(problemLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
-      )
-      printText(
-        table(ladder.rungs, [
-          { header: '', align: 'left', cell: ({ id }) => `  ${id}` },
-          { header: '', align: 'left', cell: ({ title }) => title ?? '(its file cannot be used)' },
-        ]),
-      )
-    }
-  for (const problem of problems) note(`error: ${problem}`)
-  return problems.length > 0 ? exitCodes.input : 0
 }
 
 function program(finish: (code: number) => void): Command {

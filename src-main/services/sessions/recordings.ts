@@ -1,67 +1,35 @@
-/** Shipped recordings: which there are, which one a request means, and how one is replayed. */
-import { join } from 'node:path'
+/** Shipped recordings: which one a request means, and how one is replayed. */
 import { recordedMachine } from '../../adapters/machine/recorded-machine'
-import {
-  listSessions,
-  readSources,
-  type StoredSession,
-} from '../../adapters/sessions/session-store'
+import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
 import { recordedRef } from '../../contract/session-ref'
 import { inputError } from '../../domain/errors'
 import { problemLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
+import type { ListedRecording, Recording } from './recording-list'
 import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
 import { selectRungs, type RunPlan } from '../run/plan'
 
-export interface Recording {
-  name: string
-  folder: string
-  session: Session
-}
-
-const listed = new Map<string, Promise<readonly Recording[]>>()
-
-/** The recordings below a folder, read once: they ship with the program and nothing writes them while it runs. */
-export function listRecordings(root: string): Promise<readonly Recording[]> {
-  const known = listed.get(root)
-  if (known) return known
-  const found = readRecordings(root)
-  listed.set(root, found)
-  // A disk that could not be read may be there the next time.
-  found.catch(() => listed.delete(root))
-  return found
-}
-
-async function readRecordings(root: string): Promise<Recording[]> {
-  const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
-    stored.session !== null
-  const recordings = (await listSessions(root))
-    .filter(readable)
-    .map(({ name, folder, session }) => ({ name, folder, session }))
-  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
-  const isDeep = ({ session }: Recording): boolean => session.settings.profile === 'deep'
-  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
-}
-
-const describe = ({ name, session }: Recording): string =>
-  `${recordedRef(name)} (${session.ladder.id} at ${problemLabel(session.problem)})`
+const describe = ({ name, summary }: ListedRecording): string =>
+  `${recordedRef(name)} (${summary.ladder.id} at ${problemLabel(summary.problem)})`
 
 /** The size a bare `recorded` means when a ladder was recorded at several. */
 const defaultExtent = 4096
 
-const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number }): boolean =>
-  (['m', 'n', 'k'] as const).every((extent) => session.problem[extent] === size[extent])
+const hasSize = (
+  { summary }: ListedRecording,
+  size: { m: number; n: number; k: number },
+): boolean => (['m', 'n', 'k'] as const).every((extent) => summary.problem[extent] === size[extent])
 
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
 export function chooseRecording(
-  recordings: readonly Recording[],
+  recordings: readonly ListedRecording[],
   /** Its name; null for any that fits. */
   name: string | null,
   request: Pick<RunRequest, 'ladder' | 'size'> & { profile?: ProfileLevel },
-): Recording {
+): ListedRecording {
   const named = recordings.filter((recording) => name === null || recording.name === name)
   if (recordings.length === 0) throw inputError('No recording ships with this program.')
   if (named.length === 0)
@@ -69,9 +37,8 @@ export function chooseRecording(
       `There is no recording named ${JSON.stringify(name)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const isAtLevel = ({ session }: Recording): boolean =>
-    session.settings.profile === request.profile
-  const allOfLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
+  const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
   // At the level asked for where there is one, else at any.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
@@ -145,7 +112,7 @@ export async function replay(
   const { session, folder, name } = recording
   checkParams(recording, request.params)
   checkScalars(recording, request)
-  const sources = await readSources(folder, session)
+  const { texts: sources } = await readSources(folder, session)
   const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
   const wanted = selectRungs(
     planned.map((entry) => ({ id: entry.rung.id, entry })),
@@ -171,7 +138,7 @@ export async function replay(
     else emit(event)
   }
   const { seed, flushL2 } = session.settings
-  const machine = recordedMachine(name, join(folder, 'raw'))
+  const machine = recordedMachine(name, folder)
   const outcome = await runLadder(
     {
       environment: {
@@ -193,7 +160,15 @@ export async function replay(
     },
     { seed, flushL2, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
   )
-  outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
+  const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
+  outcome.session.rungs = outcome.session.rungs
+    .filter(({ id }) => keep.has(id))
+    // A source that is gone has no hash of its own; what was measured is what was hashed then.
+    .map((rung) =>
+      sources[rung.id] === undefined
+        ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }
+        : rung,
+    )
   outcome.session.elapsedSeconds = session.elapsedSeconds
   outcome.session.settings = { ...session.settings, profile: plan.profile }
   return outcome

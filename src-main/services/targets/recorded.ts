@@ -1,15 +1,16 @@
 /** Tells a recording again, and saves what is told where a folder is named for it. */
-import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
+import { copySources } from '../../adapters/sessions/session-sources'
+import { copyRaw } from '../../adapters/tools/raw-files'
 import { KernelLadderError } from '../../domain/errors'
-import { chooseRecording, listRecordings, replay } from '../sessions/recordings'
+import { listRecordings, readRecording } from '../sessions/recording-list'
+import { chooseRecording, replay } from '../sessions/recordings'
 import type { Runner } from './runner'
 import { draftNew, misplaced } from './saved-run'
 
 export const runRecorded: Runner = async (name, request, options) => {
   const recordings = await listRecordings(options.assets.recordingsDir)
-  const recording = chooseRecording(recordings, name, request)
+  const recording = await readRecording(chooseRecording(recordings, name, request))
   const draft = options.out === undefined ? null : await draftNew(options.out)
   try {
     const { session, deep, missing } = await replay(
@@ -19,8 +20,8 @@ export const runRecorded: Runner = async (name, request, options) => {
       options.signal,
     )
     if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
-    for (const part of ['raw', 'sources'])
-      await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
+    session.warnings.push(...(await copySources(recording.folder, draft.path)))
+    await copyRaw(recording.folder, draft.path)
     for (const profile of deep.values()) await draft.addDeep(profile)
     const folder = await draft.commit(session)
     return { session, folder, missing, unsaved: misplaced(options.out, folder) }

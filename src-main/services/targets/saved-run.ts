@@ -84,7 +84,7 @@ async function saveSomewhere(
   const store = machine.folders.sessions
   const save = async (into: SessionDraft) => {
     for (const profile of deep.values()) await into.addDeep(profile)
-    const lost = await recorder.lostFrom(into.rawDir)
+    const lost = await recorder.lostFrom(into.path)
     const complete = lost
       ? { ...session, warnings: [...session.warnings, rawWarning(lost)] }
       : session
@@ -137,7 +137,7 @@ export async function savedRun(
   const draft = await (options.out === undefined
     ? draftSession(join(machine.folders.sessions, id))
     : draftNew(options.out))
-  const recorder = rawRecorder(draft.rawDir, [
+  const recorder = rawRecorder(draft.path, [
     { path: draft.path, alias: '<session>' },
     { path: assets.kernelsDir, alias: '<kernels>' },
     ...machine.aliases,

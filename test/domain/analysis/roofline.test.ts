@@ -4,7 +4,7 @@ import { inEnglish, message } from '../../../src-main/domain/messages/message'
 import { roofline, ridge } from '../../../src-main/domain/analysis/roofline'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import type { Device } from '../../../src-main/domain/gpu/device'
-import { listRecordings } from '../../../src-main/services/sessions/recordings'
+import { readRecordings } from '../../../src-main/services/sessions/recording-list'
 import { rung, session } from '../../renderer/samples'
 import { recordingsDir } from '../../services/support'
 
@@ -148,7 +148,7 @@ describe('the roofline', () => {
   })
 
   it('says of the shipped card recordings that traffic was not collected', async () => {
-    for (const { session: recorded } of await listRecordings(recordingsDir)) {
+    for (const { session: recorded } of await readRecordings(recordingsDir)) {
       if (recorded.settings.profile !== 'card') continue
       const { paths, missing } = roofline(recorded)
       expect(Object.values(paths).flat()).toEqual([])

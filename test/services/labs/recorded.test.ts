@@ -5,10 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readAttempt, sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
-import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { listRecordings, replay } from '../../../src-main/services/sessions/recordings'
+import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root } from '../support'
 import { check, statusesOf } from './support'
 
@@ -105,7 +107,7 @@ describe('the recorded outcomes', () => {
     '%s is of the code that ships, keeps the sources of its rungs, and names no serial number and no folder of its machine',
     async (name, { lab, which }) => {
       const session = await readSession(sessionFolder(join(folders, name)))
-      const sources = await readSources(sessionFolder(join(folders, name)), session)
+      const { texts: sources } = await readSources(sessionFolder(join(folders, name)), session)
       expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
       expect(sources[submissionId]).toBe(lab[which])
       const files = await readdir(join(folders, name), { recursive: true, withFileTypes: true })

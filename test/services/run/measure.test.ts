@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { planRun } from '../../../src-main/services/run/plan'
 import { eventLog, fakeMachine, isAlive, ladderRungs, rung, setEnv, statuses } from '../support'
 
@@ -217,7 +216,7 @@ describe('cancelling', () => {
       '03_shared_tile': 'not-run',
       '06_float4': 'not-run',
     })
-    const stderr = await readFile(join(folder!, 'raw/runner/measure-1.stderr.txt'), 'utf8')
+    const { stderr } = (await readRaw(folder!, 'runner/measure-1'))!
     const child = Number(/child (\d+)/.exec(stderr)?.[1])
     expect(child).toBeGreaterThan(0)
     await expect.poll(() => isAlive(child), { timeout: 3000 }).toBe(false)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { eventLog, fakeMachine, ladderRungs, rung, setEnv } from '../support'
 
@@ -36,13 +37,10 @@ describe('profiling', () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run()
     expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
-    const raw = JSON.parse(await readFile(join(folder!, 'raw/ncu/profile.json'), 'utf8')) as {
-      argv: string[]
-      exitCode: number
-    }
-    expect(raw.exitCode).toBe(0)
-    expect(raw.argv).toContain('<session>/profile.ncu-rep')
-    expect(raw.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
+    const { call } = (await readRaw(folder!, 'ncu/profile'))!
+    expect(call.exitCode).toBe(0)
+    expect(call.argv).toContain('<session>/profile.ncu-rep')
+    expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
   })
 
   it('can be turned off: no ncu, and the counters say why', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,10 @@ import {
   listSessions,
   parseSession,
   readSession,
-  readSources,
 } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { diskError } from '../../../src-main/adapters/disk/disk'
+import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
 
@@ -27,15 +28,17 @@ describe('saving a session', () => {
     expect(folder).toBe(out)
     expect(await readSession(out)).toEqual(session)
     expect(await readdir(join(machine.dir, 'deep', 'er'))).toEqual(['session'])
-    expect(Object.keys(await readSources(out, session)).sort()).toEqual(ladderRungs.toSorted())
+    expect(Object.keys((await readSources(out, session)).texts).sort()).toEqual(
+      ladderRungs.toSorted(),
+    )
   })
 
   it('keeps every source as it was compiled', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run()
     await machine.editRung('01_naive', () => '// gone')
-    const sources = await readSources(folder!, session)
-    expect(sources['01_naive']).toContain('gemmNaive')
+    const { texts } = await readSources(folder!, session)
+    expect(texts['01_naive']).toContain('gemmNaive')
   })
 
   it('gives two runs in one second two folders', async () => {
@@ -81,8 +84,8 @@ describe('saving a session', () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
-      rmSync(join(staged, 'raw'), { recursive: true })
-      writeFileSync(join(staged, 'raw'), '')
+      rmSync(join(staged, 'raw.jsonl'))
+      mkdirSync(join(staged, 'raw.jsonl'))
     })
     const { folder, unsaved } = await machine.run({}, { out: join(place, 'x'), emit })
     expect([folder, unsaved]).toEqual([join(place, 'x'), null])
@@ -116,10 +119,10 @@ describe('saving a session', () => {
       })
       const session = await readSession(folder!)
       expect(session.warnings).toEqual([])
-      expect(Object.keys(await readSources(folder!, session)).sort()).toEqual(
+      expect(Object.keys((await readSources(folder!, session)).texts).sort()).toEqual(
         ladderRungs.toSorted(),
       )
-      expect(await readdir(join(folder!, 'raw'))).toContain('ncu')
+      expect((await openRaw(folder!)).keys).toContainEqual(expect.stringMatching(/^ncu\//))
       expect(await readdir(place)).toEqual([])
     },
   )
@@ -238,20 +241,24 @@ describe('reading a session', () => {
     await draft.addSource(second!.file, '// own')
     const folder = await draft.commit({ ...session, rungs: [first!, second!] })
     await symlink(join(dir, 'private'), join(folder, 'sources', first!.file))
-    expect(await readSources(folder, session)).toEqual({ [second!.id]: '// own' })
+    expect(await readSources(folder, session)).toEqual({
+      texts: { [second!.id]: '// own' },
+      faults: [],
+    })
 
     // A folder above it, and sources/ itself.
     await rename(join(folder, 'sources'), linked('elsewhere'))
     await symlink(linked('elsewhere'), join(folder, 'sources'))
-    expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({})
+    expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({
+      texts: {},
+      faults: [],
+    })
   })
 
   it('takes no source from outside its folder', async () => {
-    const session = await readSession(shipped)
-    const hostile = {
-      ...session,
-      rungs: [{ ...session.rungs[0]!, file: '../../../../package.json' }],
-    }
-    expect(await readSources(shipped, hostile)).toEqual({})
+    const machine = await fakeMachine()
+    const { session, folder } = await machine.run({ rungs: ['01_naive'] })
+    const hostile = { rungs: [{ ...session.rungs[0]!, file: '../session.json' }] }
+    expect(await readSources(folder!, hostile)).toEqual({ texts: {}, faults: [] })
   })
 })

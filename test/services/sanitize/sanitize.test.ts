@@ -170,7 +170,7 @@ describe('what cannot be started', () => {
     const machine = await fakeMachine()
     const work = sanitize(
       {
-        toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw')),
+        toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024')),
         cache: emptyBuildCache,
         library: await readKernelLibrary(machine.kernelsDir),
         includes: new Map(),
