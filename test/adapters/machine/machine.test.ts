@@ -11,8 +11,7 @@ import { diagnose } from '../../../src-main/services/machine/doctor'
 import { fakeMachine, recordingsDir, setEnv, tempDir } from '../../services/support'
 
 const problem = { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' } as const
-const recording = (): Machine =>
-  recordedMachine('x', join(recordingsDir, 'gemm-fp32-h200-1024'))
+const recording = (): Machine => recordedMachine('x', join(recordingsDir, 'gemm-fp32-h200-1024'))
 
 describe('the runner', () => {
   const call = { problem, seed: 1, rungs: [], flushL2: false, ceilings: false, reference: null }
