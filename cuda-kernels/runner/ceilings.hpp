@@ -4,7 +4,6 @@
 
 #include "device.hpp"
 #include "errors.hpp"
-#include "problem.hpp"
 
 #include <algorithm>
 #include <cfloat>

@@ -40,6 +40,12 @@ class Json {
     return put(key, list + "]");
   }
 
+  Json& strings(const char* key, const std::vector<std::string>& values) {
+    std::string list = "[";
+    for (const std::string& value : values) list += (list.size() > 1 ? "," : "") + quote(value);
+    return put(key, list + "]");
+  }
+
   void print() const {
     const std::string line = body_ + "}\n";
     for (size_t done = 0; done < line.size();) {

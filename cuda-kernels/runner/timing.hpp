@@ -63,7 +63,7 @@ __global__ void runway() {
 class Stopwatch {
  public:
   Stopwatch(const Arguments& args, const Device& device)
-      : args_(args), flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
+      : flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -75,8 +75,7 @@ class Stopwatch {
 
   // Milliseconds of one launch.
   double sample(const Rung& rung) {
-    // With beta, C feeds back into itself and would grow without end: it starts afresh, untimed.
-    if (args_.beta != 0) rung.problem.resetC(stream_);
+    rung.problem.resetInOuts(stream_);  // untimed
     if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
     runway<<<1, 1, 0, stream_>>>();
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
@@ -90,7 +89,6 @@ class Stopwatch {
   }
 
  private:
-  const Arguments& args_;
   size_t flushBytes_;
   DeviceBuffer flush_;
   cudaStream_t stream_ = nullptr;
