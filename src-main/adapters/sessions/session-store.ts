@@ -9,6 +9,7 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { withRegistry } from '../../domain/session/registry-figures'
 import { Session, sessionSchemaVersion } from '../../domain/session/session'
+import { upgraded } from '../../domain/session/upgrade'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, stageFolder, type StagedFolder } from '../disk/disk'
 
@@ -56,7 +57,7 @@ export function parseSession(text: string, path: string): Session {
     throw refuse(
       `it has schema ${version.data.schema} and this version reads up to ${sessionSchemaVersion}; a newer kernel-ladder wrote it.`,
     )
-  const session = Session.safeParse(value)
+  const session = Session.safeParse(upgraded(value))
   if (!session.success) throw refuse(z.prettifyError(session.error))
   return withRegistry(session.data)
 }

@@ -67,7 +67,7 @@ export const SanitizedRung = z.object({
 })
 export type SanitizedRung = z.infer<typeof SanitizedRung>
 
-export const sanitizeReportVersion = 1
+export const sanitizeReportVersion = 2
 export const SanitizeReport = z.object({
   schema: z.literal(sanitizeReportVersion),
   ladder: Identifier,
@@ -79,12 +79,6 @@ export const SanitizeReport = z.object({
   rungs: z.array(SanitizedRung),
 })
 export type SanitizeReport = z.infer<typeof SanitizeReport>
-
-/**
- * Small, because racecheck is slow. Ragged against every tile, because edges are where rungs err, but
- * with rows of a multiple of 16 bytes: else a rung with wide accesses takes its path for any shape.
- */
-export const sanitizeSize = { m: 131, n: 136, k: 72 } as const
 
 const placeKey = ({ file, line }: SourcePlace): string => `${file ?? ''}:${line ?? ''}`
 

@@ -9,9 +9,9 @@ import { Ladder } from '../ladder/ladder'
 import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
 import { Problem } from '../task/problem'
-import { Epilogue, Expectation, Identifier, Parameters } from '../ladder/rung'
+import { Expectation, Identifier, Parameters } from '../ladder/rung'
 
-export const sessionSchemaVersion = 1
+export const sessionSchemaVersion = 2
 
 /**
  * `imported`: read from a file of ncu; nothing of it was built, verified or timed by us. `static`: built
@@ -49,21 +49,26 @@ export const Build = z.object({
 })
 export type Build = z.infer<typeof Build>
 
+/** An element that is not as expected; null stands for NaN and infinity. */
 export const Mismatch = z.object({
-  row: z.number().int(),
-  col: z.number().int(),
+  /** By its name in the task. */
+  buffer: z.string(),
+  index: z.array(z.number().int()),
   expected: z.number().nullable(),
   actual: z.number().nullable(),
 })
+export type Mismatch = z.infer<typeof Mismatch>
 
 export const Verify = z.object({
   passed: z.boolean(),
-  /** max |error| / (|alpha||A||B| + |beta||C0| + |bias|), elementwise; null when a NaN or Inf was found. */
+  /** The largest |error| over the scale that the task's check has of it; null when a NaN or Inf was found. */
   worstRelativeError: z.number().nullable(),
   mismatches: z.number().int(),
   firstMismatch: Mismatch.nullable(),
-  /** Something was written beside C. */
-  outOfBounds: z.boolean(),
+  /** Buffers beside which something was written, by their names in the task. */
+  outOfBounds: z.array(z.string()),
+  /** Buffers that it may only read, and wrote to. */
+  changedInputs: z.array(z.string()),
 })
 export type Verify = z.infer<typeof Verify>
 
@@ -75,7 +80,8 @@ export const Timing = z.object({
   samplesMs: z.array(z.number()),
   /** The 95% confidence interval of the median fell within 0.5% before the cap was met. */
   settled: z.boolean(),
-  gflops: z.number(),
+  /** null where the task counts no operations. */
+  gflops: z.number().nullable(),
   /** Reference time over this rung's time, both sampled in turn in one process; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
@@ -153,8 +159,8 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
-  /** What it computes beside the product; absent where that is all. */
-  epilogue: Epilogue.optional(),
+  /** Flags of the task that are on for it: what it computes beside the rest. */
+  flags: z.array(z.string()),
   params: Parameters,
   /** Path below the session's `sources/`. */
   file: z.string(),
@@ -203,7 +209,8 @@ export const Session = z.object({
   appVersion: z.string(),
   target: Target,
   ladder: Ladder,
-  problem: Problem,
+  /** null where it is not known, as of counters that ncu kept alone. */
+  problem: Problem.nullable(),
   device: Device.nullable(),
   /** What the GPU was measured to reach before the rungs were timed; absent where it was not measured. */
   ceilings: Ceilings.optional(),
@@ -218,10 +225,6 @@ export const Session = z.object({
   rungs: z.array(RungResult),
 })
 export type Session = z.infer<typeof Session>
-
-/** What was computed; an import does not know, and its `problem` only fills the place. */
-export const problemOf = ({ target, problem }: Session): Problem | null =>
-  target.kind === 'imported' ? null : problem
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)
