@@ -11,7 +11,7 @@ import {
 } from '../../src-main/adapters/kernels/kernel-library'
 import { compareRungs, type MetricDelta } from '../../src-main/domain/analysis/compare'
 import { problemLabel } from '../../src-main/domain/task/problem'
-import { problemOf, Session, type RungResult } from '../../src-main/domain/session/session'
+import { Session, type RungResult } from '../../src-main/domain/session/session'
 import { formatMs, formatRatio, formatValue } from '../../src-main/domain/metrics/units'
 import { withMeasured } from '../../src-main/parsers/kernels/rung-header-edit'
 
@@ -38,14 +38,16 @@ async function readRecordings(folder: string, { ladders }: KernelLibrary): Promi
     const home = join(folder, entry.name)
     recordings.push({
       name: entry.name,
-      session: Session.parse(JSON.parse(await readFile(join(home, 'session.json'), 'utf8'))),
+      session: Session.parse(
+        upgraded(JSON.parse(await readFile(join(home, 'session.json'), 'utf8'))),
+      ),
       sourceOf: ({ file }) => readFile(join(home, 'sources', file), 'utf8'),
     })
   }
   const place = ({ session }: Recording): number =>
     ladders.findIndex(({ id }) => id === session.ladder.id)
   const is4096 = ({ session }: Recording): boolean => {
-    const problem = problemOf(session)
+    const { problem } = session
     return problem !== null && problemLabel(problem) === '4096³'
   }
   return recordings.sort(
@@ -88,7 +90,7 @@ function findRung(
   const first = findings.find(({ before }) => before) ?? findings[0]
   if (!first) return []
   const step = ({ recording: { session } }: Finding): string =>
-    JSON.stringify([session.ladder.id, problemOf(session)])
+    JSON.stringify([session.ladder.id, session.problem])
   return [first, ...findings.filter((other) => other !== first && step(other) === step(first))]
 }
 
@@ -159,7 +161,7 @@ function timeWords({ recording: { session }, rung, before }: Finding): string {
       ? ' (the reference)'
       : rung.timing.ratioToReference === null
         ? ''
-        : `, ${formatRatio(rung.timing.ratioToReference)} as fast as ${reference}${rung.epilogue ? ', which computes the product alone' : ''}`
+        : `, ${formatRatio(rung.timing.ratioToReference)} as fast as ${reference}${rung.flags.length > 0 ? `, which computes ${resultOf(session.ladder.task)} alone` : ''}`
   if (!before?.timing) return `time ${now}${ratio}`
   const step = formatRatio(before.timing.medianMs / rung.timing.medianMs)
   return before.id === reference
@@ -189,6 +191,14 @@ const ascii = (text: string): string =>
     .replaceAll('µ', 'u')
     .replaceAll(/(\d) %/g, '$1%')
 
+/** `, beta 1,` where it is not the task's own value. */
+function unusualScalars(task: Task | null, { scalars }: Problem): string {
+  const other = Object.entries(scalars).filter(
+    ([name, value]) => task?.scalars[name]?.value !== value,
+  )
+  return other.length === 0 ? '' : `, ${named(Object.fromEntries(other))},`
+}
+
 async function measuredWords(
   source: RungSource,
   findings: readonly [Finding, ...Finding[]],
@@ -197,13 +207,13 @@ async function measuredWords(
   const [finding] = findings
   const { recording, before } = finding
   const { device } = recording.session
-  const problem = problemOf(recording.session)
+  const { problem, ladder } = recording.session
+  const { task } = ladder
   const predecessor = source.header.after && library.rungs.get(source.header.after)
   const params = before && predecessor ? unusual(predecessor, before) : ''
   const where = [
     `Measured on an ${device?.name ?? 'unknown GPU'}`,
-    problem &&
-      ` at ${problemLabel(problem)} ${problem.dtype}${problem.beta === 0 ? '' : `, beta ${problem.beta},`}`,
+    problem && ` at ${problemWord(problem)}${unusualScalars(task, problem)}`,
     before && ` after ${source.header.after}${params && ` with ${params}`}`,
     ` (${recording.name}${await changedSince(finding, library)})`,
   ]

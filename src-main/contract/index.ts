@@ -8,7 +8,8 @@ import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
-import { Dtype, Problem } from '../domain/task/problem'
+import { At } from '../domain/task/choose'
+import { Problem } from '../domain/task/problem'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
@@ -30,9 +31,8 @@ export const SessionSummary = z.object({
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
-  problem: Problem,
-  /** What it is of is not known, as of counters that ncu kept alone; `problem` then says nothing. */
-  noProblem: z.literal(true).optional(),
+  /** null where it is not known, as of counters that ncu kept alone. */
+  problem: Problem.nullable(),
   deviceName: z.string().nullable(),
   profile: ProfileLevel,
   rungCount: z.number().int(),
@@ -65,12 +65,10 @@ export const RunRequest = z.object({
   ladder: Identifier,
   /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
   rungs: z.array(Identifier).min(1).optional(),
-  size: Problem.pick({ m: true, n: true, k: true }).optional(),
-  /** The ladder's own where absent. */
-  alpha: z.number().optional(),
-  beta: z.number().optional(),
-  /** Type of the inputs; the ladder's own where absent. */
-  dtype: Dtype.optional(),
+  /** Every size of the ladder's task. */
+  size: z.number().int().optional(),
+  /** Its sizes, scalars and options by name; the ladder's own where absent. */
+  at: At.optional(),
   params: Parameters.default({}),
   /** `local`, `recorded`, `recorded:<name>`, or `static:<gpu>`: built for a GPU of the table, not run. */
   target: z

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
 import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
-import { Problem } from '../domain/task/problem'
+import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
 
 /** A shipped lab by its id, or `own:<id>`, a lab from elsewhere that was added. */
@@ -58,11 +58,11 @@ export const LabView = LabFile.pick({
   minutes: true,
   before: true,
   target: true,
-  dtype: true,
+  options: true,
 }).extend({
   ref: LabRef,
   id: Identifier,
-  size: Problem.pick({ m: true, n: true, k: true }),
+  size: Sizes,
   /** Markdown. */
   body: z.string(),
   /** `data:` URIs by the path that the text names. */

@@ -20,7 +20,6 @@ export const summaryOf = (
   createdAt: session.createdAt,
   ladder: { id: session.ladder.id, title: session.ladder.title },
   problem: session.problem,
-  ...(session.target.kind === 'imported' ? { noProblem: true } : {}),
   deviceName: session.device?.name ?? null,
   profile: session.settings.profile,
   rungCount: session.rungs.length,

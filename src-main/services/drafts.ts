@@ -1,7 +1,13 @@
 /** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
 import type { Assets } from '../adapters/kernels/assets'
 import { diskBuildCache } from '../adapters/disk/build-cache'
-import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
+import {
+  copiedSource,
+  draftFile,
+  draftRung,
+  faultLine,
+  faultText,
+} from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId, type DraftStore } from '../adapters/sessions/draft-store'
 import {
   readKernelLibrary,
@@ -18,7 +24,7 @@ import type { Parameters } from '../domain/ladder/rung'
 import { rungOf, type Session } from '../domain/session/session'
 import { buildRung } from './run/build'
 import { architectureFor, locateNvcc } from './run/device'
-import { findLadder, planRun } from './run/plan'
+import { findLadder, planRun, taskOf } from './run/plan'
 import { compilerVersion } from './run/run-ladder'
 import type { OpenedSession } from './sessions/sessions'
 
@@ -28,8 +34,8 @@ const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
 /** The same library with the copy in its ladder, after the rung that it was copied from. */
 export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
-  const source = draftRung(copy)
   const ladder = findLadder(library, copy.ladder)
+  const source = draftRung(copy, taskOf(library, ladder))
   const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
   const base = ladder.rungs[at]
   if (!base)
@@ -41,7 +47,7 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
-    ...(base.dtype === undefined ? {} : { dtype: base.dtype }),
+    ...(base.options === undefined ? {} : { options: base.options }),
   }
   const extended: LadderFile = {
     ...ladder,
@@ -148,13 +154,14 @@ export function createDrafts(
     }: CallInput<'drafts.build'>): Promise<CallOutput<'drafts.build'>> {
       const { session } = await open(ref)
       const library = await readKernelLibrary(assets.kernelsDir)
+      const task = taskOf(library, findLadder(library, draft.ladder))
       const refused = (error: unknown): CallOutput<'drafts.build'> => ({
         built: false,
         reason: faultText(error),
         diagnostics: [
           {
             severity: 'error',
-            file: `gemm/${draft.rung}.cu`,
+            file: draftFile(draft.rung, task),
             line: faultLine(error instanceof Error ? error.message : ''),
             message: faultText(error),
           },
@@ -163,7 +170,7 @@ export function createDrafts(
         architecture: null,
       })
       try {
-        draftRung(draft)
+        draftRung(draft, task)
       } catch (error) {
         return refused(error)
       }
@@ -197,6 +204,7 @@ export function createDrafts(
           includes: await readSharedFiles(library.root, 'include'),
           signal,
         },
+        task,
         planned,
         architecture.sm,
       )

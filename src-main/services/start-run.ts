@@ -19,7 +19,8 @@ import type { RunEvent, RunRequest } from '../contract'
 import type { ErrorShape } from '../domain/errors'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../domain/gpu/gpus'
-import { problemLabel } from '../domain/task/problem'
+import { sizesWord } from '../domain/task/problem'
+import { taskHeader, taskHeaderFile } from '../domain/task/headers'
 import type { Session } from '../domain/session/session'
 import { computeCapabilities } from '../domain/gpu/sm-limits'
 import { libraryFor } from './drafts'
@@ -56,9 +57,6 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
   const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
   return `${ladder}-${size}-${stamp}`
 }
-
-const sizeWord = (problem: { m: number; n: number; k: number }): string =>
-  problemLabel(problem).replace('³', '').replaceAll('×', 'x')
 
 async function replayRecording(
   request: RunRequest,
@@ -127,7 +125,7 @@ export async function runPlan(
   const { assets, signal, emit } = options
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
-  const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
+  const id = sessionId(plan.ladder.id, sizesWord(plan.problem.sizes), createdAt)
   await sweepStaged(options.store)
   const draft = await draftSession(options.out ?? (await freeFolder(options.store, id)))
   const recorder = rawRecorder(draft.rawDir, [
@@ -138,13 +136,15 @@ export async function runPlan(
   ])
   try {
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
-    for (const [path, text] of includes) await draft.addSource(path, text)
+    for (const [path, text] of [...includes, [taskHeaderFile, taskHeader(plan.task)] as const])
+      await draft.addSource(path, text)
     const environment = {
       toolbox: liveToolbox(recorder),
       cache: diskBuildCache(cacheDir()),
       recorder,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),
+      reference: library.references.get(plan.task.id) ?? null,
       reportPath: draft.reportPath,
       appVersion: options.appVersion,
     }

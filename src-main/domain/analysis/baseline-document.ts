@@ -10,7 +10,7 @@ import {
 import { exitCodes } from '../errors'
 import { inEnglish, type AnyMessage } from '../messages/message'
 import { Problem } from '../task/problem'
-import { problemOf, RungStatus, type Session } from '../session/session'
+import { RungStatus, type Session } from '../session/session'
 
 export const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 1
@@ -77,7 +77,7 @@ const session = (one: Session): CiDocument['now'] => ({
   id: one.id,
   createdAt: one.createdAt,
   ladder: one.ladder.id,
-  problem: problemOf(one),
+  problem: one.problem,
   gpu: one.device?.name ?? null,
   computeCapability: one.device?.computeCapability ?? null,
 })

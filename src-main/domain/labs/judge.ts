@@ -11,7 +11,7 @@ import type {
 import type { CheckResult, LabFigure } from './outcome'
 import { english, inEnglish, message, type AnyMessage } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
-import { problemLabel, type Problem } from '../task/problem'
+import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
 
@@ -59,8 +59,7 @@ const notHere = (sentence: string): Verdict => ({ status: 'unavailable', sentenc
 const measured = (value: number, unit: Unit): MetricValue => ({ value, unit, evidence: 'measured' })
 const derived = (value: number, unit: Unit): MetricValue => ({ value, unit, evidence: 'derived' })
 
-const sizes = (all: readonly Pick<Problem, 'm' | 'n' | 'k'>[]): string =>
-  all.map(problemLabel).join(', ')
+const sizes = (all: readonly Sizes[]): string => all.map(sizesLabel).join(', ')
 
 export const metricLabel = (metric: string): string =>
   metric === 'time' ? 'Time' : (metricDefinition(metric)?.label ?? metric)
@@ -129,16 +128,16 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
   const own = evidence.session && rungOf(evidence.session, submissionId)
   if (!own || own.status === 'unsupported' || own.status === 'not-run')
     return notHere(own?.reason ?? evidence.reason ?? english('checks.nothingMeasured'))
+  const usual = evidence.session?.ladder.task?.scalars ?? {}
+  const sameScalars = (scalars: Readonly<Record<string, number>>): boolean =>
+    Object.entries(scalars).every(
+      ([name, value]) => value === (check.scalars[name] ?? usual[name]?.value),
+    )
   const asked = check.sizes.map((size) => {
     const done = own.alsoVerified?.find(
-      ({ problem }) =>
-        problem.m === size.m &&
-        problem.n === size.n &&
-        problem.k === size.k &&
-        problem.alpha === check.alpha &&
-        problem.beta === check.beta,
+      ({ problem }) => sameSizes(problem.sizes, size) && sameScalars(problem.scalars),
     )
-    return { label: problemLabel(size), done }
+    return { label: sizesLabel(size), done }
   })
   const worst = Math.max(...asked.map(({ done }) => done?.verify?.worstRelativeError ?? 0))
   const wrong = asked.find(({ done }) => done && !done.verify?.passed)

@@ -8,6 +8,8 @@ import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './
 import { answerOf } from './question'
 import { english, inEnglish, message, paragraph, plain, type AnyMessage } from '../messages/message'
 import { threadsOf } from '../analysis/derived-metrics'
+import { flops, isTensor } from '../task/problem'
+import { resultOf } from '../task/task'
 import { metricDefinition } from '../metrics/metrics'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatValue } from '../metrics/units'
@@ -111,16 +113,20 @@ function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
   return lines
 }
 
-/** An FFMA computes 32 products a warp, so there are m·n·k / 32 of them in any FP32 product. */
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** An FFMA makes 64 operations a warp, so a task on FP32 cores takes that share of its operations of them. */
 function loadsForEachFma(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
-  if (session.problem.dtype !== 'f32') return []
+  const { problem, ladder } = session
+  const operations = problem && flops(ladder.task, problem)
+  if (!operations || isTensor(ladder.task, problem)) return []
   const pair = pairOf(before, after, 'sharedLoads')
   if (!pair || pair.before + pair.after === 0) return []
-  const { m, n, k } = session.problem
-  const fmas = (m * n * k) / 32
+  const fmas = operations / 64
   const rate = (loads: number): string => Number((loads / fmas).toPrecision(3)).toString()
   return [
     message('reflect.loads', {
+      what: capital(resultOf(ladder.task)),
       fmas: formatValue(fmas, 'inst'),
       a: rate(pair.before),
       b: rate(pair.after),
@@ -304,7 +310,7 @@ function judgeQuestion(
   const { session } = evidence
   const answer = answerOf(question.answer, {
     device: session?.device ?? null,
-    problem: lab.size,
+    sizes: lab.size,
     your: (session && rungOf(session, submissionId)) ?? null,
     before: (session && rungOf(session, lab.before)) ?? null,
   })

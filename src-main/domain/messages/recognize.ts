@@ -88,7 +88,7 @@ const readings: Readonly<Record<string, Reading>> = {
   faults: several,
   why: cause,
   ...named(ours, 'part rest moved bound other direction stage'),
-  ...named(word, 'tool rung size line count total column row exitCode seconds metricName'),
+  ...named(word, 'tool rung size line count total place exitCode seconds metricName'),
   ...named(word, 'version threads registers bytes blocks smCount computeCapability most spills'),
   ...named(word, 'threadsBefore registersBefore factor ratio noise error tolerance'),
 }

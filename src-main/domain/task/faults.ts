@@ -64,8 +64,7 @@ function checkFormula(task: Task, report: Report, path: TaskFault['path'], formu
   try {
     const known = expressionNames(task)
     const unknown = namesIn(parseExpression(formula)).filter((name) => !known.includes(name))
-    if (unknown.length > 0)
-      report(path, `It uses ${list(unknown)}; the task has ${list(known)}.`)
+    if (unknown.length > 0) report(path, `It uses ${list(unknown)}; the task has ${list(known)}.`)
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
     report(path, `It is no expression. ${error.message}`)

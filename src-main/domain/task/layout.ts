@@ -270,4 +270,3 @@ export function flagNumber(task: Task, field: string, own: Case): number | null 
 /** Two rungs of one problem share a case where this is equal. */
 export const caseName = ({ options, flags }: Pick<Case, 'options' | 'flags'>): string =>
   [...Object.values(options), ...flags].join('+') || 'all'
-

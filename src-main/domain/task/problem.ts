@@ -61,6 +61,10 @@ export const named = (values: Readonly<Record<string, number | string>>): string
 export const optionsWord = ({ options }: Pick<Problem, 'options'>): string =>
   Object.values(options).join(' ')
 
+/** `4096³ f32` */
+export const problemWord = (problem: Problem): string =>
+  `${problemLabel(problem)} ${optionsWord(problem)}`.trimEnd()
+
 /** `FP32`: the same as a reader knows them. */
 export const optionsLabel = ({ options }: Pick<Problem, 'options'>): string =>
   Object.values(options)
@@ -90,13 +94,18 @@ export const valueOf = (task: Task, own: Case, formula: Formula): number | null 
     : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
 
 /** Floating-point operations of a launch; null where the task counts none. */
-export const flops = (task: Task | null, problem: Problem, flags: readonly string[] = []) =>
-  task?.work.flops === undefined
-    ? null
-    : valueOf(task, { ...problem, flags }, task.work.flops)
+export const flops = (
+  task: Task | null,
+  problem: Problem & { flags?: readonly string[] },
+): number | null =>
+  task?.work.flops === undefined ? null : valueOf(task, { flags: [], ...problem }, task.work.flops)
 
 /** GFLOP/s of a launch that took `ms` milliseconds; null where the task counts no operations. */
-export function gflops(task: Task | null, problem: Problem, ms: number): number | null {
+export function gflops(
+  task: Task | null,
+  problem: Problem & { flags?: readonly string[] },
+  ms: number,
+): number | null {
   const operations = flops(task, problem)
   return operations === null ? null : operations / (ms * 1e6)
 }

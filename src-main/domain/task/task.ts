@@ -145,6 +145,17 @@ export const outputsOf = ({ buffers }: Pick<Task, 'buffers'>): string[] =>
 export const bufferTitle = (task: Pick<Task, 'buffers'> | null, buffer: string): string =>
   task?.buffers[buffer]?.name ?? buffer
 
+/** `C[3][17]` */
+export const elementPlace = (
+  task: Pick<Task, 'buffers'> | null,
+  buffer: string,
+  index: readonly number[],
+): string => `${bufferTitle(task, buffer)}${index.map((at) => `[${at}]`).join('')}`
+
+/** What a rung computes without any flag, as a part of a sentence. */
+export const resultOf = (task: Pick<Task, 'result' | 'title'> | null): string =>
+  task?.result ?? task?.title ?? ''
+
 export const flagTitle = (task: Pick<Task, 'flags'> | null, flag: string): string =>
   task?.flags?.values[flag]?.title ?? flag
 

@@ -1,12 +1,14 @@
 /** The command line: what each command is called, takes and ends with. */
 import { Command, CommanderError } from 'commander'
 import { assets } from '../../adapters/kernels/assets'
-import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
+import { readKernelLibrary, readTasks } from '../../adapters/kernels/kernel-library'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { diskBuildCache } from '../../adapters/disk/build-cache'
 import { cacheDir, sessionsDir } from '../../adapters/disk/paths'
 import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
-import { problemLabel } from '../../domain/task/problem'
+import { problemAt } from '../../domain/task/choose'
+import { sizesLabel } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
@@ -14,7 +16,7 @@ import { diagnose } from '../../services/machine/doctor'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import type { SessionPlaces } from '../../services/sessions/sessions'
 import { appVersion } from '../../services/version'
-import type { RunOptions } from './arguments'
+import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
 import { note, printError, printJson, printText, table } from './output'
@@ -48,34 +50,39 @@ async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
 
 async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
   const library = await readKernelLibrary((await assets()).kernelsDir)
-  const ladders = library.ladders.map(({ schema: _schema, rungs, ...ladder }) => ({
-    ...ladder,
-    rungs: rungs.map((entry) => {
-      const source = library.rungs.get(entry.id)
-      return {
-        id: entry.as ?? entry.id,
-        title: entry.title ?? source?.header.title ?? null,
-        idea: source?.header.idea ?? null,
-        expect: source?.header.expect ?? [],
-        note: entry.note ?? null,
-        file: source?.file ?? null,
-        params: source?.header.params ?? [],
-        values: entry.params ?? {},
-        dtype: entry.dtype ?? ladder.dtype,
-        dtypes: source?.header.dtypes ?? [],
-        epilogue: source?.header.epilogue ?? [],
-        requires: source?.header.requires ?? null,
-      }
-    }),
-  }))
+  const ladders = library.ladders.map(({ schema: _schema, rungs, ...file }) => {
+    const task = library.tasks.get(file.task)!
+    const { scalars, options } = problemAt(task, {}, { ...file, sizes: file.sizes[0] })
+    const ladder = { ...file, scalars, options }
+    return {
+      ...ladder,
+      rungs: rungs.map((entry) => {
+        const source = library.rungs.get(entry.id)
+        return {
+          id: entry.as ?? entry.id,
+          title: entry.title ?? source?.header.title ?? null,
+          idea: source?.header.idea ?? null,
+          expect: source?.header.expect ?? [],
+          note: entry.note ?? null,
+          file: source?.file ?? null,
+          params: source?.header.params ?? [],
+          values: entry.params ?? {},
+          options: { ...ladder.options, ...entry.options },
+          takes: source?.header.options ?? {},
+          flags: source?.header.flags ?? [],
+          requires: source?.header.requires ?? null,
+        }
+      }),
+    }
+  })
   const problems = [...library.faults.values()]
-  if (json) printJson({ schema: 1, ladders, problems })
+  if (json) printJson({ schema: 2, tasks: [...library.tasks.values()], ladders, problems })
   else
     for (const ladder of ladders) {
       printText(`${ladder.id}: ${ladder.title}`)
       printText(`  ${ladder.summary}`)
       printText(
-        `  sizes: ${ladder.sizes.map(problemLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
+        `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
       )
       printText(
         table(ladder.rungs, [
@@ -88,7 +95,21 @@ async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
   return problems.length > 0 ? exitCodes.input : 0
 }
 
-function program(finish: (code: number) => void): Command {
+/** Adds what a problem is asked for with; returns the options of the tasks' names. */
+function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string): NamedOption[] {
+  const taken = new Set(command.options.map((option) => option.attributeName()))
+  const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
+  command.option('--size <n>', size)
+  for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
+  command.option(
+    '--at <NAME=value>',
+    'any name of the ladder’s task; may be given again',
+    (word: string, words: string[] = []) => [...words, word],
+  )
+  return named
+}
+
+function program(finish: (code: number) => void, tasks: readonly Task[]): Command {
   const cli = new Command('kernel-ladder')
     .description(
       'Climbs a CUDA kernel from naive to past cuBLAS and shows what each change bought.',
@@ -98,7 +119,6 @@ function program(finish: (code: number) => void): Command {
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
   const json = '--json'
   const jsonText = 'exactly one JSON document on stdout'
-  const dtypeText = 'type of the inputs: f32, f16 or bf16; the ladder’s own unless given'
   cli
     .command('doctor')
     .description('GPU, driver, nvcc, ncu and counter permission, each with its remedy')
@@ -109,18 +129,11 @@ function program(finish: (code: number) => void): Command {
     .description('ladders and their rungs')
     .option(json, jsonText)
     .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
-  cli
+  const run = cli
     .command('run')
     .description('build, verify, time and profile a ladder, and save the session')
     .requiredOption('--ladder <id>', 'which ladder')
     .option('--rungs <ids>', 'only these rungs, separated by commas')
-    .option('--size <n>', 'm = n = k')
-    .option('--m <m>', 'rows of A and C')
-    .option('--n <n>', 'columns of B and C')
-    .option('--k <k>', 'columns of A, rows of B')
-    .option('--alpha <x>', 'C = alpha·A·B + beta·C; the ladder’s own unless given')
-    .option('--beta <x>', 'as above')
-    .option('--dtype <type>', dtypeText)
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',
@@ -141,7 +154,8 @@ function program(finish: (code: number) => void): Command {
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
     .option(json, jsonText)
-    .action(async (options: RunOptions) => finish(await runCommand(options)))
+  const ofRun = addProblemOptions(run, tasks, 'every size of the ladder’s task')
+  run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
   cli
     .command('show')
     .description('print a session, or one rung of it in depth')
@@ -204,7 +218,7 @@ function program(finish: (code: number) => void): Command {
     .action(async (file: string, options: ImportOptions) =>
       finish(await importCommand(file, options)),
     )
-  cli
+  const sanitize = cli
     .command('sanitize')
     .description(
       'compute-sanitizer over rungs: findings at file and line; exits 1 when there are any',
@@ -212,11 +226,6 @@ function program(finish: (code: number) => void): Command {
     .requiredOption('--ladder <id>', 'which ladder')
     .option('--rungs <ids>', 'only these rungs; all but the reference unless given')
     .option('--tool <names>', `of ${sanitizerTools.join(', ')}; all unless given`)
-    .option('--size <n>', 'm = n = k; a small ragged shape unless given')
-    .option('--m <m>', 'rows of A and C')
-    .option('--n <n>', 'columns of B and C')
-    .option('--k <k>', 'columns of A, rows of B')
-    .option('--dtype <type>', dtypeText)
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',
@@ -224,7 +233,14 @@ function program(finish: (code: number) => void): Command {
     )
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
     .option(json, jsonText)
-    .action(async (options: SanitizeCommandOptions) => finish(await sanitizeCommand(options)))
+  const ofSanitize = addProblemOptions(
+    sanitize,
+    tasks,
+    'every size of the ladder’s task; its small ragged shape unless given',
+  )
+  sanitize.action(async (options: SanitizeCommandOptions) =>
+    finish(await sanitizeCommand(options, ofSanitize)),
+  )
   cli
     .command('serve')
     .description('the UI on loopback; prints a link that works once')
@@ -235,12 +251,22 @@ function program(finish: (code: number) => void): Command {
   return cli
 }
 
+/** The tasks whose names are options of the command that is called; most commands have none. */
+async function namingTasks(): Promise<Task[]> {
+  const words = process.argv.slice(2)
+  if (!words.includes('run') && !words.includes('sanitize')) return []
+  return [...(await readTasks((await assets()).kernelsDir)).values()]
+}
+
 async function main(): Promise<number> {
   let code = 0
   try {
-    await program((result) => {
-      code = result
-    }).parseAsync()
+    await program(
+      (result) => {
+        code = result
+      },
+      await namingTasks(),
+    ).parseAsync()
     return code
   } catch (error) {
     // Commander has printed its sentence already; help and --version are no errors.

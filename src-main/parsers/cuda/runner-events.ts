@@ -8,7 +8,6 @@
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
 import { KernelLadderError } from '../../domain/errors'
-import { Mismatch } from '../../domain/session/session'
 
 export const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
 const Stage = z.enum(runnerStages)
@@ -40,17 +39,31 @@ const DeviceEvent = z.object({
   cudaRuntime: z.string().nullable(),
 })
 
-const StartEvent = z.object({ event: z.literal('start'), rung: z.string(), stage: Stage })
+const StartEvent = z.object({
+  event: z.literal('start'),
+  /** null at the stage `reference`: what all rungs of a case are checked against is none of them. */
+  rung: z.string().nullable(),
+  case: z.string().optional(),
+  stage: z.enum([...runnerStages, 'reference']),
+})
 
 const ProgressEvent = z.object({
   event: z.literal('progress'),
   rung: z.string().optional(),
-  /** `reference`: the FP64 product that all rungs are checked against; it belongs to none of them. */
+  case: z.string().optional(),
   stage: z.enum([...runnerStages, 'reference']),
   samples: count.optional(),
   spread: z.number().nullish(),
   fraction: z.number().nullish(),
 })
+
+/** A runner of an older recording wrote one matrix and named no buffer. */
+const Mismatch = z.union([
+  z.object({ buffer: z.string(), index: z.array(count), expected: figure, actual: figure }),
+  z
+    .object({ row: count, col: count, expected: figure, actual: figure })
+    .transform(({ row, col, ...values }) => ({ buffer: null, index: [row, col], ...values })),
+])
 
 const VerifyEvent = z.object({
   event: z.literal('verify'),
@@ -62,6 +75,9 @@ const VerifyEvent = z.object({
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
+  /** Which. A runner of an older recording says neither. */
+  outOfBoundsBuffers: z.array(z.string()).default([]),
+  changedInputs: z.array(z.string()).default([]),
 })
 
 const TimingEvent = z.object({

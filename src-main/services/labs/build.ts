@@ -86,7 +86,7 @@ export async function buildSubmission(lab: LabPlan, signal: AbortSignal): Promis
   return {
     architecture: `sm_${sm}`,
     own: own !== null,
-    outcome: await buildRung(compiler, planned, sm),
+    outcome: await buildRung(compiler, lab.plan.task, planned, sm),
   }
 }
 

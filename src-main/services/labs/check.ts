@@ -28,7 +28,7 @@ import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
-import { replay } from '../sessions/recordings'
+import { asRecording, replay } from '../sessions/recordings'
 import type { RunSettings } from '../run/run-ladder'
 
 export interface LabCheckRequest {
@@ -205,8 +205,10 @@ async function gatherRecorded(
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
     return none(english('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
+  const recording = asRecording(recorded.name, sessionFolder(recorded.folder), kept.session)
+  if (!recording) return none(english('checks.nothingMeasured'))
   const { session, missing } = await replay(
-    { name: recorded.name, folder: sessionFolder(recorded.folder), session: kept.session },
+    recording,
     { params: {}, profile: kept.session.settings.profile },
     options.emit,
     options.signal,

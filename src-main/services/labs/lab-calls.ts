@@ -101,7 +101,7 @@ async function viewOf(assets: Assets, ref: string, folder: LabFolder): Promise<L
     minutes: lab.minutes,
     before: lab.before,
     target: lab.target,
-    dtype: lab.dtype,
+    options: lab.options,
     size: lab.size,
     body: lab.body,
     pictures: Object.fromEntries(

@@ -41,7 +41,7 @@ async function sanitizeOne(
         ladder: labLadderId(lab.id),
         rungs: [submissionId],
         tools: check.tools,
-        size: check.size,
+        at: check.size,
         params: {},
       },
     )

@@ -15,6 +15,14 @@ import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
 import { english } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import type { Build, Diagnostic } from '../../domain/session/session'
+import {
+  referenceHeader,
+  referenceHeaderFile,
+  taskHeader,
+  taskHeaderFile,
+} from '../../domain/task/headers'
+import type { Task } from '../../domain/task/task'
+import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { PlannedRung } from './plan'
 
 export interface Compiler {
@@ -41,7 +49,7 @@ export interface BuildOutcome {
 
 const compileTimeoutMs = 10 * 60_000
 
-interface CompileTask {
+interface Compilation {
   key: string
   sources: ReadonlyMap<string, string>
   inputs: readonly string[]
@@ -50,20 +58,20 @@ interface CompileTask {
   libraries: readonly string[]
 }
 
-async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutcome> {
+async function compile(compiler: Compiler, what: Compilation): Promise<BuildOutcome> {
   const { cache, toolbox, recorder, signal } = compiler
-  const flags = [...task.flags, ...task.inputs, ...task.libraries]
+  const flags = [...what.flags, ...what.inputs, ...what.libraries]
   const slot = await cache.slot({
-    sources: task.sources,
+    sources: what.sources,
     flags,
     compiler: compiler.version,
-    output: task.output,
+    output: what.output,
   })
   if (slot.kept) {
     const { argv, stdout, stderr, seconds } = slot.kept
     await recorder?.record(
       {
-        key: task.key,
+        key: what.key,
         tool: 'nvcc',
         argv,
         outcome: 'exited',
@@ -82,7 +90,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
   const args = [...flags, '-o', slot.pending]
   const result = await toolbox.exec({
     tool: 'nvcc',
-    key: task.key,
+    key: what.key,
     file: compiler.nvcc,
     args,
     cwd: slot.sourceDir,
@@ -138,18 +146,51 @@ const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? '
 
 export async function buildRung(
   compiler: Compiler,
+  task: Task,
   { rung, source }: PlannedRung,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
-    sources: new Map([...compiler.includes, [rung.file, source]]),
+    sources: new Map([
+      ...compiler.includes,
+      [taskHeaderFile, taskHeader(task)],
+      [rung.file, source],
+    ]),
     inputs: [rung.file],
     flags: [...flags(sm), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
   })
+}
+
+/** Builds what the task's rungs are checked against; without it there is no run. */
+export async function buildReference(
+  compiler: Compiler,
+  task: Task,
+  { file, text }: TaskSource,
+  sm: string,
+): Promise<string> {
+  const built = await compile(compiler, {
+    key: 'nvcc/reference',
+    sources: new Map([
+      ...compiler.includes,
+      [referenceHeaderFile, referenceHeader(task)],
+      [file, text],
+    ]),
+    inputs: [file],
+    flags: rungFlags(sm),
+    output: 'reference.so',
+    libraries: ['-ldl'],
+  })
+  if (built.artefact) return built.artefact
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  throw new KernelLadderError(
+    'failed',
+    `The reference of the task ${task.id} cannot be built. ${built.reason ?? ''}`.trim(),
+    `See ${file}.`,
+  )
 }
 
 /** Builds the runner; it is our own code, so its failing is a fault of the toolchain and not a result. */

@@ -13,7 +13,8 @@ import {
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { english, message } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import { gflops, type Problem } from '../../domain/task/problem'
+import { caseOf, gflops, type Problem } from '../../domain/task/problem'
+import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Launch, Timing, Verify } from '../../domain/session/session'
 
@@ -29,7 +30,10 @@ export interface Measured {
 export interface MeasureRequest {
   toolbox: Toolbox
   runner: string
+  task: Task
   problem: Problem
+  /** The task's reference, built; null in a replay, whose answers are known. */
+  referenceLibrary: string | null
   /** Begins the names that the raw output is kept under; `runner/measure` unless given. */
   key?: `runner/${string}`
   /** The most a rung is sampled for; the runner's own limit unless given. */
@@ -54,13 +58,13 @@ export interface MeasureRequest {
 interface Attempt {
   result: ProcessResult
   /** What the runner was at when it ended. */
-  at: { rung: string; stage: string } | null
+  at: { rung: string | null; stage: string } | null
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
 
 /** What is known of each rung; rungs that were not reached before a cancel are absent. */
 export async function measure(request: MeasureRequest): Promise<Map<string, Measured>> {
-  const { toolbox, runner, problem, signal } = request
+  const { toolbox, runner, task, problem, signal } = request
   const done = new Map<string, Measured>()
   const settle = (rung: string, measured: Measured): void => {
     if (done.has(rung)) return
@@ -85,7 +89,9 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
         key: `${request.key ?? 'runner/measure'}-${attemptNumber}`,
         file: runner,
         args: measureArgs({
+          task,
           problem,
+          referenceLibrary: request.referenceLibrary,
           seed: request.seed,
           flushL2: request.flushL2,
           ceilings: attemptNumber === 1 && request.key === undefined,
@@ -99,19 +105,20 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
       (event) => {
         switch (event.event) {
           case 'start':
-            request.onStart(event.rung, event.stage)
+            if (event.rung !== null && event.stage !== 'reference')
+              request.onStart(event.rung, event.stage)
             break
           case 'verify': {
-            const { event: _event, rung, worstToleranceRatio: _ratio, ...verify } = event
-            verified.set(rung, verify)
-            if (verify.passed) request.onVerified(rung)
-            else settle(rung, { verify, timing: null })
+            const verify = toVerify(event, task)
+            verified.set(event.rung, verify)
+            if (verify.passed) request.onVerified(event.rung)
+            else settle(event.rung, { verify, timing: null })
             break
           }
           case 'timing':
             settle(event.rung, {
               verify: verified.get(event.rung) ?? null,
-              timing: toTiming(event, problem, event.rung === request.reference),
+              timing: toTiming(event, request),
             })
             break
           // It comes behind the rung's timing, so that a mishap in looking never costs the time.
@@ -142,15 +149,15 @@ export async function measure(request: MeasureRequest): Promise<Map<string, Meas
       },
     )
     if (attempt.result.outcome === 'cancelled') break
-    throwIfHopeless(attempt)
+    throwIfHopeless(attempt, request)
     const stillOpen = request.rungs.filter(({ id }) => !done.has(id))
     if (stillOpen.length === 0) break
-    const culprit = attempt.at && !done.has(attempt.at.rung) ? attempt.at : null
-    if (culprit)
+    const culprit = attempt.at?.rung ?? null
+    if (culprit !== null && !done.has(culprit))
       fail(
-        culprit.rung,
-        causeOf(attempt.result, culprit.stage, request.idleMs),
-        verified.get(culprit.rung) ?? null,
+        culprit,
+        causeOf(attempt.result, attempt.at?.stage ?? '', request.idleMs),
+        verified.get(culprit) ?? null,
       )
     else if (stillOpen.length === open.length)
       throw new KernelLadderError(
@@ -178,15 +185,23 @@ async function runOnce(
 }
 
 /** Failures that no restart can mend. */
-function throwIfHopeless({ result, error }: Attempt): void {
+function throwIfHopeless({ result, at, error }: Attempt, { task, idleMs }: MeasureRequest): void {
   if (result.outcome === 'not-found')
     throw new KernelLadderError(
       'failed',
       `The runner could not be started: ${result.stderr}`.trim(),
     )
+  const reference = `${task.id}/${task.reference}`
+  if (error?.kind === 'reference')
+    throw new KernelLadderError('failed', `The reference ${reference} failed: ${error.message}`)
+  if (at?.stage === 'reference' && !error)
+    throw new KernelLadderError(
+      'failed',
+      `The reference ${reference} does not come to its end. ${causeOf(result, 'reference', idleMs)}`,
+    )
   if (result.outcome !== 'exited' || !error) return
   if (error.kind === 'out-of-memory')
-    throw inputError(error.message, 'Choose a smaller size with --size, or --m, --n and --k.')
+    throw inputError(error.message, 'Choose a smaller size with --size or --at.')
   if (error.kind === 'no-device')
     throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
   if (result.exitCode === 2)
@@ -228,15 +243,34 @@ const toLaunch = ({ name, grid, block, ...resources }: LaunchedKernel): Launch =
 
 type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
 
-function toTiming(event: TimingEvent, problem: Problem, isReference: boolean): Timing {
-  const reference = isReference ? event.medianMs : event.referenceMedianMs
+type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
+
+/** A runner that names no buffer knew of one output. */
+function toVerify(event: VerifyEvent, task: Task): Verify {
+  const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
+  const { outOfBoundsBuffers, firstMismatch, ...rest } = verify
+  const outputs = outputsOf(task)
+  return {
+    ...rest,
+    firstMismatch: firstMismatch && {
+      ...firstMismatch,
+      buffer: firstMismatch.buffer ?? outputs[0] ?? '',
+    },
+    outOfBounds: rest.outOfBounds && outOfBoundsBuffers.length === 0 ? outputs : outOfBoundsBuffers,
+  }
+}
+
+function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
+  const { task, problem, rungs } = request
+  const rung = rungs.find(({ id }) => id === event.rung)
+  const reference = event.rung === request.reference ? event.medianMs : event.referenceMedianMs
   return {
     medianMs: event.medianMs,
     spread: event.spread,
     samples: event.samplesMs.length,
     samplesMs: event.samplesMs,
     settled: event.settled,
-    gflops: gflops(problem, event.medianMs),
+    gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
     smClockBeforeMHz: event.smClockBeforeMHz,

@@ -62,6 +62,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
     const outcome = await profile({
       toolbox,
       runner: stage.runner,
+      task: plan.task,
       problem: plan.problem,
       seed: stage.seed,
       level,

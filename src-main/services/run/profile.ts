@@ -17,11 +17,13 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import { remedies } from './device'
 
 export interface ProfileRequest {
   toolbox: Toolbox
   runner: string
+  task: Task
   problem: Problem
   seed: number
   level: CollectingLevel
@@ -55,7 +57,7 @@ export interface ProfileOutcome {
 }
 
 export async function profile(request: ProfileRequest): Promise<ProfileOutcome> {
-  const { toolbox, signal, rungs, problem, seed } = request
+  const { toolbox, signal, rungs, task, problem, seed } = request
   const none = (
     trouble: ProfileOutcome['trouble'],
     version: string | null = null,
@@ -81,12 +83,13 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const call: NcuCall = {
     ncu,
     level: request.level,
-    command: [request.runner, ...profileArgs({ problem, seed, rungs })],
+    command: [request.runner, ...profileArgs({ task, problem, seed, rungs })],
     reportPath: request.reportPath,
     idleMs: request.idleMs,
     signal,
     onEvent: (event) => {
-      if (event.event === 'start' && event.stage === 'profile') request.onStart(event.rung)
+      if (event.event === 'start' && event.stage === 'profile' && event.rung !== null)
+        request.onStart(event.rung)
       if (event.event === 'profiled') request.onProfiled(event.rung)
     },
   }

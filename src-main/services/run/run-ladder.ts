@@ -14,10 +14,12 @@ import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { ErrorShape } from '../../domain/errors'
 import type { RungResult, Session, Target, Tools } from '../../domain/session/session'
 import type { Device } from '../../domain/gpu/device'
+import type { Task } from '../../domain/task/task'
 import { sessionSchemaVersion } from '../../domain/session/session'
-import { buildRung, buildRunner, inParallel } from './build'
+import { buildReference, buildRung, buildRunner, inParallel } from './build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
 import { measure } from './measure'
+import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { RunPlan } from './plan'
 import { refuseImpossible } from './refused-parameters'
 import type { ProfileOutcome } from './profile'
@@ -32,6 +34,8 @@ export interface RunEnvironment {
   /** include/ and runner/ of the kernel library, text by path. */
   includes: ReadonlyMap<string, string>
   runnerSources: ReadonlyMap<string, string>
+  /** What results are checked against; null in a replay, whose answers are known. */
+  reference: TaskSource | null
   /** Where ncu leaves its own report; null keeps none. */
   reportPath: string | null
   appVersion: string
@@ -123,20 +127,31 @@ export async function runLadder(
     warnings: [],
     rungs: [],
   }
+  const referenceLibrary =
+    environment.reference &&
+    (await buildReference(compiler, plan.task, environment.reference, smOf(device)))
   const publish = (state: RungState, profiled: ProfileOutcome | null = null): RungResult => {
-    const result = toResult(state, plan.profile, profiled, device)
+    const result = toResult(state, plan.task, plan.profile, profiled, device)
     if (plan.rungs.includes(state.planned)) emit({ type: 'result', result })
     return result
   }
 
-  await buildAll(compiler, [...states.values()], device, emit, publish)
+  await buildAll(compiler, plan.task, [...states.values()], device, emit, publish)
   refuseImpossible(
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
   )
-  const ceilings = await measureAll(toolbox, runner, plan, settings, states, emit, publish, signal)
+  const ceilings = await measureAll(
+    { toolbox, runner, referenceLibrary },
+    plan,
+    settings,
+    states,
+    emit,
+    publish,
+    signal,
+  )
   if (ceilings) session.ceilings = ceilings
-  await verifyFurther({ toolbox, runner, plan, settings, states, signal })
+  await verifyFurther({ toolbox, runner, referenceLibrary, plan, settings, states, signal })
   const profiled = await profileAll({
     toolbox,
     runner,
@@ -229,6 +244,7 @@ type Publish = (state: RungState) => RungResult
 
 async function buildAll(
   compiler: Parameters<typeof buildRung>[0],
+  task: Task,
   states: readonly RungState[],
   device: Device,
   emit: (event: RunEvent) => void,
@@ -244,7 +260,7 @@ async function buildAll(
     if ('unsupported' in architecture) state.unsupported = architecture.unsupported
     else {
       emit({ type: 'rung', rung: rung.id, stage: 'build', state: 'running' })
-      state.build = await buildRung(compiler, state.planned, architecture.sm)
+      state.build = await buildRung(compiler, task, state.planned, architecture.sm)
     }
     if (compiler.signal.aborted) return
     done += 1
@@ -261,8 +277,7 @@ async function buildAll(
 }
 
 async function measureAll(
-  toolbox: Toolbox,
-  runner: string,
+  tools: Pick<Parameters<typeof measure>[0], 'toolbox' | 'runner' | 'referenceLibrary'>,
   plan: RunPlan,
   settings: RunSettings,
   states: ReadonlyMap<string, RungState>,
@@ -278,8 +293,8 @@ async function measureAll(
   const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.length })
   step()
   await measure({
-    toolbox,
-    runner,
+    ...tools,
+    task: plan.task,
     problem: plan.problem,
     rungs: ready,
     reference: plan.reference?.rung.id ?? null,

@@ -10,6 +10,7 @@ import { english } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
+import { caseOf } from '../../domain/task/problem'
 import type { Launch, RungResult, Session } from '../../domain/session/session'
 import { sessionSchemaVersion } from '../../domain/session/session'
 import { buildLaunchProbe, buildRung, inParallel, type BuildOutcome, type Compiler } from './build'
@@ -137,7 +138,7 @@ async function buildOne(
       diagnostics: [],
       metrics: allUnavailable('card', architecture.unsupported),
     })
-  const built = await buildRung(compiler, planned, architecture.sm, staticRungFlags)
+  const built = await buildRung(compiler, plan.task, planned, architecture.sm, staticRungFlags)
   if (!built.artefact) {
     const reason = built.reason ?? english('checks.notCompiled')
     return resultOf(planned, {
@@ -167,7 +168,7 @@ async function buildOne(
 
 async function launchesOf(
   { toolbox, signal }: Compiler,
-  { problem }: RunPlan,
+  { task, problem }: RunPlan,
   { rung, source }: PlannedRung,
   gpu: BuildGpu,
   probe: string,
@@ -177,8 +178,8 @@ async function launchesOf(
     probe,
     rung: rung.id,
     library: built.artefact,
-    problem: { ...problem, dtype: rung.dtype ?? problem.dtype },
-    epilogue: rung.header.epilogue,
+    task,
+    own: caseOf(problem, { options: rung.options, flags: rung.header.flags }),
     gpu,
     signal,
   })

@@ -2,6 +2,7 @@
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { VerifiedAt } from '../../domain/session/session'
+import type { Task } from '../../domain/task/task'
 import { measure, type Measured } from './measure'
 import type { RunPlan } from './plan'
 import { wrongness, type RungState } from './result'
@@ -9,6 +10,7 @@ import { wrongness, type RungState } from './result'
 export interface FurtherRequest {
   toolbox: Toolbox
   runner: string
+  referenceLibrary: string | null
   plan: RunPlan
   settings: { seed: number; idleSeconds: number }
   states: ReadonlyMap<string, RungState>
@@ -18,14 +20,14 @@ export interface FurtherRequest {
 /** The runner times what it has verified; this is the least of that. */
 const maxSeconds = 0.02
 
-function reasonOf({ verify, trouble }: Measured): string | undefined {
+function reasonOf({ verify, trouble }: Measured, task: Task): string | undefined {
   if (trouble) return trouble.reason
-  return verify && !verify.passed ? wrongness(verify) : undefined
+  return verify && !verify.passed ? wrongness(verify, task) : undefined
 }
 
 /** Fills in `alsoVerified` of the rungs that the plan names and that were built. */
 export async function verifyFurther(request: FurtherRequest): Promise<void> {
-  const { toolbox, runner, plan, settings, states, signal } = request
+  const { toolbox, runner, referenceLibrary, plan, settings, states, signal } = request
   // What hung or crashed at its own problem would do so again, for as long again.
   const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
     ({ measured }) => measured?.trouble?.status !== 'failed',
@@ -39,6 +41,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
     const answers = await measure({
       toolbox,
       runner,
+      referenceLibrary,
+      task: plan.task,
       problem,
       key: `runner/further-${index + 1}`,
       maxSeconds,
@@ -56,7 +60,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
     for (const state of wanted) {
       const answer = answers.get(state.planned.rung.id)
       if (!answer) continue
-      const reason = reasonOf(answer)
+      const reason = reasonOf(answer, plan.task)
       const found: VerifiedAt = {
         problem,
         verify: answer.verify,

@@ -23,15 +23,16 @@ import { inputError, KernelLadderError, missingError } from '../../domain/errors
 import {
   groupRecords,
   sanitizeReportVersion,
-  sanitizeSize,
   type SanitizedRung,
   type SanitizeReport,
   type SanitizerCheck,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
+import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
+import { sizeNames, type Task } from '../../domain/task/task'
 import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, remedies } from '../run/device'
-import { planRun, type PlannedRung } from '../run/plan'
+import { findLadder, planRun, taskOf, type PlannedRung } from '../run/plan'
 import { compilerVersion } from '../run/run-ladder'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 
@@ -66,9 +67,8 @@ export async function sanitize(
   const plan = planRun(library, {
     ladder: request.ladder,
     ...(request.rungs ? { rungs: request.rungs } : {}),
-    size: request.size ?? sanitizeSize,
+    ...choiceOf(library, request),
     params: request.params,
-    ...(request.dtype === undefined ? {} : { dtype: request.dtype }),
     target: 'local',
     profile: 'none',
   })
@@ -97,7 +97,7 @@ export async function sanitize(
       rung.id,
       'unsupported' in architecture
         ? architecture
-        : await buildRung(compiler, { rung, source }, architecture.sm),
+        : await buildRung(compiler, plan.task, { rung, source }, architecture.sm),
     )
     onProgress({
       stage: 'build',
@@ -117,8 +117,9 @@ export async function sanitize(
   const checker = new Checker(environment, {
     sanitizer,
     runner,
+    task: plan.task,
     problem: plan.problem,
-    texts: sourceTexts(rungs, environment),
+    texts: sourceTexts(plan.task, rungs, environment),
     total: ready.length * request.tools.length,
   })
   const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
@@ -146,12 +147,21 @@ export async function sanitize(
   }
 }
 
+/** The task's own small and ragged sizes, where the request gives none. */
+function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeRequest) {
+  const task = taskOf(library, findLadder(library, ladder))
+  const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
+  return { size, at: named ? at : { ...task.sanitize, ...at } }
+}
+
 const sourceTexts = (
+  task: Task,
   rungs: readonly PlannedRung[],
   { includes, runnerSources }: SanitizeEnvironment,
 ): SourceTexts =>
   new Map([
     ...includes,
+    [taskHeaderFile, taskHeader(task)],
     ...runnerSources,
     ...rungs.map(({ rung, source }): [string, string] => [rung.file, source]),
   ])
@@ -175,6 +185,7 @@ function notChecked(
 interface CheckerSetup {
   sanitizer: string
   runner: string
+  task: Task
   problem: SanitizeReport['problem']
   texts: SourceTexts
   /** Checks in all, for the progress. */
@@ -222,17 +233,18 @@ class Checker {
     report: (rung: string) => void,
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
     const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
-    const { sanitizer, runner, problem } = this.setup
+    const { sanitizer, runner, task, problem } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
-      command: [runner, ...sanitizeArgs({ problem, seed, rungs })],
+      command: [runner, ...sanitizeArgs({ task, problem, seed, rungs })],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,
       onEvent: (event) => {
         events.push(event)
-        if (event.event === 'start' && event.stage === 'sanitize') report(event.rung)
+        if (event.event === 'start' && event.stage === 'sanitize' && event.rung !== null)
+          report(event.rung)
       },
     })
     return { answer, events }

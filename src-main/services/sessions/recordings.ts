@@ -2,14 +2,12 @@
 import { join } from 'node:path'
 import { emptyBuildCache } from '../../adapters/disk/build-cache'
 import { recordedToolbox } from '../../adapters/tools/recorded-toolbox'
-import {
-  listSessions,
-  readSources,
-  type StoredSession,
-} from '../../adapters/sessions/session-store'
+import { listSessions, readSources } from '../../adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
-import { problemLabel } from '../../domain/task/problem'
+import { chosen, type Choice } from '../../domain/task/choose'
+import { problemLabel, sameSizes, sizesLabel, type Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
 import { runLadder, type RunOutcome } from '../run/run-ladder'
@@ -19,6 +17,9 @@ export interface Recording {
   name: string
   folder: string
   session: Session
+  /** What it computed; the session's own. */
+  task: Task
+  problem: Problem
 }
 
 const listed = new Map<string, Promise<readonly Recording[]>>()
@@ -34,30 +35,35 @@ export function listRecordings(root: string): Promise<readonly Recording[]> {
   return found
 }
 
+/** null for an import: there is no run to replay. */
+export function asRecording(name: string, folder: string, session: Session): Recording | null {
+  const { problem } = session
+  const { task } = session.ladder
+  return task && problem && { name, folder, session, task, problem }
+}
+
 async function readRecordings(root: string): Promise<Recording[]> {
-  const readable = (stored: StoredSession): stored is StoredSession & { session: Session } =>
-    stored.session !== null
-  const recordings = (await listSessions(root))
-    .filter(readable)
-    .map(({ name, folder, session }) => ({ name, folder, session }))
+  const recordings = (await listSessions(root)).flatMap(
+    ({ name, folder, session }) => (session && asRecording(name, folder, session)) ?? [],
+  )
   // Behind the others: who asks for no level in particular is not meant to get the heaviest.
   const isDeep = ({ session }: Recording): boolean => session.settings.profile === 'deep'
   return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
 }
 
-const describe = ({ name, session }: Recording): string =>
-  `recorded:${name} (${session.ladder.id} at ${problemLabel(session.problem)})`
+const describe = ({ name, session, problem }: Recording): string =>
+  `recorded:${name} (${session.ladder.id} at ${problemLabel(problem)})`
 
 /** The size a bare `recorded` means when a ladder was recorded at several. */
-const defaultExtent = 4096
+const usualSize = 4096
 
-const hasSize = ({ session }: Recording, size: { m: number; n: number; k: number }): boolean =>
-  (['m', 'n', 'k'] as const).every((extent) => session.problem[extent] === size[extent])
+const hasUsualSize = ({ problem }: Recording): boolean =>
+  Object.values(problem.sizes).every((size) => size === usualSize)
 
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
 export function chooseRecording(
   recordings: readonly Recording[],
-  request: Pick<RunRequest, 'ladder' | 'size' | 'target'> & { profile?: ProfileLevel },
+  request: Pick<RunRequest, 'ladder' | 'target'> & Choice & { profile?: ProfileLevel },
 ): Recording {
   const name = request.target.startsWith('recorded:')
     ? request.target.slice('recorded:'.length)
@@ -82,30 +88,25 @@ export function chooseRecording(
       `${name === null ? 'No recording is' : `recorded:${name} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const { size } = request
-  if (!size)
-    return (
-      ofLadder.find((recording) =>
-        hasSize(recording, { m: defaultExtent, n: defaultExtent, k: defaultExtent }),
-      ) ?? ofLadder[0]!
-    )
-  const ofSize = ofLadder.find((recording) => hasSize(recording, size))
+  const { sizes } = chosen(ofLadder[0]!.task, request)
+  if (!sizes) return ofLadder.find(hasUsualSize) ?? ofLadder[0]!
+  const ofSize = ofLadder.find(({ problem }) => sameSizes(problem.sizes, sizes))
   if (!ofSize)
     throw inputError(
-      `${request.ladder} was not recorded at ${problemLabel(size)}.`,
+      `${request.ladder} was not recorded at ${sizesLabel(sizes)}.`,
       `Recorded are: ${ofLadder.map(describe).join(', ')}. Another size needs a GPU: --target local.`,
     )
   return ofSize
 }
 
-function checkScalars(
-  { name, session }: Recording,
-  request: Pick<RunRequest, 'alpha' | 'beta' | 'dtype'>,
-): void {
-  for (const scalar of ['alpha', 'beta', 'dtype'] as const)
-    if (request[scalar] !== undefined && request[scalar] !== session.problem[scalar])
+/** Beside the size, by which the recording was chosen. */
+function checkChoice({ name, task, problem }: Recording, request: Choice): void {
+  const { scalars, options } = chosen(task, request)
+  const recorded = { ...problem.scalars, ...problem.options }
+  for (const [word, value] of Object.entries({ ...scalars, ...options }))
+    if (recorded[word] !== value)
       throw inputError(
-        `recorded:${name} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
+        `recorded:${name} was recorded with ${word} = ${recorded[word]}, not ${value}.`,
         'Another value needs a GPU: --target local.',
       )
 }
@@ -138,13 +139,13 @@ function furtherOf({ rungs }: Session): Pick<RunPlan, 'alsoVerify'> {
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
 export async function replay(
   recording: Recording,
-  request: Pick<RunRequest, 'rungs' | 'params' | 'alpha' | 'beta' | 'dtype' | 'profile'>,
+  request: Pick<RunRequest, 'rungs' | 'params' | 'size' | 'at' | 'profile'>,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { session, folder, name } = recording
+  const { session, folder, name, task, problem } = recording
   checkParams(recording, request.params)
-  checkScalars(recording, request)
+  checkChoice(recording, request)
   const sources = await readSources(folder, session)
   const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
   const wanted = selectRungs(
@@ -154,7 +155,8 @@ export async function replay(
   ).map(({ entry }) => entry)
   const plan: RunPlan = {
     ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },
-    problem: session.problem,
+    task,
+    problem,
     // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
@@ -178,6 +180,7 @@ export async function replay(
       recorder: null,
       includes: new Map(),
       runnerSources: new Map(),
+      reference: null,
       reportPath: null,
       appVersion: session.appVersion,
     },

@@ -16,7 +16,7 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { labSessionFolder } from '../lab-library/refs'
-import { chooseRecording, listRecordings, replay, type Recording } from './recordings'
+import { asRecording, chooseRecording, listRecordings, replay, type Recording } from './recordings'
 
 export interface OpenedSession {
   session: Session
@@ -78,8 +78,9 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   const ofLab = labSessionFolder(places.assets, ref)
   if (ofLab !== null) {
     if (!ref.startsWith(recordedPrefix)) return openFolder(ofLab)
-    const session = await readSession(ofLab)
-    return openRecording({ name: ref.slice(recordedPrefix.length), folder: ofLab, session })
+    const name = ref.slice(recordedPrefix.length)
+    const recording = asRecording(name, ofLab, await readSession(ofLab))
+    return recording ? openRecording(recording) : openFolder(ofLab)
   }
   if (!ref.startsWith(recordedPrefix)) {
     const folder = folderOf(places, ref)
@@ -153,7 +154,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         title: titles.get(name) ?? null,
         createdAt: '',
         ladder: { id: '', title: '' },
-        problem: { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' },
+        problem: null,
         deviceName: null,
         profile: 'none',
         rungCount: 0,

@@ -27,7 +27,7 @@ export const taskOfVersion1: Task = {
   flags: {
     header: 'epilogue',
     values: {
-      bias: { title: 'a bias for each column of C' },
+      bias: { title: 'a bias' },
       relu: { title: 'ReLU', field: 'activation', value: 1, enum: { KL_NONE: 0, KL_RELU: 1 } },
     },
   },

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { assets } from '../../../adapters/kernels/assets'
 import { sessionsDir } from '../../../adapters/disk/paths'
 import { exitCodes } from '../../../domain/errors'
-import { problemOf, type Session } from '../../../domain/session/session'
+import type { Session } from '../../../domain/session/session'
 import { startRun, type FinishedRun } from '../../../services/start-run'
 import { appVersion } from '../../../services/version'
-import { parseRunRequest, wholeNumber, type RunOptions } from '../arguments'
+import { parseRunRequest, wholeNumber, type NamedOption, type RunOptions } from '../arguments'
 import { sessionText } from '../describe/describe-static'
 import { note, printError, printJson, printText } from '../output'
 import { progressPrinter } from '../progress'
@@ -20,7 +20,7 @@ export function sessionDocument(session: Session, folder: string | null): object
     session: folder,
     target,
     device,
-    problem: problemOf(session),
+    problem: rest.problem,
     ladder: ladder.id,
     createdAt: rest.createdAt,
     appVersion: rest.appVersion,
@@ -43,8 +43,11 @@ function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   return missing ? exitCodes.missing : 0
 }
 
-export async function runCommand(options: RunOptions): Promise<number> {
-  const request = parseRunRequest(options)
+export async function runCommand(
+  options: RunOptions,
+  named: readonly NamedOption[],
+): Promise<number> {
+  const request = parseRunRequest(options, named)
   const settings = {
     ...(options.timeout === undefined
       ? {}

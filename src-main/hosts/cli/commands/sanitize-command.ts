@@ -2,7 +2,7 @@
 import { assets } from '../../../adapters/kernels/assets'
 import { SanitizeRequest } from '../../../contract/sanitize'
 import { exitCodes, inputError } from '../../../domain/errors'
-import { problemLabel } from '../../../domain/task/problem'
+import { problemWord } from '../../../domain/task/problem'
 import {
   placeLabel,
   SanitizerTool,
@@ -13,22 +13,21 @@ import {
 } from '../../../domain/session/sanitizer'
 import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
 import {
-  parseDtype,
+  parseChoice,
   parseParams,
-  parseSize,
   wholeNumber,
   words,
-  type SizeOptions,
+  type NamedOption,
+  type ProblemOptions,
 } from '../arguments'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
-export interface SanitizeCommandOptions extends SizeOptions {
+export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string
   rungs?: string
   tool?: string
   param?: string[]
-  dtype?: string
   timeout?: string
   json?: boolean
 }
@@ -44,16 +43,17 @@ function parseTools(word: string): SanitizerTool[] {
   return sanitizerTools.filter((tool) => wanted.includes(tool))
 }
 
-function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest {
-  const size = parseSize(options)
+function parseSanitizeRequest(
+  options: SanitizeCommandOptions,
+  named: readonly NamedOption[],
+): SanitizeRequest {
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   const parsed = SanitizeRequest.safeParse({
     ladder: options.ladder,
     ...(rungs ? { rungs } : {}),
     ...(options.tool === undefined ? {} : { tools: parseTools(options.tool) }),
-    ...(size ? { size } : {}),
+    ...parseChoice(options, named),
     params: parseParams(options.param ?? []),
-    ...(options.dtype === undefined ? {} : { dtype: parseDtype(options.dtype) }),
   })
   if (parsed.success) return parsed.data
   throw inputError(
@@ -64,8 +64,11 @@ function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest 
   )
 }
 
-export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<number> {
-  const request = parseSanitizeRequest(options)
+export async function sanitizeCommand(
+  options: SanitizeCommandOptions,
+  named: readonly NamedOption[],
+): Promise<number> {
+  const request = parseSanitizeRequest(options, named)
   let said = ''
   const report = await sanitizeLive(await assets(), request, {
     signal: abortOnStop('stopping; what was checked is printed.'),
@@ -141,7 +144,7 @@ function describeReport(report: SanitizeReport): string {
     ),
   )
   return [
-    `${report.ladder} at ${problemLabel(problem)} ${problem.dtype} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch a rung`,
+    `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch a rung`,
     table(rungs, [
       { header: 'rung', align: 'left', cell: ({ id }) => id },
       ...tools.map((tool, index) => ({

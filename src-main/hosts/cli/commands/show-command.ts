@@ -56,7 +56,11 @@ export async function diffCommand(
     { session, rung: namedRung(session, a) },
     { session, rung: namedRung(session, b) },
   )
-  const warnings = rungWarnings(namedRung(session, a), namedRung(session, b)).map(inEnglish)
+  const warnings = rungWarnings(
+    session.ladder.task,
+    namedRung(session, a),
+    namedRung(session, b),
+  ).map(inEnglish)
   const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
   const [left, right] = [await deep(a), await deep(b)]
   const machineCode =

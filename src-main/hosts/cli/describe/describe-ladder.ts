@@ -5,13 +5,8 @@ import { parameterWords, speedup } from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
 import { inEnglish } from '../../../domain/messages/message'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../../domain/metrics/metrics'
-import { problemLabel } from '../../../domain/task/problem'
-import {
-  problemOf,
-  rungBefore,
-  type RungResult,
-  type Session,
-} from '../../../domain/session/session'
+import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
+import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import {
   formatGflops,
   formatMs,
@@ -42,7 +37,7 @@ const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
 /** Where the figures come from, in one line. */
 export function describeOrigin(session: Session): string {
   const { device, target } = session
-  const problem = problemOf(session)
+  const { problem } = session
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
     : 'no GPU'
@@ -53,7 +48,7 @@ export function describeOrigin(session: Session): string {
     static: `built for ${target.name} on ${session.createdAt.slice(0, 10)}, not run`,
   }
   const at = problem
-    ? ` at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta}`
+    ? ` at ${[problemWord(problem), named(problem.scalars)].filter(Boolean).join(', ')}`
     : ''
   return `${session.ladder.title}${at} · ${gpu} · ${origins[target.kind]}`
 }
@@ -99,7 +94,7 @@ function describePublished(session: Session): string[] {
   ]
   return [
     '',
-    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${problemLabel(published.size)}` : ''}:`,
+    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${sizesLabel(published.size)}` : ''}:`,
     ...(rungs.length > 0 ? [table(rungs, columns)] : []),
     published.conclusion,
   ]
