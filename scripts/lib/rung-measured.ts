@@ -10,7 +10,9 @@ import {
   type RungSource,
 } from '../../src-main/adapters/kernels/kernel-library'
 import { compareRungs, type MetricDelta } from '../../src-main/domain/analysis/compare'
-import { problemLabel } from '../../src-main/domain/task/problem'
+import { named, problemLabel, problemWord, type Problem } from '../../src-main/domain/task/problem'
+import { resultOf, type Task } from '../../src-main/domain/task/task'
+import { upgraded } from '../../src-main/domain/session/upgrade'
 import { Session, type RungResult } from '../../src-main/domain/session/session'
 import { formatMs, formatRatio, formatValue } from '../../src-main/domain/metrics/units'
 import { withMeasured } from '../../src-main/parsers/kernels/rung-header-edit'

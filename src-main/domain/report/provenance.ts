@@ -1,7 +1,7 @@
 /** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
 import type { templates } from '../messages/english'
 import { inEnglish, message, type Statement } from '../messages/message'
-import { named, optionsWord, problemLabel, sizesLabel, type Problem } from '../task/problem'
+import { named, optionsWord, problemLabel, type Problem, type Sizes } from '../task/problem'
 import { sizeNames, type Task } from '../task/task'
 import type { Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
@@ -42,16 +42,20 @@ function parameterWords({ ladder }: Session): string[] {
   })
 }
 
+/** The sizes as the command line takes them. */
+export function sizeOptions(task: Task, sizes: Sizes): string[] {
+  const names = sizeNames(task)
+  return names.length > 1 && new Set(Object.values(sizes)).size === 1
+    ? ['--size', `${sizes[names[0]!]}`]
+    : names.flatMap((name) => [`--${name}`, `${sizes[name]}`])
+}
+
 /** The options of the command line that say what is not the ladder's own. */
 function problemOptions({ ladder }: Session, task: Task, problem: Problem): string[] {
   const { sizes, scalars, options } = problem
-  const names = sizeNames(task)
   const own: Record<string, number | string> = { ...ladder.scalars, ...ladder.options }
-  const isOne = names.length > 1 && new Set(Object.values(sizes)).size === 1
   return [
-    ...(isOne
-      ? ['--size', `${sizes[names[0]!]}`]
-      : names.flatMap((name) => [`--${name}`, `${sizes[name]}`])),
+    ...sizeOptions(task, sizes),
     ...Object.entries({ ...scalars, ...options }).flatMap(([name, value]) =>
       own[name] === value ? [] : [`--${name}`, `${value}`],
     ),
@@ -122,13 +126,14 @@ function profilerWords({ tools, settings, rungs }: Session): Statement {
   })
 }
 
-function problemWords(session: Session): Statement {
+/** What was computed, in a line. */
+export function problemWords(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return unknown
   const rest = [named(problem.scalars), optionsWord(problem)].filter(Boolean).join(', ')
   const values = {
     what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
-    problem: sizesLabel(problem.sizes),
+    problem: problemLabel(problem),
     sizes: named(problem.sizes),
   }
   return rest === ''

@@ -6,6 +6,7 @@ import {
   type ProfileLevel,
 } from '../../../src-main/domain/metrics/metric-definition'
 import { notAsked } from '../../../src-main/domain/session/registry-figures'
+import { sizeOptions } from '../../../src-main/domain/report/provenance'
 import type { Session } from '../../../src-main/domain/session/session'
 
 export type Absence =
@@ -48,7 +49,7 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
 
 /** The command line that would collect them, for this session's ladder and problem. */
 export function commandFor(session: Session, level: ProfileLevel): string {
-  const { m, n, k } = session.problem
-  const size = m === n && n === k ? `--size ${m}` : `--m ${m} --n ${n} --k ${k}`
-  return `kernel-ladder run --ladder ${session.ladder.id} ${size} --profile ${level}`
+  const { problem, ladder } = session
+  const size = problem && ladder.task ? sizeOptions(ladder.task, problem.sizes) : []
+  return ['kernel-ladder run --ladder', ladder.id, ...size, '--profile', level].join(' ')
 }
