@@ -27,7 +27,7 @@ describe('a run', () => {
     const live = await page.getByRole('region', { name: 'Progress of the run' }).innerText()
     for (const rung of session.rungs) {
       expect(live).toContain(rung.title)
-      if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops, 'GFLOP/s'))
+      if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
     }
     await page.getByRole('link', { name: 'Open session' }).click()
     await page.locator('tr[data-rung]').first().waitFor()

@@ -24,6 +24,8 @@ import { Session } from '../../src-main/domain/session/session'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { inParallel } from '../../src-main/services/run/build'
 import { recordingsDir, tempDir } from '../services/support'
+import { upgraded } from '../../src-main/domain/session/upgrade'
+import { gemm } from '../gemm'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)
@@ -69,7 +71,7 @@ describe('the shipped labs', () => {
       )
       const sizes = lab.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : []))
       expect(
-        sizes.filter(({ m, n, k }) => [m, n, k].some((d) => d % 8 !== 0)).length,
+        sizes.filter((size) => Object.values(size).some((d) => d % 8 !== 0)).length,
       ).toBeGreaterThan(1)
       expect(lab.predictions.some(({ metric }) => metric === 'time')).toBe(true)
       expect(lab.predictions.some(({ metric }) => metric !== 'time')).toBe(true)
@@ -92,11 +94,11 @@ describe('the shipped labs', () => {
 
   it('have an answer to every question that needs no measurement, on the recorded H200', async () => {
     const file = join(recordingsDir, 'gemm-fp32-h200-1024', 'session.json')
-    const { device } = Session.parse(JSON.parse(await readFile(file, 'utf8')))
+    const { device } = Session.parse(upgraded(JSON.parse(await readFile(file, 'utf8'))))
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
         if (/\b(your|before)\./.test(answer)) continue
-        const value = answerOf(answer, { device, problem: lab.size, your: null, before: null })
+        const value = answerOf(answer, { device, sizes: lab.size, your: null, before: null })
         expect(value, `${id} ${question}`).toBeGreaterThan(0)
       }
   })
@@ -124,7 +126,7 @@ describe('the shipped labs', () => {
     '%s says in its header what it does, and only a starter leaves something to do',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      expect(parseRungHeader(text, what).id).toBe(lab.id)
+      expect(parseRungHeader(text, what, gemm).id).toBe(lab.id)
       expect(text.includes('TODO')).toBe(which === 'starter')
     },
   )

@@ -6,6 +6,7 @@ import { measuredHeaders } from '../../scripts/lib/rung-measured'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { copyHeader, withMeasured } from '../../src-main/parsers/kernels/rung-header-edit'
 import { recordingsDir, tempDir } from '../services/support'
+import { gemm } from '../gemm'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const tile = 'gemm/05_thread_tile_2d.cu'
@@ -42,7 +43,8 @@ describe("what the rungs' headers say was measured", () => {
       'Measured on an NVIDIA H200 at 4096^3 f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): ' +
         `time ${ms('04_thread_tile_1d')} ms -> ${ms('05_thread_tile_2d')} ms`,
     )
-    for (const { metric } of parseRungHeader(text, tile).expect) expect(words).toContain(metric)
+    for (const { metric } of parseRungHeader(text, tile, gemm).expect)
+      expect(words).toContain(metric)
     expect(words).toContain('registersPerThread 32 -> 128 registers (up as expected)')
   })
 
@@ -86,7 +88,7 @@ describe("what the rungs' headers say was measured", () => {
     const text = await readFile(join(kernels, tile), 'utf8')
     const without = withMeasured(text, null)
     expect(without).not.toContain('Measured on')
-    expect(parseRungHeader(text, tile)).toEqual(parseRungHeader(without, tile))
+    expect(parseRungHeader(text, tile, gemm)).toEqual(parseRungHeader(without, tile, gemm))
     const words = `Measured on a GPU: ${'time 1.00 ms -> 2.00 ms; '.repeat(20)}end`
     const once = withMeasured(without, words)
     expect(withMeasured(once, words)).toBe(once)

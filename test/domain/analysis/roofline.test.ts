@@ -7,6 +7,7 @@ import type { Device } from '../../../src-main/domain/gpu/device'
 import { listRecordings } from '../../../src-main/services/sessions/recordings'
 import { rung, session } from '../../renderer/samples'
 import { recordingsDir } from '../../services/support'
+import { gemmProblem } from '../../gemm'
 
 const h200: Device = {
   name: 'NVIDIA H200',
@@ -138,7 +139,7 @@ describe('the roofline', () => {
   })
 
   it('stands under the tensor roof for 16-bit inputs', () => {
-    const problem = { ...session([]).problem, dtype: 'bf16' as const }
+    const problem = gemmProblem(1000, 1000, 1000, { dtype: 'bf16' })
     expect(roofline(climbed([], { problem })).arithmetic).toBe('tensor')
   })
 

@@ -8,7 +8,7 @@ import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { listRecordings, replay } from '../../../src-main/services/sessions/recordings'
+import { asRecording, listRecordings, replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root } from '../support'
 import { check, statusesOf } from './support'
 
@@ -89,7 +89,7 @@ describe('the recorded outcomes', () => {
       const folder = join(folders, name)
       const kept = await readSession(sessionFolder(folder))
       const { session } = await replay(
-        { name, folder: sessionFolder(folder), session: kept },
+        asRecording(name, sessionFolder(folder), kept)!,
         { params: {}, profile: kept.settings.profile },
         () => undefined,
         new AbortController().signal,

@@ -115,7 +115,7 @@ describe('an HTML report', () => {
       before.session,
       after.session,
     ])
-    after.session.problem.m = 1024
+    after.session.problem!.sizes.m = 1024
     expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problem differs/)
   })
 })
