@@ -3,7 +3,6 @@ import type { Assets } from '../adapters/kernels/assets'
 import { diskBuildCache } from '../adapters/disk/build-cache'
 import {
   copiedSource,
-  draftFile,
   draftRung,
   faultLine,
   faultText,
@@ -17,7 +16,7 @@ import {
 import { liveToolbox } from '../adapters/tools/live-toolbox'
 import { cacheDir } from '../adapters/disk/paths'
 import type { CallInput, CallOutput, RunRequest } from '../contract'
-import { editedFrom, editId, type Draft } from '../domain/ladder/draft'
+import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
 import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
 import type { Parameters } from '../domain/ladder/rung'
@@ -161,7 +160,7 @@ export function createDrafts(
         diagnostics: [
           {
             severity: 'error',
-            file: draftFile(draft.rung, task),
+            file: draftFile(draft.rung, task.id),
             line: faultLine(error instanceof Error ? error.message : ''),
             message: faultText(error),
           },

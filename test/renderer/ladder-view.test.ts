@@ -3,16 +3,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Session } from '../../src-main/domain/session/session'
+import { upgraded } from '../../src-main/domain/session/upgrade'
 import { ladderRows } from '../../src-renderer/features/ladder/ladder-rows'
 import { arrangeRows, type LadderView } from '../../src-renderer/features/ladder/ladder-view'
 import { rung, session } from './samples'
 
 const load = (name: string): Session =>
   Session.parse(
-    JSON.parse(
-      readFileSync(
-        join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
-        'utf8',
+    upgraded(
+      JSON.parse(
+        readFileSync(
+          join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
+          'utf8',
+        ),
       ),
     ),
   )

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
 import { Session } from '../../src-main/domain/session/session'
+import { upgraded } from '../../src-main/domain/session/upgrade'
 import {
   chosenRungs,
   filterItems,
@@ -15,10 +16,12 @@ import { matrixCsv, matrixMarkdown } from '../../src-renderer/features/matrix/ma
 import { rung, session } from './samples'
 
 const recorded = Session.parse(
-  JSON.parse(
-    readFileSync(
-      join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096/session.json'),
-      'utf8',
+  upgraded(
+    JSON.parse(
+      readFileSync(
+        join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096/session.json'),
+        'utf8',
+      ),
     ),
   ),
 )

@@ -1,5 +1,5 @@
 /** A draft's source as a rung of the library, and a rung's source as that of its copy. */
-import type { Draft } from '../../domain/ladder/draft'
+import { draftFile, type Draft } from '../../domain/ladder/draft'
 import { inputError, toErrorShape } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
@@ -20,15 +20,12 @@ export const copiedSource = (
     idea: `a copy of ${base}; say here what changes and why it should pay`,
   })
 
-/** Where it would lie in the library. */
-export const draftFile = (rung: string, task: Task): string => `${task.id}/${rung}.cu`
-
 /** Throws a sentence that begins with file and line for a header that cannot be used. */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,
   task: Task,
 ): RungSource {
-  const file = draftFile(rung, task)
+  const file = draftFile(rung, task.id)
   const header = parseRungHeader(source, file, task)
   if (header.id === rung) return { header, file, text: source }
   const line = source.split('\n').findIndex((text) => /^\/\/\s*@rung\b/.test(text)) + 1

@@ -9,7 +9,7 @@ import { z } from 'zod'
 export const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,39}$/, {
   message: 'A name has letters, digits and "_", and begins with a letter.',
 })
-const Title = z.string().trim().min(1).max(200)
+const Title = z.string().trim().min(1)
 /** An expression (expression.ts) over the names of `expressionNames`. */
 const Formula = z.union([z.string().min(1), z.number()])
 export type Formula = z.infer<typeof Formula>
@@ -72,7 +72,7 @@ export type TaskFill = z.infer<typeof TaskFill>
 
 export const TaskBuffer = z.strictObject({
   /** As a reader knows it; its own name where absent. */
-  name: z.string().min(1).max(40).optional(),
+  name: Title.optional(),
   /** A type, or an option whose choices are types. */
   dtype: Name,
   shape: z.array(Formula).min(1).max(8),
@@ -108,7 +108,7 @@ export const TaskWork = z.strictObject({
 export const Task = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/),
   title: Title,
-  summary: z.string().trim().min(1).max(400).optional(),
+  summary: Title.optional(),
   /** In one line of plain text, for where figures come from. */
   formula: Title.optional(),
   /** What a rung computes without any flag, as a part of a sentence: `the product`. */

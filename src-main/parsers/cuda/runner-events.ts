@@ -58,12 +58,20 @@ const ProgressEvent = z.object({
 })
 
 /** A runner of an older recording wrote one matrix and named no buffer. */
-const Mismatch = z.union([
-  z.object({ buffer: z.string(), index: z.array(count), expected: figure, actual: figure }),
-  z
-    .object({ row: count, col: count, expected: figure, actual: figure })
-    .transform(({ row, col, ...values }) => ({ buffer: null, index: [row, col], ...values })),
-])
+const Mismatch = z.preprocess(
+  (value) => {
+    if (typeof value !== 'object' || value === null || !('row' in value && 'col' in value))
+      return value
+    const { row, col, ...rest } = value
+    return { buffer: null, index: [row, col], ...rest }
+  },
+  z.object({
+    buffer: z.string().nullable(),
+    index: z.array(count),
+    expected: figure,
+    actual: figure,
+  }),
+)
 
 const VerifyEvent = z.object({
   event: z.literal('verify'),

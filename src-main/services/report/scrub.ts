@@ -109,6 +109,18 @@ export function scrubber({ folders, words }: Privates): Scrubber {
 /** Fields whose form the schema fixes: scrubbing them could only break what refers to them. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
+/** Prose of a task; its other words are names and expressions, which refer to one another. */
+const taskProse = new Set(['title', 'summary', 'formula', 'result', 'name'])
+
+function scrubTask(value: unknown, key: string, scrub: (text: string) => string): unknown {
+  if (typeof value === 'string') return taskProse.has(key) ? scrub(value) : value
+  if (Array.isArray(value)) return value.map((item) => scrubTask(item, key, scrub))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, scrubTask(item, name, scrub)]),
+  )
+}
+
 function scrubValue(value: unknown, key: string, scrub: (text: string) => string): unknown {
   if (typeof value === 'string') {
     const isFixed =
@@ -117,6 +129,7 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   }
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
+  if (key === 'task') return scrubTask(value, key, scrub)
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),

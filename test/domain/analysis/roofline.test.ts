@@ -133,7 +133,9 @@ describe('the roofline', () => {
         'gpu__time_duration.sum': count(100, 'ns'),
       },
     })
-    const found = roofline(climbed([imported], { target: { kind: 'imported', name: 'f.csv' } }))
+    const found = roofline(
+      climbed([imported], { target: { kind: 'imported', name: 'f.csv' }, problem: null }),
+    )
     expect(found.paths.l2[0]!.throughput.value).toBeCloseTo(20.3, 9)
     expect(found.arithmetic).toBe('fp32')
   })

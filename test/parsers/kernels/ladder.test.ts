@@ -31,7 +31,9 @@ describe('a ladder file', () => {
 
   const shipped = join(import.meta.dirname, '../../../cuda-kernels/gemm/ladders')
   it.each(readdirSync(shipped).filter((name) => name.endsWith('.json')))('%s is sound', (name) => {
-    expect(`${parseLadderFile(readFileSync(join(shipped, name), 'utf8'), name, tasks).id}.json`).toBe(name)
+    expect(
+      `${parseLadderFile(readFileSync(join(shipped, name), 'utf8'), name, tasks).id}.json`,
+    ).toBe(name)
   })
 })
 
@@ -80,6 +82,8 @@ describe('a fault is one sentence with the file and the place', () => {
   })
 
   it('JSON that is no object', () => {
-    expect(() => parseLadderFile('[]', 'ladders/a.json', tasks)).toThrow(/not a ladder: the document: /)
+    expect(() => parseLadderFile('[]', 'ladders/a.json', tasks)).toThrow(
+      /not a ladder: the document: /,
+    )
   })
 })

@@ -124,12 +124,12 @@ describe('a fault is told with file, line, key and what to write instead', () =>
     [
       'an epilogue that is none',
       replaced('// @requires', '// @epilogue gelu\n// @requires'),
-      /^gemm\/05\.cu:10: @epilogue has "gelu"\. What can be fused in is bias and relu/,
+      /^gemm\/05\.cu:10: @epilogue has "gelu"\. Write of these: bias, relu/,
     ],
     [
       'a part of the epilogue twice',
       replaced('// @requires', '// @epilogue bias bias\n// @requires'),
-      /:10: @epilogue names a part twice/,
+      /:10: @epilogue has a word twice/,
     ],
     ['a key without a value', replaced('2D thread tile', ''), /:2: @title has no value/],
     ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung has "\.\.\/05"/],

@@ -48,7 +48,9 @@ describe('rungs without a fault', () => {
       'synccheck',
     ])
     // Small and ragged, and nothing is timed.
-    expect(calls[0]!.join(' ')).toContain('sanitize --m 131 --n 136 --k 72')
+    expect(calls[0]!.join(' ')).toMatch(/ sanitize --seed 7 /)
+    expect(calls[0]!.join(' ')).toContain('--field 0:i64:131 --field 8:i64:136 --field 16:i64:72')
+    expect(calls[0]).not.toContain('--reference-library')
   })
 
   it('are said to be nothing when they were not launched', async () => {

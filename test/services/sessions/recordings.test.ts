@@ -230,7 +230,7 @@ describe('replaying', () => {
     const dir = await tempDir()
     const file = join(dir, 'early', 'session.json')
     await cp(join(recordingsDir, 'gemm-fp32-h200-1024'), join(dir, 'early'), { recursive: true })
-    const whole = JSON.parse(await readFile(file, 'utf8')) as Session
+    const whole = await readSession(join(dir, 'early'))
     const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
     const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
     await writeFile(file, JSON.stringify({ ...whole, ladder, rungs: early(whole.rungs) }))

@@ -71,6 +71,8 @@ describe('tensor instructions', () => {
     expect(share).toBeGreaterThan(0.2)
     expect(rest).toBeGreaterThanOrEqual(share - 1e-3)
     expect(rest).toBeLessThan(share + 0.05)
-    expect(value(session, id, 'fp32Operations')).toBeLessThan(0.05 * flops(session.ladder.task, session.problem!)!)
+    expect(value(session, id, 'fp32Operations')).toBeLessThan(
+      0.05 * flops(session.ladder.task, session.problem!)!,
+    )
   })
 })

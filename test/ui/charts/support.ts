@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Session } from '../../../src-main/domain/session/session'
+import { upgraded } from '../../../src-main/domain/session/upgrade'
 import type { Palette } from '../../../src-renderer/charts/palette'
 
 export const recording = (name: string): Session =>
   Session.parse(
-    JSON.parse(
-      readFileSync(
-        join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
-        'utf8',
+    upgraded(
+      JSON.parse(
+        readFileSync(
+          join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
+          'utf8',
+        ),
       ),
     ),
   )

@@ -226,13 +226,13 @@ export function describeRung(
     ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
     : `${rung.status}. ${rung.reason ?? ''}`.trim()
   const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
-  const epilogue = ratioWarning(session, rung)
+  const more = ratioWarning(session, rung)
   return [
     describeOrigin(session),
     `${rung.id} (${rung.title}): ${time}`,
     rung.idea,
     ...(note ? [note] : []),
-    ...(epilogue ? [inEnglish(epilogue)] : []),
+    ...(more ? [inEnglish(more)] : []),
     ...describeExpected(session, rung),
     ...describeBottleneck(bottleneck),
     ...describeMix(rung),
