@@ -110,8 +110,8 @@ inline Check parseCheck(const std::string& option, const std::string& text) {
 // Whether it is an option of a case; then it is taken.
 template <typename Next>
 bool parseCaseOption(Case& to, const std::string& option, Next next) {
-  const auto once = [&](bool given) {
-    if (given) badArgument(option + " was given twice for the case " + to.name);
+  const auto once = [&](bool given, const std::string& of = "") {
+    if (given) badArgument(option + (of.empty() ? "" : " " + of) + " was given twice for the case " + to.name);
   };
   if (option == "--struct" || option == "--reference-struct") {
     size_t& bytes = option == "--struct" ? to.structBytes : to.referenceBytes;
@@ -123,15 +123,15 @@ bool parseCaseOption(Case& to, const std::string& option, Next next) {
     to.referenceFields.push_back(parseField(option, next(), StructOf::kReference));
   } else if (option == "--buffer") {
     BufferSpec spec = parseBuffer(option, next());
-    once(to.find(spec.name));
+    once(to.find(spec.name), spec.name);
     spec.stream = (long long)to.buffers.size();
     to.buffers.push_back(spec);
   } else if (option == "--stream") {
     const auto [name, number] = parsePair(option, next(), ':', "NAME:NUMBER");
-    once(!to.streams.emplace(name, parseInteger(option, number, 0, INT_MAX)).second);
+    once(!to.streams.emplace(name, parseInteger(option, number, 0, INT_MAX)).second, name);
   } else if (option == "--check") {
     const auto [name, check] = parsePair(option, next(), ':', "NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact");
-    once(!to.checks.emplace(name, parseCheck(option, check)).second);
+    once(!to.checks.emplace(name, parseCheck(option, check)).second, name);
   } else if (option == "--reference-library" || option == "--reference-rung") {
     once(!to.referenceLibrary.empty() || !to.referenceRung.empty());
     (option == "--reference-library" ? to.referenceLibrary : to.referenceRung) = next();

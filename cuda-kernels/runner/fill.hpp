@@ -79,7 +79,7 @@ struct RandomStream {
 };
 
 // In (-1, 1). 23 random bits give odd multiples of 2^-23: exact in a float, symmetric, never 0 and never 1.
-__device__ inline double uniformOf(unsigned long long bits) {
+__host__ __device__ inline double uniformOf(unsigned long long bits) {
   const int odd = 2 * int(bits >> 41) + 1;
   return double(odd - (1 << 23)) * 0x1p-23;
 }
@@ -100,7 +100,7 @@ struct Permutation {
     while (1LL << (2 * halfBits) < count) ++halfBits;
   }
 
-  __device__ long long at(const RandomStream& random, long long index) const {
+  __host__ __device__ long long at(const RandomStream& random, long long index) const {
     const unsigned long long mask = (1ull << halfBits) - 1;
     do {
       unsigned long long left = (unsigned long long)index >> halfBits, right = index & mask;
