@@ -47,12 +47,13 @@ __global__ void axpy(KlTask p) {
     if (FAULT == kWritesInput) p.x[n / 2] = 7;
     if (FAULT == kBreaksContext) *reinterpret_cast<volatile int*>(8) = 1;
   }
-  if (FAULT == kWrongAtOne && blockIdx.x == 0 && threadIdx.x == 0) p.y[3 * p.cols + 5] = 1234.5f;  // in the first block's part
+  if (FAULT == kWrongAtOne && blockIdx.x == 0 && threadIdx.x == 0)
+    p.y[3 * p.cols + 5] = 1234.5f;  // in the first block's part
 }
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   // One thread where the order matters.
-  axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
+  axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream> > >(*p);
   return cudaGetLastError();
 }
 

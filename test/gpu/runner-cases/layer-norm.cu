@@ -33,7 +33,8 @@ __global__ void normalize(Task p) {
   Real sum = 0, squares = 0;
   for (long long i = 0; i < p.cols; ++i) sum += Real(__half2float(x[i]));
   const Real mean = sum / Real(p.cols);
-  for (long long i = 0; i < p.cols; ++i) squares += (Real(__half2float(x[i])) - mean) * (Real(__half2float(x[i])) - mean);
+  for (long long i = 0; i < p.cols; ++i)
+    squares += (Real(__half2float(x[i])) - mean) * (Real(__half2float(x[i])) - mean);
   const Real rstd = 1 / sqrt(squares / Real(p.cols) + Real(p.eps));
   p.rstd[row] = rstd;
   for (long long i = 0; i < p.cols; ++i) {

@@ -44,8 +44,10 @@ int main() {
     if (!std::isfinite(value)) continue;
     expect(encodeSmall(value, KL_F16) == __half_raw(__float2half_rn(value)).x, "f16 written", bits);
     expect(encodeSmall(value, KL_BF16) == __nv_bfloat16_raw(__float2bfloat16_rn(value)).x, "bf16 written", bits);
-    expect(encodeSmall(value, KL_E4M3) == __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3), "e4m3 written", bits);
-    expect(encodeSmall(value, KL_E5M2) == __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E5M2), "e5m2 written", bits);
+    expect(encodeSmall(value, KL_E4M3) == __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3), "e4m3 written",
+           bits);
+    expect(encodeSmall(value, KL_E5M2) == __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E5M2), "e5m2 written",
+           bits);
   }
 
   for (const long long count : {1LL, 2LL, 3LL, 5LL, 64LL, 1000LL, 65537LL}) {

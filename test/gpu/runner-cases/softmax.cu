@@ -50,7 +50,8 @@ __global__ void softmax(KlTask p) {
     for (int half = 128; half > 0; half /= 2) {
       __syncthreads();
       if (threadIdx.x < half)
-        part[threadIdx.x] = add ? part[threadIdx.x] + part[threadIdx.x + half] : fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
+        part[threadIdx.x] =
+            add ? part[threadIdx.x] + part[threadIdx.x + half] : fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
     }
     __syncthreads();
     return part[0];
@@ -60,11 +61,12 @@ __global__ void softmax(KlTask p) {
   most = reduce(most, false);
   for (long long i = threadIdx.x; i < p.cols; i += 256) sum += expf(x[i] - most);
   sum = reduce(sum, true);
-  for (long long i = threadIdx.x; i < p.cols; i += 256) y[i] = expf(x[i] - most) / sum + (FAULT == kReadsPoison ? 0 * y[i] : 0);
+  for (long long i = threadIdx.x; i < p.cols; i += 256)
+    y[i] = expf(x[i] - most) / sum + (FAULT == kReadsPoison ? 0 * y[i] : 0);
 }
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
-  softmax<<<unsigned(p->rows), FAULT == kFails ? 4096 : 256, 0, stream>>>(*p);
+  softmax<<<unsigned(p->rows), FAULT == kFails ? 4096 : 256, 0, stream> > >(*p);
   return cudaGetLastError();
 }
 
