@@ -53,7 +53,7 @@ __global__ void axpy(KlTask p) {
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   // One thread where the order matters.
-  axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream> > >(*p);
+  axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
   return cudaGetLastError();
 }
 

@@ -42,7 +42,7 @@ extern "C" KL_EXPORT size_t kl_workspace_bytes(const KlTask*) { return 4; }
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (p->workspaceBytes != 4) return cudaErrorInvalidValue;
-  countBytes<<<256, 256, 0, stream> > >(*p);
+  countBytes<<<256, 256, 0, stream>>>(*p);
   return cudaGetLastError();
 }
 

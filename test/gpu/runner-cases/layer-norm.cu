@@ -13,6 +13,7 @@ struct KlReference {
   double* rstd;
   int smCount;
 };
+using Task = KlReference;
 using Real = double;
 #else
 struct KlTask {
@@ -22,10 +23,10 @@ struct KlTask {
   void* y;
   float* rstd;
 };
+using Task = KlTask;
 using Real = float;
 #endif
 
-template <typename Task>
 __global__ void normalize(Task p) {
   const long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= p.rows) return;

@@ -66,7 +66,8 @@ __global__ void softmax(KlTask p) {
 }
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
-  softmax<<<unsigned(p->rows), FAULT == kFails ? 4096 : 256, 0, stream> > >(*p);
+  const int threads = FAULT == kFails ? 4096 : 256;
+  softmax<<<unsigned(p->rows), threads, 0, stream>>>(*p);
   return cudaGetLastError();
 }
 
