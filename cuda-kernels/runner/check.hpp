@@ -143,7 +143,7 @@ struct Verification {
     for (size_t d = spec.shape.size(); d-- > 0; at /= spec.shape[d])
       index = Json::text(at % spec.shape[d]) + (index.empty() ? "" : ",") + index;
     firstMismatch = "{\"buffer\":" + Json::quote(spec.name) + ",\"index\":[" + index +
-                    "],\"expected\":" + elementText(&expected, expectedType) +
-                    ",\"actual\":" + elementText(&actual, in.dtype) + "}";
+                    "],\"expected\":" + elementText(&expected, expectedType, in.dtype) +
+                    ",\"actual\":" + elementText(&actual, in.dtype, in.dtype) + "}";
   }
 };

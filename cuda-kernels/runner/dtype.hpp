@@ -155,9 +155,9 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
   }
 }
 
-// Every digit of one element, as JSON; NaN and infinity are null.
-inline std::string elementText(const void* element, KlDtype dtype) {
+// One element as JSON, with as many digits as tell values of type `like` apart; NaN and infinity are null.
+inline std::string elementText(const void* element, KlDtype dtype, KlDtype like) {
   if (dtype == KL_U64) return Json::text(*static_cast<const unsigned long long*>(element));
   if (dtype == KL_I64) return Json::text(*static_cast<const long long*>(element));
-  return Json::text(loadReal(element, dtype, 0));
+  return Json::text(loadReal(element, dtype, 0), like == KL_F64 || !isFloat(like) ? 17 : 9);
 }

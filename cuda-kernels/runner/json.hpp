@@ -58,11 +58,11 @@ class Json {
 
   // JSON has no NaN and no infinity.
   template <typename Number>
-  static std::string text(Number value) {
+  static std::string text(Number value, int digits = 9) {
     char buffer[40];
     if constexpr (std::is_floating_point_v<Number>) {
       if (!std::isfinite(value)) return "null";
-      snprintf(buffer, sizeof buffer, "%.9g", double(value));
+      snprintf(buffer, sizeof buffer, "%.*g", digits, double(value));
     } else if constexpr (std::is_signed_v<Number>) {
       snprintf(buffer, sizeof buffer, "%lld", (long long)value);
     } else {

@@ -52,6 +52,9 @@ if [[ -n $capability ]]; then
   small layer-norm layer-norm
   small layer-norm-wrong layer-norm -DFAULT
   small layer-norm-reference layer-norm -DREFERENCE
+  small copy copy
+  small copy-wrong copy -DFAULT
+  small copy-reference copy -DREFERENCE
   faults=(right beyond before writes-input wrong-at-one reads-beyond breaks-context)
   for fault in "${!faults[@]}"; do small "axpy-${faults[fault]}" axpy "-DFAULT=$fault"; done
   small axpy-reference axpy -DREFERENCE
@@ -277,6 +280,32 @@ says verify axpy-reads-beyond '"passed":false' '"mismatches":1,' '"index":[36,40
 says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
+
+echo "# a copy, of every type, of every fill"
+copy_case() { # name dtype element-bytes count shape fill check
+  args+=(--case "$1" --struct 32 --field "0:i64:$4" --field "8:i64:$3" --field 16:buffer:x --field 24:buffer:y
+    --buffer "x:$2:in:$5:$6" --buffer "y:$2:out:$5" --check "y:$7")
+  [[ $7 != exact ]] || args+=(--reference-library "$build/copy-reference.so" --reference-struct 32
+    --reference-field "0:i64:$4" --reference-field "8:i64:$3" --reference-field 16:in:x --reference-field 24:out:y)
+  [[ $7 == exact ]] || args+=(--reference-rung "$1")
+}
+for type in f64:8:normal,1,2 f32:4:uniform,0,10 f16:2:normal,0,100 bf16:2:constant,-1.5 e4m3:1:uniform,-400,400 \
+  e5m2:1:normal,0,1 i8:1:uniform,-128,127 i16:2:uniform,-5,5 i32:4:permutation i64:8:permutation u8:1:zero \
+  u16:2:constant,65535 u32:4:permutation u64:8:uniform,0,9223372036854775807; do
+  IFS=: read -r dtype bytes fill <<<"$type"
+  args=(measure "${fast[@]}")
+  copy_case counted "$dtype" "$bytes" 8 2x4 iota exact
+  copy_case filled "$dtype" "$bytes" 300000 300x1000 "$fill" exact
+  copy_case trusted "$dtype" "$bytes" 300000 300x1000 "$fill" tolerance,0,0
+  rungs copy copy-wrong
+  for name in filled trusted; do args+=(--rung "$name=$build/copy.so" --rung-case "$name=$name"); done
+  args+=(--case unused --struct 8)
+  run "$type" 0
+  says verify copy '"passed":true' '"worstToleranceRatio":0,'
+  says verify copy-wrong '"passed":false' '"mismatches":1,' '"index":[1,1],"expected":5,'
+  says verify filled '"passed":true'
+  says verify trusted '"passed":true'
+done
 
 echo "# a buffer that a file fills"
 axpy=("${axpy[@]//37/2}") axpy=("${axpy[@]//41/3}") reads=("${reads[@]//37/2}") reads=("${reads[@]//41/3}")
