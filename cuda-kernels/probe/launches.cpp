@@ -35,9 +35,9 @@ struct Pending {
   cudaStream_t stream = nullptr;
 };
 
-std::vector<Pending> pending;                 // of <<<…>>>, until the stub of the kernel takes it
-std::map<const void*, std::string> names;     // mangled, by the host's stub
-std::string kernels, unknown;                 // JSON; the first question that could not be answered
+std::vector<Pending> pending;              // of <<<…>>>, until the stub of the kernel takes it
+std::map<const void*, std::string> names;  // mangled, by the host's stub
+std::string kernels, unknown;              // JSON; the first question that could not be answered
 cudaError_t last = cudaSuccess;
 
 cudaError_t fail(cudaError_t error) { return last = error; }
@@ -55,9 +55,7 @@ std::string demangled(const std::string& name) {
   return result;
 }
 
-std::string extent(dim3 e) {
-  return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]";
-}
+std::string extent(dim3 e) { return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]"; }
 
 cudaError_t record(const void* function, dim3 grid, dim3 block, size_t shared, unsigned cluster) {
   const auto name = names.find(function);
@@ -84,7 +82,8 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 char __cudaInitModule(void**) { return 1; }
 void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
-void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*) {
   names[stub] = name;
 }
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
@@ -116,7 +115,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
   return record(function, grid, block, shared, 0);
 }
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared,
+                                        cudaStream_t) {
   return record(function, grid, block, shared, 0);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void**) {
@@ -150,18 +150,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       if (gpu.sms < 0) return notKnown("how many SMs the GPU has");
       *value = gpu.sms;
       return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = gpu.sm / 10;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = gpu.sm % 10;
-      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor: *value = gpu.sm / 10; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor: *value = gpu.sm % 10; return cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       if (gpu.sharedOptin < 0) return notKnown("how much shared memory a block may have");
       *value = gpu.sharedOptin;
       return cudaSuccess;
-    default:
-      return notKnown("device attribute " + std::to_string(int(attribute)));
+    default: return notKnown("device attribute " + std::to_string(int(attribute)));
   }
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,

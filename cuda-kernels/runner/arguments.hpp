@@ -19,19 +19,20 @@ struct Arguments {
   enum Command { kDevice, kMeasure, kProfile, kSanitize, kProbe } command;
   long long seed = 1;
   bool flushL2 = false;
-  bool ceilings = false;      // measure what the GPU reaches at best, first
-  std::string reference;      // id of a rung that the others are timed beside, or empty
-  double maxSeconds = 2;      // of sampling, a rung
+  bool ceilings = false;  // measure what the GPU reaches at best, first
+  std::string reference;  // id of a rung that the others are timed beside, or empty
+  double maxSeconds = 2;  // of sampling, a rung
   long long maxSamples = 100, minSamples = 5;
-  long long ownerPid = 0;     // 0: nobody to follow
-  std::list<Case> cases;      // a list: rungs point to them
+  long long ownerPid = 0;  // 0: nobody to follow
+  std::list<Case> cases;   // a list: rungs point to them
   std::vector<RungPath> rungs;
 
   // Those that a rung is of, in their order.
   std::vector<const Case*> usedCases() const {
     std::vector<const Case*> used;
     for (const Case& one : cases)
-      if (std::any_of(rungs.begin(), rungs.end(), [&](const RungPath& rung) { return rung.at == &one; })) used.push_back(&one);
+      if (std::any_of(rungs.begin(), rungs.end(), [&](const RungPath& rung) { return rung.at == &one; }))
+        used.push_back(&one);
     return used;
   }
 };
@@ -118,13 +119,25 @@ inline Arguments parseArguments(int count, char** values) {
     if (option == "--owner-pid") args.ownerPid = parseInteger(option, next(), 1, 1LL << 30);
     else if (alone) badArgument("unknown option of " + command + ": " + option);
     else if (option == "--seed") args.seed = parseInteger(option, next(), 0, 1LL << 53);
-    else if (option == "--flush-l2") { only(measuring); args.flushL2 = true; }
-    else if (option == "--ceilings") { only(measuring); args.ceilings = true; }
-    else if (option == "--reference") { only(measuring); args.reference = next(); }
-    else if (option == "--max-seconds") { only(measuring); args.maxSeconds = parseReal(option, next(), 0, 3600); }
-    else if (option == "--max-samples") { only(measuring); args.maxSamples = parseInteger(option, next(), 1, 10000); }
-    else if (option == "--min-samples") { only(measuring); args.minSamples = parseInteger(option, next(), 1, 10000); }
-    else badArgument("unknown option: " + option);
+    else if (option == "--flush-l2") {
+      only(measuring);
+      args.flushL2 = true;
+    } else if (option == "--ceilings") {
+      only(measuring);
+      args.ceilings = true;
+    } else if (option == "--reference") {
+      only(measuring);
+      args.reference = next();
+    } else if (option == "--max-seconds") {
+      only(measuring);
+      args.maxSeconds = parseReal(option, next(), 0, 3600);
+    } else if (option == "--max-samples") {
+      only(measuring);
+      args.maxSamples = parseInteger(option, next(), 1, 10000);
+    } else if (option == "--min-samples") {
+      only(measuring);
+      args.minSamples = parseInteger(option, next(), 1, 10000);
+    } else badArgument("unknown option: " + option);
   }
   if (!alone) finishArguments(args, rungCases);
   return args;

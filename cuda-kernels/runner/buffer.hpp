@@ -29,10 +29,7 @@ class TaskBuffer {
       copy_ = std::make_unique<DeviceBuffer>(spec.bytes());
       readFile(copy_->as<char>());
     }
-    if (!spec.written()) {
-      reset(nullptr);
-      sum_ = sumOfBits();
-    }
+    if (!spec.written()) reset(nullptr);
   }
 
   const BufferSpec spec;
@@ -48,8 +45,8 @@ class TaskBuffer {
     } else if (spec.fill.kind == FillRule::kFile) {
       readFile(memory_.data());
     } else {
-      fillBuffer<<<blocksFor(spec.count(), smCount_), 256, 0, stream>>>(data(), spec.dtype->dtype, spec.count(), spec.fill,
-                                                                         random_, Permutation(spec.count()));
+      fillBuffer<<<blocksFor(spec.count(), smCount_), 256, 0, stream>>>(data(), spec.dtype->dtype, spec.count(),
+                                                                        spec.fill, random_, Permutation(spec.count()));
       check(cudaGetLastError(), "filling a buffer");
     }
   }
@@ -57,7 +54,8 @@ class TaskBuffer {
   void armGuards() const { memory_.armGuards(); }
   bool guardsIntact() const { return memory_.guardsIntact(); }
 
-  // Of a buffer that is only read. One that was changed is filled again.
+  // Of a buffer that is only read: what it holds, and whether it still does; if not, it is filled again.
+  void remember() { sum_ = sumOfBits(); }
   bool restoreIfChanged() {
     if (sumOfBits() == sum_) return false;
     reset(nullptr);
@@ -79,7 +77,8 @@ class TaskBuffer {
     unsigned long long sum = 0;
     const DeviceBuffer total(sizeof sum);
     check(cudaMemset(total.get(), 0, sizeof sum), "cudaMemset");
-    addUpBits<<<blocksFor(spec.count(), smCount_), 256>>>(data(), spec.dtype->bytes, spec.count(), total.as<unsigned long long>());
+    addUpBits<<<blocksFor(spec.count(), smCount_), 256>>>(data(), spec.dtype->bytes, spec.count(),
+                                                          total.as<unsigned long long>());
     check(cudaGetLastError(), "reading a buffer");
     check(cudaMemcpy(&sum, total.get(), sizeof sum, cudaMemcpyDeviceToHost), "reading a buffer");
     return sum;

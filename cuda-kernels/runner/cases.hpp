@@ -81,7 +81,8 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   else if (access == "inout") spec.access = BufferSpec::kInOut;
   else badArgument(option + " must be NAME:DTYPE:in|inout:SHAPE:FILL or NAME:DTYPE:out:SHAPE, not '" + text + "'");
   if (parts.size() != (access == "out" ? 4 : 5))
-    badArgument(option + ": an " + access + (access == "out" ? " takes no fill" : " needs a fill") + ", not '" + text + "'");
+    badArgument(option + ": an " + access + (access == "out" ? " takes no fill" : " needs a fill") + ", not '" + text +
+                "'");
   spec.name = parts[0];
   const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", digits = "0123456789";
   if (spec.name.find_first_not_of(letters + digits) != std::string::npos || spec.name.find_first_of(letters) != 0)
@@ -110,8 +111,8 @@ inline Check parseCheck(const std::string& option, const std::string& text) {
 // Whether it is an option of a case; then it is taken.
 template <typename Next>
 bool parseCaseOption(Case& to, const std::string& option, Next next) {
-  const auto once = [&](bool given) {
-    if (given) badArgument(option + " was given twice for the case " + to.name);
+  const auto once = [&](bool given, const std::string& of = "") {
+    if (given) badArgument(option + (of.empty() ? "" : " " + of) + " was given twice for the case " + to.name);
   };
   if (option == "--struct" || option == "--reference-struct") {
     size_t& bytes = option == "--struct" ? to.structBytes : to.referenceBytes;
@@ -123,15 +124,16 @@ bool parseCaseOption(Case& to, const std::string& option, Next next) {
     to.referenceFields.push_back(parseField(option, next(), StructOf::kReference));
   } else if (option == "--buffer") {
     BufferSpec spec = parseBuffer(option, next());
-    once(to.find(spec.name));
+    once(to.find(spec.name), spec.name);
     spec.stream = (long long)to.buffers.size();
     to.buffers.push_back(spec);
   } else if (option == "--stream") {
     const auto [name, number] = parsePair(option, next(), ':', "NAME:NUMBER");
-    once(!to.streams.emplace(name, parseInteger(option, number, 0, INT_MAX)).second);
+    once(!to.streams.emplace(name, parseInteger(option, number, 0, INT_MAX)).second, name);
   } else if (option == "--check") {
-    const auto [name, check] = parsePair(option, next(), ':', "NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact");
-    once(!to.checks.emplace(name, parseCheck(option, check)).second);
+    const auto [name, check] =
+        parsePair(option, next(), ':', "NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact");
+    once(!to.checks.emplace(name, parseCheck(option, check)).second, name);
   } else if (option == "--reference-library" || option == "--reference-rung") {
     once(!to.referenceLibrary.empty() || !to.referenceRung.empty());
     (option == "--reference-library" ? to.referenceLibrary : to.referenceRung) = next();
@@ -164,7 +166,8 @@ inline void finishCase(Case& it, bool checked) {
   if (!checked) return;
 
   if (it.referenceLibrary.empty() && it.referenceRung.empty())
-    badArgument("--reference-library or --reference-rung" + where + " is required: there is nothing to check a result against");
+    badArgument("--reference-library or --reference-rung" + where +
+                " is required: there is nothing to check a result against");
   for (const BufferSpec& spec : it.buffers) {
     if (!spec.written()) continue;
     const auto check = it.checks.find(spec.name);
@@ -172,6 +175,7 @@ inline void finishCase(Case& it, bool checked) {
     if (!it.referenceLibrary.empty() && !it.hasReferenceField(Field::kOut, spec.name))
       badArgument("--reference-field" + where + " has no out:" + spec.name);
     if (check->second.kind == Check::kBound && !it.hasReferenceField(Field::kScale, spec.name))
-      badArgument("--check" + where + ": a bound on " + spec.name + " needs its scale, a --reference-field scale:" + spec.name);
+      badArgument("--check" + where + ": a bound on " + spec.name +
+                  " needs its scale, a --reference-field scale:" + spec.name);
   }
 }

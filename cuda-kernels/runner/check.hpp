@@ -10,9 +10,10 @@
 
 struct Tally {
   unsigned long long mismatches = 0;
-  unsigned long long first = ~0ull;   // the lowest index of a mismatch
-  unsigned long long worst[2] = {};   // bits of the largest relative error, and of the largest error over its
-  int nan = 0;                        // tolerance; they sort like the doubles
+  unsigned long long first = ~0ull;  // the lowest index of a mismatch
+  // Bits of the largest relative error, and of the largest error over its tolerance: they sort like the doubles.
+  unsigned long long worst[2] = {};
+  int nan = 0;
 };
 
 struct CheckInput {
@@ -100,8 +101,13 @@ struct Verification {
     const BufferSpec& spec = buffer.spec;
     const Check& by = expected.check;
     const bool bounded = by.kind == Check::kBound;
-    const CheckInput in{buffer.data(), spec.dtype->dtype, spec.dtype->bytes, spec.count(), expected.values->get(),
-                        bounded ? expected.scale->as<double>() : nullptr, by,
+    const CheckInput in{buffer.data(),
+                        spec.dtype->dtype,
+                        spec.dtype->bytes,
+                        spec.count(),
+                        expected.values->get(),
+                        bounded ? expected.scale->as<double>() : nullptr,
+                        by,
                         by.relative > 0 && by.absolute > 0 ? by.absolute / by.relative : double(FLT_MIN)};
     Tally tally;
     const DeviceBuffer tallyOnDevice(sizeof tally);
@@ -128,13 +134,16 @@ struct Verification {
     const size_t expectedBytes = factsOf(expectedType).bytes;
     unsigned long long actual = 0, expected = 0;
     check(cudaMemcpy(&actual, static_cast<const char*>(in.actual) + at * in.elementBytes, in.elementBytes,
-                     cudaMemcpyDeviceToHost), "cudaMemcpy");
+                     cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
     check(cudaMemcpy(&expected, static_cast<const char*>(in.expected) + at * expectedBytes, expectedBytes,
-                     cudaMemcpyDeviceToHost), "cudaMemcpy");
+                     cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
     std::string index;
     for (size_t d = spec.shape.size(); d-- > 0; at /= spec.shape[d])
       index = Json::text(at % spec.shape[d]) + (index.empty() ? "" : ",") + index;
     firstMismatch = "{\"buffer\":" + Json::quote(spec.name) + ",\"index\":[" + index +
-                    "],\"expected\":" + elementText(&expected, expectedType) + ",\"actual\":" + elementText(&actual, in.dtype) + "}";
+                    "],\"expected\":" + elementText(&expected, expectedType, in.dtype) +
+                    ",\"actual\":" + elementText(&actual, in.dtype, in.dtype) + "}";
   }
 };

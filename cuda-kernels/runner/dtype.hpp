@@ -80,7 +80,8 @@ __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   frexp(x, &exponent);
   exponent = exponent - 1 > 1 - f.bias ? exponent - 1 : 1 - f.bias;  // a subnormal has the least one
   // With the leading bit added to the exponent: rounding up to the next power of two carries into it.
-  const unsigned bits = (unsigned(exponent + f.bias - 1) << f.mantissa) + unsigned(rint(ldexp(x, f.mantissa - exponent)));
+  const unsigned bits =
+      (unsigned(exponent + f.bias - 1) << f.mantissa) + unsigned(rint(ldexp(x, f.mantissa - exponent)));
   return minus | (isinf(x) || bits > f.finite ? f.overflow : bits);
 }
 
@@ -124,7 +125,8 @@ __host__ __device__ inline double loadReal(const void* data, KlDtype dtype, long
 __host__ __device__ inline void storeReal(void* data, KlDtype dtype, long long i, double value) {
   if (dtype == KL_F32) static_cast<float*>(data)[i] = float(value);
   else if (dtype == KL_F64) static_cast<double*>(data)[i] = value;
-  else if (dtype == KL_F16 || dtype == KL_BF16) static_cast<unsigned short*>(data)[i] = (unsigned short)encodeSmall(value, dtype);
+  else if (dtype == KL_F16 || dtype == KL_BF16)
+    static_cast<unsigned short*>(data)[i] = (unsigned short)encodeSmall(value, dtype);
   else static_cast<unsigned char*>(data)[i] = (unsigned char)encodeSmall(value, dtype);
 }
 
@@ -153,9 +155,9 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
   }
 }
 
-// Every digit of one element, as JSON; NaN and infinity are null.
-inline std::string elementText(const void* element, KlDtype dtype) {
+// One element as JSON, with as many digits as tell values of type `like` apart; NaN and infinity are null.
+inline std::string elementText(const void* element, KlDtype dtype, KlDtype like) {
   if (dtype == KL_U64) return Json::text(*static_cast<const unsigned long long*>(element));
   if (dtype == KL_I64) return Json::text(*static_cast<const long long*>(element));
-  return Json::text(loadReal(element, dtype, 0));
+  return Json::text(loadReal(element, dtype, 0), like == KL_F64 || !isFloat(like) ? 17 : 9);
 }

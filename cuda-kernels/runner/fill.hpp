@@ -14,7 +14,8 @@ struct FillRule {
   long long integer[2] = {};  // integers: lo and hi, or the constant
 };
 
-inline FillRule parseFill(const std::string& option, const std::string& text, const DtypeFacts& dtype, long long count) {
+inline FillRule parseFill(const std::string& option, const std::string& text, const DtypeFacts& dtype,
+                          long long count) {
   const std::vector<std::string> parts = split(text, ',');
   const std::string& kind = parts[0];
   FillRule rule;
@@ -55,7 +56,8 @@ inline FillRule parseFill(const std::string& option, const std::string& text, co
   } else if (kind == "file") {
     rule.kind = FillRule::kFile;
   } else {
-    badArgument(option + ": the fill must be uniform, normal, constant, zero, iota, permutation or file, not '" + kind + "'");
+    badArgument(option + ": the fill must be uniform, normal, constant, zero, iota, permutation or file, not '" + kind +
+                "'");
   }
   return rule;
 }
@@ -73,13 +75,14 @@ struct RandomStream {
   long long seed, stream;
 
   __host__ __device__ unsigned long long bits(long long index) const {
-    return mixBits((unsigned long long)seed * 0xd1342543de82ef95ull + (unsigned long long)stream * 0xa0761d6478bd642full +
+    return mixBits((unsigned long long)seed * 0xd1342543de82ef95ull +
+                   (unsigned long long)stream * 0xa0761d6478bd642full +
                    (unsigned long long)(index + 1) * 0x9e3779b97f4a7c15ull);
   }
 };
 
 // In (-1, 1). 23 random bits give odd multiples of 2^-23: exact in a float, symmetric, never 0 and never 1.
-__device__ inline double uniformOf(unsigned long long bits) {
+__host__ __device__ inline double uniformOf(unsigned long long bits) {
   const int odd = 2 * int(bits >> 41) + 1;
   return double(odd - (1 << 23)) * 0x1p-23;
 }
@@ -100,7 +103,7 @@ struct Permutation {
     while (1LL << (2 * halfBits) < count) ++halfBits;
   }
 
-  __device__ long long at(const RandomStream& random, long long index) const {
+  __host__ __device__ long long at(const RandomStream& random, long long index) const {
     const unsigned long long mask = (1ull << halfBits) - 1;
     do {
       unsigned long long left = (unsigned long long)index >> halfBits, right = index & mask;
@@ -115,7 +118,8 @@ struct Permutation {
   }
 };
 
-__global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule rule, RandomStream random, Permutation permutation) {
+__global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule rule, RandomStream random,
+                           Permutation permutation) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   const double middle = (rule.real[0] + rule.real[1]) / 2, half = (rule.real[1] - rule.real[0]) / 2;
   const unsigned long long span = (unsigned long long)(rule.integer[1] - rule.integer[0]) + 1;  // 0: all 64 bits
@@ -127,9 +131,7 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
         else storeInteger(data, dtype, i, rule.integer[0] + (long long)(span ? __umul64hi(bits, span) : bits));
         break;
       }
-      case FillRule::kNormal:
-        storeReal(data, dtype, i, rule.real[0] + rule.real[1] * normalOf(random.bits(i)));
-        break;
+      case FillRule::kNormal: storeReal(data, dtype, i, rule.real[0] + rule.real[1] * normalOf(random.bits(i))); break;
       case FillRule::kConstant:
         if (isFloat(dtype)) storeReal(data, dtype, i, rule.real[0]);
         else storeInteger(data, dtype, i, rule.integer[0]);

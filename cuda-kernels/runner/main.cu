@@ -22,12 +22,19 @@ bool contextLost() {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 
-void printStart(const Rung& rung, const char* stage) { Json("start").string("rung", rung.id).string("stage", stage).print(); }
+void printStart(const Rung& rung, const char* stage) {
+  Json("start").string("rung", rung.id).string("stage", stage).print();
+}
 
 void reportFailure(Rung& rung, const RungError& error) {
   rung.state = Rung::kOut;
   const bool fatal = contextLost();
-  Json("failed").string("rung", rung.id).string("stage", error.stage).string("reason", error.reason).boolean("fatal", fatal).print();
+  Json("failed")
+      .string("rung", rung.id)
+      .string("stage", error.stage)
+      .string("reason", error.reason)
+      .boolean("fatal", fatal)
+      .print();
   if (fatal) _exit(kContextLost);  // destructors would only collect the same error
 }
 
@@ -83,7 +90,8 @@ bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream)
     return stage(rung, "verify", [&] {
       launchAfresh(rung, "verify", stream);
       if (!problem.inspect().passed())
-        throw RungError{"verify", "the other rungs are checked against it, and it wrote to an input or beside a buffer"};
+        throw RungError{"verify",
+                        "the other rungs are checked against it, and it wrote to an input or beside a buffer"};
       problem.takeExpected();
     });
   for (Rung& other : rungs)

@@ -15,7 +15,10 @@ class DeviceBuffer {
   ~DeviceBuffer() { cudaFree(data_); }
 
   void* get() const { return data_; }
-  template <typename T> T* as() const { return static_cast<T*>(data_); }
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
 
  private:
   void* data_ = nullptr;

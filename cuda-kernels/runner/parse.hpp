@@ -18,8 +18,8 @@ inline long long parseInteger(const std::string& option, const std::string& text
   errno = 0;
   const long long value = strtoll(text.c_str(), &end, 10);
   if (end == text.c_str() || *end || errno || value < low || value > high)
-    badArgument(option + " must be an integer from " + std::to_string(low) + " to " + std::to_string(high) +
-                ", not '" + text + "'");
+    badArgument(option + " must be an integer from " + std::to_string(low) + " to " + std::to_string(high) + ", not '" +
+                text + "'");
   return value;
 }
 
@@ -27,8 +27,8 @@ inline double parseReal(const std::string& option, const std::string& text, doub
   char* end = nullptr;
   const double value = strtod(text.c_str(), &end);
   if (end == text.c_str() || *end || !(value >= low && value <= high))
-    badArgument(option + " must be a number from " + Json::text(low) + " to " + Json::text(high) + ", not '" +
-                text + "'");
+    badArgument(option + " must be a number from " + Json::text(low) + " to " + Json::text(high) + ", not '" + text +
+                "'");
   return value;
 }
 

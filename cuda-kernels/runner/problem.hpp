@@ -32,7 +32,10 @@ class Problem {
         buffers_.push_back(make());
       } else {
         std::shared_ptr<TaskBuffer>& one = shared[sharingKey(spec)];
-        if (!one) one = make();
+        if (!one) {
+          one = make();
+          if (purpose.checked) one->remember();
+        }
         buffers_.push_back(one);
       }
     }
@@ -116,7 +119,8 @@ inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   size_t bytes = 0;
   for (const Case* one : cases) {
     for (const BufferSpec& spec : one->buffers)
-      if (spec.written() || shared.insert(sharingKey(spec)).second) bytes += TaskBuffer::totalBytes(spec, purpose.guarded);
+      if (spec.written() || shared.insert(sharingKey(spec)).second)
+        bytes += TaskBuffer::totalBytes(spec, purpose.guarded);
     if (purpose.checked) bytes += Reference::totalBytes(*one);
   }
   return bytes;

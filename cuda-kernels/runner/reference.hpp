@@ -35,7 +35,8 @@ class ReferenceProgress {
 
 __global__ void toDoubles(const void* data, KlDtype dtype, long long count, double* to) {
   const long long stride = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) to[i] = loadReal(data, dtype, i);
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+    to[i] = loadReal(data, dtype, i);
 }
 
 // Expected values of one output: doubles, or of its own type where they must be met exactly.
@@ -75,7 +76,8 @@ class Reference {
     ReferenceProgress::begin(of_.name);
     void* library = dlopen(of_.referenceLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) fail(std::string("cannot be loaded: ") + dlerror());
-    const auto onDevice = reinterpret_cast<cudaError_t (*)(const void*, cudaStream_t)>(dlsym(library, "kl_reference_device"));
+    const auto onDevice =
+        reinterpret_cast<cudaError_t (*)(const void*, cudaStream_t)>(dlsym(library, "kl_reference_device"));
     const auto onHost = reinterpret_cast<void (*)(const void*)>(dlsym(library, "kl_reference"));
     if (onDevice) computeOnDevice(onDevice, dataOf);
     else if (onHost) computeOnHost(onHost, dataOf);
@@ -90,10 +92,11 @@ class Reference {
       if (!spec.written()) continue;
       const ExpectedOutput& output = outputs_.at(spec.name);
       if (output.check.kind == Check::kExact)
-        check(cudaMemcpy(output.values->get(), dataOf(spec.name), spec.bytes(), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+        check(cudaMemcpy(output.values->get(), dataOf(spec.name), spec.bytes(), cudaMemcpyDeviceToDevice),
+              "cudaMemcpy");
       else
         toDoubles<<<blocksFor(spec.count(), smCount_), 256>>>(dataOf(spec.name), spec.dtype->dtype, spec.count(),
-                                                             output.values->as<double>());
+                                                              output.values->as<double>());
       check(cudaGetLastError(), "keeping a result");
     }
     check(cudaDeviceSynchronize(), "keeping a result");
@@ -101,7 +104,9 @@ class Reference {
   }
 
  private:
-  static bool hasScale(const Case& of, const BufferSpec& spec) { return of.hasReferenceField(Field::kScale, spec.name); }
+  static bool hasScale(const Case& of, const BufferSpec& spec) {
+    return of.hasReferenceField(Field::kScale, spec.name);
+  }
 
   // NaN, so that what a reference leaves out does not pass.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
@@ -135,8 +140,9 @@ class Reference {
 
   template <typename DataOf>
   void computeOnDevice(cudaError_t (*compute)(const void*, cudaStream_t), DataOf dataOf) {
-    const StructBytes bytes = fill(dataOf, [&](const std::string& name) { return outputs_.at(name).values->get(); },
-                                   [&](const std::string& name) { return outputs_.at(name).scale->get(); });
+    const StructBytes bytes = fill(
+        dataOf, [&](const std::string& name) { return outputs_.at(name).values->get(); },
+        [&](const std::string& name) { return outputs_.at(name).scale->get(); });
     cudaError_t status = compute(bytes.data(), nullptr);
     if (status == cudaSuccess) status = cudaGetLastError();
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
@@ -163,9 +169,11 @@ class Reference {
                                      [&](const std::string& name) { return scale.at(name).data(); });
       compute(bytes.data());
       for (const auto& [name, output] : outputs_) {
-        check(cudaMemcpy(output.values->get(), values[name].data(), values[name].size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemcpy(output.values->get(), values[name].data(), values[name].size(), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
         if (output.scale)
-          check(cudaMemcpy(output.scale->get(), scale[name].data(), scale[name].size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+          check(cudaMemcpy(output.scale->get(), scale[name].data(), scale[name].size(), cudaMemcpyHostToDevice),
+                "cudaMemcpy");
       }
     } catch (const std::bad_alloc&) {
       fail("needs more host memory than there is");

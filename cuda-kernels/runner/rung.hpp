@@ -31,7 +31,8 @@ class Rung {
 
     struct_ = problem.launchStruct();
     const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
-    if (const char* reason = unsupported ? unsupported(struct_.data(), device.sm()) : nullptr) throw Unsupported{reason};
+    if (const char* reason = unsupported ? unsupported(struct_.data(), device.sm()) : nullptr)
+      throw Unsupported{reason};
 
     const auto workspaceBytes = find<size_t (*)(const void*)>(library, "kl_workspace_bytes");
     const size_t bytes = workspaceBytes ? workspaceBytes(struct_.data()) : 0;

@@ -14,7 +14,20 @@ constexpr size_t kMostStructBytes = 65536;
 // OFFSET:WHAT[:VALUE]
 struct Field {
   // From kBuffer on, what a field holds is known only when its struct is filled.
-  enum Kind { kI32, kI64, kF32, kF64, kBuffer, kWorkspace, kWorkspaceBytes, kIn, kOut, kScale, kProgress, kSmCount } kind;
+  enum Kind {
+    kI32,
+    kI64,
+    kF32,
+    kF64,
+    kBuffer,
+    kWorkspace,
+    kWorkspaceBytes,
+    kIn,
+    kOut,
+    kScale,
+    kProgress,
+    kSmCount
+  } kind;
   size_t offset;
   long long integer;
   double real;
@@ -60,10 +73,12 @@ inline Field parseField(const std::string& option, const std::string& text, Stru
     else if (form.takesValue) field.buffer = parts[2];
     return field;
   }
-  badArgument(option + (whose == StructOf::kRung
-                            ? " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:buffer:NAME, OFFSET:workspace or OFFSET:workspace-bytes"
-                            : " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:in|out|scale:NAME, OFFSET:progress or OFFSET:sm-count") +
-              ", not '" + text + "'");
+  badArgument(
+      option +
+      (whose == StructOf::kRung
+           ? " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:buffer:NAME, OFFSET:workspace or OFFSET:workspace-bytes"
+           : " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:in|out|scale:NAME, OFFSET:progress or OFFSET:sm-count") +
+      ", not '" + text + "'");
 }
 
 // Every field aligned, inside the struct, and beside the others.
@@ -71,8 +86,10 @@ inline void requireLayout(const std::string& option, size_t bytes, const std::ve
   std::vector<bool> taken(bytes);
   for (const Field& field : fields) {
     const std::string named = option + " at " + std::to_string(field.offset);
-    if (field.offset % field.bytes()) badArgument(named + " is not aligned to its " + std::to_string(field.bytes()) + " bytes");
-    if (field.offset + field.bytes() > bytes) badArgument(named + " lies beyond the struct's " + std::to_string(bytes) + " bytes");
+    if (field.offset % field.bytes())
+      badArgument(named + " is not aligned to its " + std::to_string(field.bytes()) + " bytes");
+    if (field.offset + field.bytes() > bytes)
+      badArgument(named + " lies beyond the struct's " + std::to_string(bytes) + " bytes");
     for (size_t at = field.offset; at < field.offset + field.bytes(); ++at) {
       if (taken[at]) badArgument(named + " overlaps another field");
       taken[at] = true;
@@ -88,7 +105,9 @@ class StructBytes {
   const void* data() const { return words_.data(); }
 
   template <typename T>
-  void put(size_t offset, T value) { memcpy(reinterpret_cast<char*>(words_.data()) + offset, &value, sizeof value); }
+  void put(size_t offset, T value) {
+    memcpy(reinterpret_cast<char*>(words_.data()) + offset, &value, sizeof value);
+  }
 
   // `resolve` says what a field of a kind from kBuffer on holds: an address, or a number.
   template <typename Resolve>

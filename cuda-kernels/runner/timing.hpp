@@ -38,7 +38,8 @@ class Samples {
   static long long lowRank(long long n) {
     double cumulative = 0;
     for (long long r = 0;; ++r) {
-      cumulative += std::exp(std::lgamma(n + 1.0) - std::lgamma(r + 1.0) - std::lgamma(n - r + 1.0) - n * std::log(2.0));
+      cumulative +=
+          std::exp(std::lgamma(n + 1.0) - std::lgamma(r + 1.0) - std::lgamma(n - r + 1.0) - n * std::log(2.0));
       if (cumulative > 0.025) return r;
     }
   }
@@ -57,7 +58,8 @@ class Samples {
 // own launch time does not come between the two events of a sample.
 __global__ void runway() {
   const long long start = clock64();
-  while (clock64() - start < 40000) {}
+  while (clock64() - start < 40000) {
+  }
 }
 
 class Stopwatch {
@@ -122,7 +124,8 @@ struct ReferenceFailed {
 
 // Times a rung, with the reference (null: none) sampled by turns in the same loop, so that both see
 // the same clocks and temperature and their ratio is of one run.
-inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch, const Nvml& nvml) {
+inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
+                     const Nvml& nvml) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
   const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(now() - start).count(); };
   const bool isReference = reference == &rung;
@@ -157,7 +160,8 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     samples.add(stopwatch.sample(rung));
     heartbeat.beat(samples);
 
-    const bool settled = samples.settled(args.minSamples) && (!useReference || referenceSamples.settled(args.minSamples));
+    const bool settled =
+        samples.settled(args.minSamples) && (!useReference || referenceSamples.settled(args.minSamples));
     if (settled || samples.count() >= args.maxSamples) break;
     if (samples.count() >= fewest && secondsSince(start) >= args.maxSeconds) break;
   }
