@@ -1,12 +1,7 @@
 /** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
 import type { Assets } from '../adapters/kernels/assets'
 import { diskBuildCache } from '../adapters/disk/build-cache'
-import {
-  copiedSource,
-  draftRung,
-  faultLine,
-  faultText,
-} from '../adapters/kernels/draft-source'
+import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId, type DraftStore } from '../adapters/sessions/draft-store'
 import {
   readKernelLibrary,
