@@ -83,6 +83,8 @@ describe('what the runner reports', () => {
   it.each([
     ['no-device', 'missing', /no CUDA-capable device/],
     ['out-of-memory', 'input', /needs 900 GiB/],
+    ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
+    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not come to its end\./],
   ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
     const machine = await fakeMachine()
     const { setEnv } = await import('../support')

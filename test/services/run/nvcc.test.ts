@@ -9,6 +9,7 @@ import {
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import {
+  buildReference,
   buildRung,
   buildRunner,
   inParallel,
@@ -78,6 +79,14 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
     if (exitCode === 0) expect(event.event).toBe('device')
     else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
+  }, 120_000)
+
+  it('every task’s reference compiles with the header that is generated for it', async () => {
+    const real = await compiler()
+    for (const [id, task] of library.tasks)
+      expect(await buildReference(real, task, library.references.get(id)!, '90')).toMatch(
+        /reference\.so$/,
+      )
   }, 120_000)
 
   it('a mistake is reported at its file and line, and is not kept as a result', async () => {
