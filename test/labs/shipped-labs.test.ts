@@ -1,6 +1,6 @@
 /** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import Ajv2020 from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import katex from 'katex'
@@ -24,6 +24,7 @@ import { Session } from '../../src-main/domain/session/session'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { inParallel } from '../../src-main/services/run/build'
 import { recordingsDir, tempDir } from '../services/support'
+import { taskHeader, taskHeaderFile } from '../../src-main/domain/task/headers'
 import { upgraded } from '../../src-main/domain/session/upgrade'
 import { gemm } from '../gemm'
 
@@ -137,11 +138,12 @@ const nvcc = await findTool('nvcc')
 describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
   it('every starter and every solution compiles without a warning, and a solution keeps its static bounds', async () => {
     const out = await tempDir()
+    await writeFile(join(out, basename(taskHeaderFile)), taskHeader(gemm))
     await inParallel(both, async ({ lab, which, what }) => {
       const to = join(out, what.replace('/', '-'))
       const { stdout, stderr, exitCode } = await runProcess({
         file: nvcc!,
-        args: [...rungFlags('90'), sourceOf(lab, which), '-o', to],
+        args: [...rungFlags('90'), '-I', out, sourceOf(lab, which), '-o', to],
         cwd: kernels,
         timeoutMs: 120_000,
       })

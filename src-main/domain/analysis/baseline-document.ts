@@ -13,7 +13,7 @@ import { Problem } from '../task/problem'
 import { RungStatus, type Session } from '../session/session'
 
 export const ciSchemaId = 'kernel-ladder/ci'
-export const ciSchemaVersion = 1
+export const ciSchemaVersion = 2
 
 /** The code is for programs and stays; the text is for people and may be worded anew. */
 const Statement = z.object({ code: z.string(), text: z.string() })

@@ -16,8 +16,10 @@ import {
   type Compiler,
 } from '../../../src-main/services/run/build'
 import { planRun } from '../../../src-main/services/run/plan'
+import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { tempDir } from '../support'
+import { gemmProblem } from '../../gemm'
 
 const nvcc = await findTool('nvcc')
 const kernels = join(import.meta.dirname, '../../../cuda-kernels')
@@ -79,6 +81,31 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
     if (exitCode === 0) expect(event.event).toBe('device')
     else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
+  }, 120_000)
+
+  it('the runner takes the words of every case, with flags, with what is read, and of another type', async () => {
+    const runner = await buildRunner(await compiler(), await readSharedFiles(kernels, 'runner'))
+    const rungs = [
+      { id: 'a', artefact: '/none.so', flags: [] },
+      { id: 'b', artefact: '/none.so', flags: ['bias', 'relu'] },
+      { id: 'c', artefact: '/none.so', flags: [], options: { dtype: 'f16' } },
+    ]
+    for (const beta of [0, 0.5]) {
+      const problem = gemmProblem(64, 48, 32, { alpha: 1.5, beta, dtype: 'bf16' })
+      const call = { task: plan.task, problem, seed: 1, rungs }
+      const measured = { ...call, referenceLibrary: '/none.so', reference: 'a' }
+      for (const args of [
+        measureArgs({ ...measured, flushL2: true, ceilings: true, maxSeconds: 0.5 }),
+        profileArgs(call),
+        sanitizeArgs(call),
+      ]) {
+        // Words are read before a GPU is looked for.
+        const { stdout } = await runProcess({ file: runner, args })
+        expect(stdout).not.toContain('bad-argument')
+        const refused = await runProcess({ file: runner, args: [...args, '--field', '4:i64:1'] })
+        expect(refused.stdout).toContain('bad-argument')
+      }
+    }
   }, 120_000)
 
   it('every task’s reference compiles with the header that is generated for it', async () => {

@@ -6,7 +6,6 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { problemLabel } from '../../../src-main/domain/task/problem'
-import type { Session } from '../../../src-main/domain/session/session'
 import { listRecordings } from '../../../src-main/services/sessions/recordings'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
 
