@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { DraftId } from '../domain/ladder/draft'
+import { Statement } from '../domain/messages/message'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
@@ -47,8 +48,8 @@ export const DoctorCheck = z.object({
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
   /** What was found, or the sentence that says what is wrong. */
-  detail: z.string(),
-  remedy: z.string().optional(),
+  detail: Statement,
+  remedy: Statement.optional(),
 })
 export type DoctorCheck = z.infer<typeof DoctorCheck>
 
@@ -121,7 +122,7 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** What it did take. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
-  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: z.string() }),
+  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
     type: z.literal('finished'),
     status: z.enum(['complete', 'cancelled', 'failed']),

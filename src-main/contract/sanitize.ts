@@ -29,7 +29,7 @@ export const SanitizeProgress = z.object({
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
   /** Why it does not go on just now, as a sentence. */
-  notice: z.string().optional(),
+  notice: Statement.optional(),
 })
 export type SanitizeProgress = z.infer<typeof SanitizeProgress>
 

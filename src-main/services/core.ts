@@ -1,6 +1,7 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
+import { inEnglish } from '../domain/messages/wording'
 import { assets as locateAssets } from '../adapters/kernels/assets'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
@@ -188,7 +189,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         try {
           return [resolveLadder(library, file)]
         } catch (error) {
-          problems.push(toErrorShape(error).message)
+          problems.push(inEnglish(toErrorShape(error).message))
           return []
         }
       })

@@ -26,7 +26,7 @@ import type { DeepProfile } from '../domain/session/deep'
 import type { ErrorShape } from '../domain/errors'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../domain/gpu/gpus'
-import { english } from '../domain/messages/message'
+import { message, type Statement } from '../domain/messages/message'
 import { problemLabel } from '../domain/task/problem'
 import type { Session } from '../domain/session/session'
 import { computeCapabilities } from '../domain/gpu/sm-limits'
@@ -147,8 +147,8 @@ interface Measured {
   id: string
 }
 
-const rawWarning = ({ keys, why }: LostOutput): string =>
-  english('records.rawLost', {
+const rawWarning = ({ keys, why }: LostOutput): Statement =>
+  message('records.rawLost', {
     calls: [...keys.slice(0, 3), ...(keys.length > 3 ? ['…'] : [])].join(', '),
     why,
   })

@@ -2,17 +2,19 @@
 import { describe, expect, it } from 'vitest'
 import {
   englishTemplate,
-  inEnglish,
   message,
-  paragraph,
-  pieces,
   placeholder,
-  plain,
   type AnyMessage,
   type MessageKey,
   type MessageValue,
-  type Wording,
 } from '../../src-main/domain/messages/message'
+import {
+  inEnglish,
+  paragraph,
+  pieces,
+  plain,
+  type Wording,
+} from '../../src-main/domain/messages/wording'
 import { recognize, recognizeAll, storedKeys } from '../../src-main/domain/messages/recognize'
 import { code } from '../../src-main/domain/messages/sentence'
 

@@ -16,6 +16,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { told } from '../../scripts/lib/statement.mjs'
 
 const shapes = [
   [1, 1, 1],
@@ -173,7 +174,7 @@ function sanitize(ladder, ids, dtype, size) {
           ? (total ?? status)
           : status === 'unsupported'
             ? status
-            : (reason ?? status),
+            : told(reason ?? status),
       })),
     ]),
   )
@@ -197,7 +198,7 @@ try {
     for (const { id, status, reason } of rungs) {
       const artefact = artefacts.get(id)
       if (!artefact || status === 'unsupported') {
-        console.log(`${ladder.id} ${id}: ${status}. ${reason ?? ''}`)
+        console.log(`${ladder.id} ${id}: ${status}. ${told(reason ?? '')}`)
         if (status !== 'unsupported') bad += 1
         continue
       }

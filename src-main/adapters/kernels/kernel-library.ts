@@ -1,6 +1,8 @@
 /** The kernels on disk: every rung's header and source, every ladder. Reads; decides nothing. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { inEnglish } from '../../domain/messages/wording'
+import { together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import type { RungHeader } from '../../domain/ladder/rung'
@@ -43,7 +45,7 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     try {
       library.ladders.push(parseLadderFile(await readFile(join(root, file), 'utf8'), file))
     } catch (error) {
-      library.faults.set(id, toErrorShape(error).message)
+      library.faults.set(id, inEnglish(toErrorShape(error).message))
     }
   }
   const place = ({ order }: LadderFile): number => order ?? Number.MAX_SAFE_INTEGER
@@ -66,7 +68,7 @@ async function readRung(library: KernelLibrary, file: string): Promise<void> {
     else library.rungs.set(id, { header, file, text })
   } catch (error) {
     const { message, remedy } = toErrorShape(error)
-    library.faults.set(id, remedy ? `${message} ${remedy}` : message)
+    library.faults.set(id, inEnglish(together(message, remedy)))
   }
 }
 

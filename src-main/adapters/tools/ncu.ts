@@ -1,6 +1,7 @@
 /** ncu: one process that profiles the launches a program marks, and its table by rung. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -126,7 +127,7 @@ export async function probeNcu(
   toolbox: Toolbox,
   ncu: string,
   runner: string,
-): Promise<{ message: string; remedy?: string } | null> {
+): Promise<{ message: Statement; remedy?: Statement } | null> {
   const scratch = await privateFolder(toolbox)
   try {
     const result = await toolbox.exec({
@@ -144,12 +145,12 @@ export async function probeNcu(
       env: scratch ? { TMPDIR: scratch.path } : {},
       timeoutMs: 120_000,
     })
-    if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
+    if (result.outcome === 'timeout') return { message: message('tools.ncuSilent') }
     const failure = recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode)
     if (failure) return failure
     return parseNcuRawCsv(result.stdout).launches.length > 0
       ? null
-      : { message: 'ncu ran without an error, and reported no kernel.' }
+      : { message: message('tools.ncuNoKernel') }
   } finally {
     await scratch?.remove()
   }

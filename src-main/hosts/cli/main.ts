@@ -1,5 +1,6 @@
 /** The command line: what each command is called, takes and ends with. */
 import { Command, CommanderError } from 'commander'
+import { inEnglish } from '../../domain/messages/wording'
 import { assets } from '../../adapters/kernels/assets'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { diskBuildCache } from '../../adapters/disk/build-cache'
@@ -36,11 +37,11 @@ async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
     cache: diskBuildCache(cacheDir()),
     kernelsDir,
   })
-  if (json) printJson({ schema: 1, ...report })
+  if (json) printJson({ schema: 2, ...report })
   else
     for (const { status, label, detail, remedy } of report.checks) {
-      printText(`${doctorSigns[status]} ${label}: ${detail}`)
-      if (remedy) printText(`    ${remedy}`)
+      printText(`${doctorSigns[status]} ${label}: ${inEnglish(detail)}`)
+      if (remedy) printText(`    ${inEnglish(remedy)}`)
     }
   return report.canProfile ? 0 : exitCodes.missing
 }

@@ -10,7 +10,7 @@ import {
 } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
-import { english } from '../../domain/messages/message'
+import { message, says, type Statement } from '../../domain/messages/message'
 import { deepSchemaVersion, type DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
@@ -139,17 +139,17 @@ function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: N
   }
 }
 
-function warningsOf(report: ReportFile, device: Device | null, name: string): string[] {
+function warningsOf(report: ReportFile, device: Device | null, name: string): Statement[] {
   const { launches, total, notes, format } = report
   const devices = new Set(launches.map(({ device: index }) => index))
   return [
-    english('records.imported', { file: name }),
+    message('records.imported', { file: name }),
     ...(total > launches.length
-      ? [english('records.importedFirst', { file: name, total, count: launches.length })]
+      ? [message('records.importedFirst', { file: name, total, count: launches.length })]
       : []),
-    ...(format === 'details-csv' ? [english('records.detailsPage')] : []),
-    ...(device ? [] : [english('records.gpuUnclear', { file: name })]),
-    ...(devices.size > 1 ? [english('records.severalGpus', { count: devices.size })] : []),
+    ...(format === 'details-csv' ? [message('records.detailsPage')] : []),
+    ...(device ? [] : [message('records.gpuUnclear', { file: name })]),
+    ...(devices.size > 1 ? [message('records.severalGpus', { count: devices.size })] : []),
     ...notes,
   ]
 }
@@ -214,12 +214,16 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
     ? // The file may come from a GPU that has the metric, and ncu was not asked for it.
       {
         ...value,
-        reason: english('records.importedWithout', {
+        reason: message('records.importedWithout', {
           file: name,
-          why: value.reason?.replace(' on this GPU', '') ?? '',
+          why: withoutGpu(value.reason ?? ''),
         }),
       }
     : value
+
+/** What ncu did not report in a file says nothing of the GPU. */
+const withoutGpu = (reason: Statement): Statement =>
+  says(reason, 'records.notReported') ? message('records.notReportedHere', reason.values) : reason
 
 /**
  * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is

@@ -8,6 +8,7 @@ import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { assets } from '../../adapters/kernels/assets'
+import type { Statement } from '../../domain/messages/message'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
@@ -204,7 +205,7 @@ async function gradeOne(
   signal: AbortSignal,
 ): Promise<{ row: GradeRow; source: string | null }> {
   const lab = request.lab.lab
-  const refuse = (reason: string): { row: GradeRow; source: null } => ({
+  const refuse = (reason: Statement): { row: GradeRow; source: null } => ({
     row: emptyRow(lab, found.student, 'refused', reason, 0),
     source: null,
   })

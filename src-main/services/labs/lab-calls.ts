@@ -11,7 +11,7 @@ import type { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
-import { noAnswers } from '../../domain/labs/outcome'
+import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build'
 import { checkLab } from './check'
 import { planLab } from './plan'
@@ -45,9 +45,6 @@ async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]>
   const attempts = await listAttempts(attemptsDir(key))
   return Promise.all(
     attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
-      const time = outcome.checks
-        .find(({ kind }) => kind === 'time')
-        ?.figures.find(({ label }) => label === 'Time')
       return {
         id,
         createdAt: outcome.createdAt,
@@ -56,7 +53,7 @@ async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]>
         checksPassed: outcome.checks.filter(({ status }) => status === 'passed').length,
         checks: outcome.checks.length,
         target: outcome.target,
-        timeMs: time?.value.value ?? null,
+        timeMs: outcomeTimeMs(outcome),
         session: await attemptSession(key, id, outcome),
       }
     }),

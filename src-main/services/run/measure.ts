@@ -12,7 +12,7 @@ import {
   type RunnerStage,
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { english, message } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import {
   inputError,
   KernelLadderError,
@@ -30,7 +30,7 @@ export interface Measured {
   /** What it launches; absent where the runner could not see it. */
   launches?: Launch[]
   /** Set when it did not come to a timing. */
-  trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: string }
+  trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }
 
 export interface MeasureOutcome {
@@ -95,7 +95,7 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
     // Before the first rung there is nothing to keep.
     if (done.size === 0) throw error
     const halted = toErrorShape(error)
-    const reason = english('records.runnerLost', { why: halted.message })
+    const reason = message('records.runnerLost', { why: halted.message })
     for (const { id } of openRungs())
       settle(id, { verify: null, timing: null, trouble: { status: 'not-run', reason } })
     return { rungs: done, halted }
@@ -116,7 +116,7 @@ async function attempt(
   // A rung that is a reference must be loaded in each attempt, also when its own time is known.
   const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
   const verified = new Map<string, Verify>()
-  const fail = (rung: string, reason: string): void =>
+  const fail = (rung: string, reason: Statement): void =>
     settle(rung, {
       verify: verified.get(rung) ?? null,
       timing: null,
@@ -232,7 +232,7 @@ async function attempt(
           : (ended.error?.message ?? tail(ended.result))
       }`,
       done.size > 0
-        ? english('tools.resetGpu')
+        ? message('tools.resetGpu')
         : 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
     )
 }
@@ -263,12 +263,12 @@ function throwIfHopeless({ result, error }: Attempt, begun: boolean): void {
   if (result.outcome !== 'exited' || result.exitCode === 0 || !error) return
   if (error.kind === 'out-of-memory')
     throw begun
-      ? missingError(error.message, english('tools.resetGpu'))
+      ? missingError(error.message, message('tools.resetGpu'))
       : inputError(error.message, 'Choose a smaller size with --size, or --m, --n and --k.')
   if (error.kind === 'no-device')
     throw missingError(
       error.message,
-      begun ? english('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
+      begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
     )
   if (result.exitCode === 2)
     throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
@@ -276,18 +276,18 @@ function throwIfHopeless({ result, error }: Attempt, begun: boolean): void {
 
 const stages = ['load', 'verify', 'time', 'profile'] as const
 
-function causeOf(result: ProcessResult, stage: string, idleMs: number): string {
+function causeOf(result: ProcessResult, stage: string, idleMs: number): Statement {
   const known = stages.find((name) => name === stage)
   const when = { stage: known ? message(`part.${known}`) : stage }
   switch (result.outcome) {
     case 'idle':
-      return english('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
+      return message('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
     case 'signalled':
-      return english('records.crashed', { ...when, signal: result.signal ?? '' })
+      return message('records.crashed', { ...when, signal: result.signal ?? '' })
     case 'flooded':
-      return english('records.flooded', when)
+      return message('records.flooded', when)
     default:
-      return english('records.ended', {
+      return message('records.ended', {
         ...when,
         exitCode: result.exitCode ?? '',
         text: tail(result),

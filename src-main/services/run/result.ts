@@ -1,6 +1,6 @@
 /** From what is known of a rung at some point of a run to its result. */
 import { sha256 } from '../../adapters/disk/build-cache'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -14,7 +14,7 @@ import { allUnavailable, type ProfileOutcome } from './profile'
 export interface RungState {
   planned: PlannedRung
   build: BuildOutcome | null
-  unsupported: string | null
+  unsupported: Statement | null
   measured: Measured | null
   /** It was left out of profiling. */
   profileSkipped?: boolean
@@ -85,9 +85,9 @@ function statusOf({
   unsupported,
 }: RungState): Pick<RungResult, 'status' | 'reason'> {
   if (unsupported) return { status: 'unsupported', reason: unsupported }
-  if (build && !build.artefact && build.reason !== 'cancelled')
-    return { status: 'failed', reason: build.reason ?? english('checks.notCompiled') }
-  if (!measured) return { status: 'not-run', reason: english('records.notReached') }
+  if (build && !build.artefact && !build.cancelled)
+    return { status: 'failed', reason: build.reason ?? message('checks.notCompiled') }
+  if (!measured) return { status: 'not-run', reason: message('records.notReached') }
   if (measured.trouble) return measured.trouble
   if (measured.verify && !measured.verify.passed)
     return { status: 'wrong', reason: wrongness(measured.verify) }
@@ -99,20 +99,20 @@ function noCounters(
   status: RungResult['status'],
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
-): string {
-  if (status !== 'ok') return english('records.noTimeNoProfile')
-  if (level === 'none') return english('records.profilingOff')
-  if (profileSkipped) return english('records.profilingSkipped')
-  if (!profiled) return english('records.endedBeforeProfile')
-  return profiled.trouble?.message ?? english('records.noLaunchReported')
+): Statement {
+  if (status !== 'ok') return message('records.noTimeNoProfile')
+  if (level === 'none') return message('records.profilingOff')
+  if (profileSkipped) return message('records.profilingSkipped')
+  if (!profiled) return message('records.endedBeforeProfile')
+  return profiled.trouble?.message ?? message('records.noLaunchReported')
 }
 
-export function wrongness(verify: NonNullable<Measured['verify']>): string {
-  if (verify.outOfBounds) return english('records.writesOutside')
+export function wrongness(verify: NonNullable<Measured['verify']>): Statement {
+  if (verify.outOfBounds) return message('records.writesOutside')
   const first = verify.firstMismatch
   const count = verify.mismatches
-  if (!first) return english('records.mismatches', { count })
-  return english('records.mismatchesAt', {
+  if (!first) return message('records.mismatches', { count })
+  return message('records.mismatchesAt', {
     count,
     row: first.row,
     column: first.col,

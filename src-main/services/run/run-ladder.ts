@@ -2,13 +2,14 @@
  * Climbs a ladder: builds its rungs, verifies and times them, collects counters, and puts together the
  * session. Where the tools' answers come from, this machine or a recording, is the toolbox's affair.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { nvccRelease, rungFlags } from '../../adapters/tools/nvcc'
 import { builtRung } from '../../adapters/tools/runner'
 import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { ErrorShape } from '../../domain/errors'
@@ -138,17 +139,17 @@ export async function runLadder(
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
   )
-  const warn = (sentence: string): void => {
-    if (session.warnings.includes(sentence)) return
-    session.warnings.push(sentence)
-    emit({ type: 'log', level: 'warning', message: sentence })
+  const warn = (warning: Statement): void => {
+    if (session.warnings.some((known) => isDeepStrictEqual(known, warning))) return
+    session.warnings.push(warning)
+    emit({ type: 'log', level: 'warning', message: warning })
   }
   const gpu = { name: device.name, pciBusId }
   const onGpu = async (): Promise<{
     halted: ErrorShape | null
     profiled: ProfileOutcome | null
   }> => {
-    const onOutOfTurn = (rung: string): void => warn(english('records.outOfTurn', { rung }))
+    const onOutOfTurn = (rung: string): void => warn(message('records.outOfTurn', { rung }))
     const shared = await isShared({ toolbox, gpu, signal }, 'before')
     const measured = await measureAll(
       { toolbox, runner, plan, settings, states, signal, onOutOfTurn },
@@ -157,12 +158,12 @@ export async function runLadder(
     )
     if (measured.ceilings) session.ceilings = measured.ceilings
     if (shared || (await isShared({ toolbox, gpu, signal }, 'after')))
-      warn(english('records.gpuShared'))
+      warn(message('records.gpuShared'))
     const halted =
       measured.halted ??
       (await verifyFurther({ toolbox, runner, plan, settings, states, signal, onOutOfTurn }))
     if (halted) {
-      warn(english('records.halted', { why: whole(halted) }))
+      warn(message('records.halted', { why: together(halted.message, halted.remedy) }))
       return { halted, profiled: null }
     }
     const profiled = await profileAll({
@@ -205,18 +206,24 @@ export async function runLadder(
   const trouble = profiled?.trouble ?? null
   if (trouble)
     session.warnings.push(
-      english('records.noCounters', {
-        why: whole(trouble),
+      message('records.noCounters', {
+        why: together(trouble.message, trouble.remedy),
       }),
     )
   session.warnings.push(...(profiled?.deepTroubles ?? []))
   if (profiled && profiled.unknownMetrics.length > 0 && !trouble)
     session.warnings.push(
-      `ncu ${profiled.ncuVersion ?? ''} does not know ${profiled.unknownMetrics.join(', ')} on this GPU; the other counters were read without.`,
+      message('records.unknownMetrics', {
+        version: profiled.ncuVersion ?? '',
+        names: profiled.unknownMetrics.join(', '),
+      }),
     )
   if (reference && states.get(reference.rung.id)?.measured?.timing == null && !signal.aborted)
     session.warnings.push(
-      `${english('records.noRatios', { rung: reference.rung.id })} ${referenceTrouble(states.get(reference.rung.id))}`.trim(),
+      together(
+        message('records.noRatios', { rung: reference.rung.id }),
+        referenceTrouble(states.get(reference.rung.id)),
+      ),
     )
   return {
     session,
@@ -232,10 +239,6 @@ export async function runLadder(
         : null,
   }
 }
-
-/** A trouble with its remedy, for a session to keep; what a tool said may have no full stop. */
-const whole = ({ message, remedy }: { message: string; remedy?: string | undefined }): string =>
-  remedy === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${remedy}`
 
 export async function compilerVersion(
   { toolbox, cache, recorder }: Pick<RunEnvironment, 'toolbox' | 'cache' | 'recorder'>,
@@ -268,8 +271,8 @@ export async function compilerVersion(
   return version
 }
 
-const referenceTrouble = (state: RungState | undefined): string =>
-  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
+const referenceTrouble = (state: RungState | undefined): Statement | null =>
+  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? null
 
 type Publish = (state: RungState) => RungResult
 

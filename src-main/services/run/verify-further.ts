@@ -2,6 +2,7 @@
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
 import type { VerifiedAt } from '../../domain/session/session'
 import { measure, type Measured, type MeasureOutcome, type MeasureRequest } from './measure'
 import type { RunPlan } from './plan'
@@ -20,7 +21,7 @@ export interface FurtherRequest {
 /** The runner times what it has verified; this is the least of that. */
 const maxSeconds = 0.02
 
-function reasonOf({ verify, trouble }: Measured): string | undefined {
+function reasonOf({ verify, trouble }: Measured): Statement | undefined {
   if (trouble) return trouble.reason
   return verify && !verify.passed ? wrongness(verify) : undefined
 }

@@ -18,7 +18,7 @@ import {
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {
   groupRecords,
@@ -84,7 +84,11 @@ export async function sanitize(
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
   const sanitizer = await toolbox.locate('compute-sanitizer')
-  if (!sanitizer) throw missingError('compute-sanitizer was not found.', remedies.sanitizer)
+  if (!sanitizer)
+    throw missingError(
+      message('doctor.toolMissing', { tool: 'compute-sanitizer' }),
+      remedies.sanitizer,
+    )
   const nvcc = await locateNvcc(toolbox)
   const driver = await queryDriver(toolbox, signal)
   const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
@@ -92,7 +96,7 @@ export async function sanitize(
   const runner = await buildRunner(compiler, environment.runnerSources)
   const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
-  const built = new Map<string, BuildOutcome | { unsupported: string }>()
+  const built = new Map<string, BuildOutcome | { unsupported: Statement }>()
   await inParallel(rungs, async ({ rung, source }) => {
     if (signal.aborted) return
     const architecture = architectureFor(rung.header.requires, device)
@@ -171,17 +175,17 @@ const sourceTexts = (
 const noVerdict = (
   tool: SanitizerTool,
   status: 'failed' | 'unsupported' | 'not-run',
-  reason: string,
+  reason: Statement,
 ): SanitizerCheck => ({ tool, status, reason, total: null, notPrinted: 0, findings: [] })
 
 function notChecked(
   tool: SanitizerTool,
-  built: BuildOutcome | { unsupported: string } | undefined,
+  built: BuildOutcome | { unsupported: Statement } | undefined,
 ): SanitizerCheck {
   if (built && 'unsupported' in built) return noVerdict(tool, 'unsupported', built.unsupported)
-  if (built && !built.artefact && built.reason !== 'cancelled')
-    return noVerdict(tool, 'failed', built.reason ?? english('checks.notCompiled'))
-  return noVerdict(tool, 'not-run', english('records.notReached'))
+  if (built && !built.artefact && !built.cancelled)
+    return noVerdict(tool, 'failed', built.reason ?? message('checks.notCompiled'))
+  return noVerdict(tool, 'not-run', message('records.notReached'))
 }
 
 interface CheckerSetup {
@@ -281,21 +285,21 @@ class Checker {
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
     events: readonly RunnerEvent[],
-  ): string | null {
+  ): Statement | null {
     if (result.outcome === 'timeout')
-      return english('tools.sanitizerStopped', {
+      return message('tools.sanitizerStopped', {
         seconds: this.environment.secondsARung ?? defaultSecondsARung,
       })
     if (result.outcome !== 'exited')
-      return english('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
+      return message('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
     if (!xml?.complete || !summary)
-      return english('tools.sanitizerNoEnd', {
+      return message('tools.sanitizerNoEnd', {
         text:
           lastWord ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`),
       })
     const counted = xml.records.length + summary.notPrinted
     if (counted !== summary.total)
-      return english('tools.sanitizerCounts', {
+      return message('tools.sanitizerCounts', {
         total: summary.total,
         count: xml.records.length,
       })
@@ -305,7 +309,7 @@ class Checker {
     // What was found says why it was not.
     return launched || xml.records.length > 0
       ? null
-      : english('tools.notLaunched', { text: lastWord ?? 'no word why' })
+      : message('tools.notLaunched', { text: lastWord ?? 'no word why' })
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ceilingsOf } from '../../../src-main/domain/gpu/ceilings'
-import { inEnglish, message } from '../../../src-main/domain/messages/message'
+import { message } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/messages/wording'
 import { roofline, ridge } from '../../../src-main/domain/analysis/roofline'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import type { Device } from '../../../src-main/domain/gpu/device'

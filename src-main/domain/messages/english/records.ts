@@ -6,6 +6,8 @@ export const records = {
   mismatchesAt:
     '{count} elements of C are beyond the error bound; the first is C[{row}][{column}] = {actual}, expected {expected}.',
 
+  needsArchitecture: 'needs {requires}; {gpu} has compute capability {computeCapability}.',
+
   notCompiling: 'Does not compile: {what}',
   hung: 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
   crashed: 'Crashed while {stage} ({signal}).',
@@ -26,6 +28,8 @@ export const records = {
   noLaunchReported: 'ncu reported no launch of this rung.',
   noCounters: 'No counters: {why}',
   rawLost: 'Raw output is missing, so that this session cannot be replayed in full: {calls}. {why}',
+  unknownMetrics:
+    'ncu {version} does not know {names} on this GPU; the other counters were read without.',
   noRatios: 'No ratios: the reference {rung} has no time.',
 
   noKernelProfiled: 'ncu profiled no kernel of this rung.',

@@ -1,4 +1,5 @@
 /** `kernel-ladder sanitize`: compute-sanitizer over the rungs of a ladder. */
+import { inEnglish } from '../../../domain/messages/wording'
 import { assets } from '../../../adapters/kernels/assets'
 import { SanitizeRequest } from '../../../contract/sanitize'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -77,7 +78,7 @@ export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<
     onProgress: ({ stage, tool, rung, done, total, notice }) => {
       const line =
         notice !== undefined
-          ? `warning: ${notice}`
+          ? `warning: ${inEnglish(notice)}`
           : stage === 'prepare'
             ? 'Looking at the machine…'
             : stage === 'build'
@@ -136,7 +137,7 @@ function describeReport(report: SanitizeReport): string {
       check.status === 'clean'
         ? []
         : [
-            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${check.reason}` : ''}`,
+            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${inEnglish(check.reason)}` : ''}`,
             ...check.findings.flatMap(describeFinding),
             ...(check.notPrinted > 0
               ? [`    and ${check.notPrinted} more that compute-sanitizer did not print`]

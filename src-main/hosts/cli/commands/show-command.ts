@@ -5,7 +5,7 @@ import { rungWarnings } from '../../../domain/analysis/comparability'
 import { compareRungs } from '../../../domain/analysis/compare'
 import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
 import { inputError } from '../../../domain/errors'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/messages/wording'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
 import {
   rungOf,

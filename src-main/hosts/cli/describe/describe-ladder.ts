@@ -3,7 +3,7 @@ import { ratioWarnings } from '../../../domain/analysis/comparability'
 import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
 import { parameterWords, speedup } from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/messages/wording'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../../domain/metrics/metrics'
 import { problemLabel } from '../../../domain/task/problem'
 import {
@@ -138,7 +138,7 @@ export function describeSession(session: Session): string {
     status === 'ok'
       ? []
       : [
-          `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+          `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
           ...diagnostics
             .filter(({ severity }) => severity === 'error')
             .map(
@@ -176,7 +176,7 @@ export function describeSession(session: Session): string {
       ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
       : []),
     ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
-    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...ratioWarnings(session).map(inEnglish),
     ...troubles,
     ...describePublished(session),

@@ -1,45 +1,32 @@
 /**
- * Files keep sentences in English. A sentence of ours among them is read back into the message that it
- * was made from, by its template, so that a screen can say it in the reader's language; whatever else a
- * file says stays as it is. Pure.
+ * Files of version 1 hold English sentences. One of ours is read back into the message that it was made
+ * from, by the template of then; whatever else a file says stays as it is. Pure.
  */
-import { metricDefinitions } from '../metrics/metrics'
-import { templates } from './english'
 import {
-  englishTemplate,
+  message,
   placeholder,
+  together,
   type AnyMessage,
   type MessageKey,
   type MessageValue,
   type Statement,
-} from './message'
+} from '../../messages/message'
+import { metricLabels1, templates1 } from './english-1'
 
-/** The tables whose sentences sessions, lab outcomes and a machine's report hold. */
-const storedTables = [
-  'figures',
-  'checks',
-  'reflect',
-  'records',
-  'doctor',
-  'tools',
-] as const satisfies readonly (keyof typeof templates)[]
+type StoredKey = keyof typeof templates1
 
-const keysOf = (table: keyof typeof templates): MessageKey[] =>
-  Object.keys(templates[table]).map((name) => `${table}.${name}` as MessageKey)
+const allKeys = Object.keys(templates1) as StoredKey[]
+const isPart = (key: StoredKey): boolean => key.split('.')[0] === 'part'
 
-/** Every message that can be in a file. */
-export const storedKeys: readonly MessageKey[] = storedTables.flatMap(keysOf)
+/** Every sentence that can be in a file; a part of one is in it only as such. */
+export const storedKeys: readonly MessageKey[] = allKeys.filter((key) => !isPart(key))
 
 /** A longer text is no sentence of ours: a compiler's, a tool's. */
 const longest = 2000
 
-const metricsByLabel = new Map([
-  [templates.figures.time as string, 'time'],
-  ...metricDefinitions.map(({ id, label }): [string, string] => [label, id]),
-])
+const metricsByLabel = new Map(Object.entries(metricLabels1).map(([id, label]) => [label, id]))
 
-/** The metric that a label of the registry names. */
-export const metricLabelled = (label: string): string | undefined => metricsByLabel.get(label)
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** What a placeholder's text can be, and what it is read as; undefined where it is not that. */
 interface Reading {
@@ -49,12 +36,19 @@ interface Reading {
 
 const anything: Reading = { pattern: '.+?', read: (text) => text }
 const word: Reading = { pattern: '\\S+', read: (text) => text }
+/** A count is a number again; `1.50` and `NaN` are texts that show one. */
+const count: Reading = {
+  pattern: '\\S+',
+  read: (text) =>
+    Number.isFinite(Number(text)) && String(Number(text)) === text ? Number(text) : text,
+}
 const metric: Reading = {
-  pattern: '.+?',
-  read(label) {
-    const id = metricLabelled(label)
-    return id === undefined ? undefined : { metric: id }
-  },
+  // A label may itself hold a colon; the longest first, as one may begin another.
+  pattern: [...metricsByLabel.keys()]
+    .sort((a, b) => b.length - a.length)
+    .map(escaped)
+    .join('|'),
+  read: (label) => ({ metric: metricsByLabel.get(label)! }),
 }
 /** A part of a sentence of ours, or one of them, and nothing else. */
 const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
@@ -64,10 +58,7 @@ const sign: Reading = { pattern: '[≤≥]', read: (text) => text }
 /** A message of ours, or what a tool said. */
 const cause: Reading = {
   pattern: '.*',
-  read(text) {
-    const [first, ...more] = recognizeAll(text)
-    return more.length === 0 ? first : { sentences: [first!, ...more] }
-  },
+  read: (text) => recognizeAll(text),
 }
 const several: Reading = {
   pattern: '.+?',
@@ -88,9 +79,9 @@ const readings: Readonly<Record<string, Reading>> = {
   faults: several,
   why: cause,
   ...named(ours, 'part rest moved bound other direction stage'),
-  ...named(word, 'tool rung size line count total column row exitCode seconds metricName'),
-  ...named(word, 'version threads registers bytes blocks smCount computeCapability most spills'),
-  ...named(word, 'threadsBefore registersBefore factor ratio noise error tolerance'),
+  ...named(word, 'tool rung size metricName version computeCapability ratio noise error'),
+  ...named(count, 'line count total column row exitCode seconds threads registers bytes blocks'),
+  ...named(count, 'smCount most spills threadsBefore registersBefore factor tolerance'),
 }
 
 const readingOf = (name: string): Reading => readings[name] ?? anything
@@ -103,10 +94,8 @@ interface Known {
   letters: number
 }
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-
-function known(key: MessageKey): Known {
-  const parts = englishTemplate(key).split(placeholder)
+function known(key: StoredKey): Known {
+  const parts = templates1[key].split(placeholder)
   const isName = (index: number): boolean => index % 2 === 1
   return {
     key,
@@ -119,10 +108,10 @@ function known(key: MessageKey): Known {
 }
 
 /** The surest first. */
-const bySurety = (keys: readonly MessageKey[]): Known[] =>
+const bySurety = (keys: readonly StoredKey[]): Known[] =>
   keys.map(known).sort((a, b) => b.letters - a.letters)
-const sentences = bySurety(storedKeys)
-const parts = bySurety(keysOf('part'))
+const sentences = bySurety(allKeys.filter((key) => !isPart(key)))
+const parts = bySurety(allKeys.filter(isPart))
 
 function read({ key, names, pattern }: Known, text: string): AnyMessage | undefined {
   const found = pattern.exec(text)
@@ -149,9 +138,18 @@ export const recognize = (text: string): AnyMessage | undefined =>
   text.length > longest ? undefined : find(sentences, text)
 
 /** The same of a text of several sentences; those that are not ours stay as they are. */
-export function recognizeAll(text: string): Statement[] {
+export function recognizeAll(text: string): Statement {
   const whole = recognize(text)
-  if (whole) return [whole]
-  const found = text.split(/(?<=\.) (?=[A-Z])/).map((sentence) => recognize(sentence) ?? sentence)
-  return found.some((said) => typeof said !== 'string') ? found : [text]
+  if (whole) return whole
+  const [first = '', ...more] = text
+    .split(/(?<=\.) (?=[A-Z])/)
+    .map((sentence) => recognize(sentence) ?? sentence)
+  return [first, ...more].some((said) => typeof said !== 'string') ? together(first, ...more) : text
+}
+
+/** What a figure is called: a metric by its registry's label, or words of ours. */
+export function recognizeLabel(text: string): Statement {
+  const id = metricsByLabel.get(text)
+  if (id === undefined || id === 'time') return recognize(text) ?? text
+  return message('part.metric', { metric: { metric: id } })
 }
