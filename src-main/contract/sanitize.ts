@@ -1,5 +1,6 @@
 /** compute-sanitizer over rungs: one job at a time, asked after by polling. */
 import { z } from 'zod'
+import { Statement } from '../domain/messages/message'
 import { ErrorShape } from '../domain/errors'
 import { Dtype, Problem } from '../domain/task/problem'
 import { Identifier, Parameters } from '../domain/ladder/rung'

@@ -78,7 +78,7 @@ export function rung(id: string, medianMs: number | null, over: Partial<RungResu
 
 export function session(rungs: RungResult[]): Session {
   return {
-    schema: 1,
+    schema: 2,
     id: 'sample',
     createdAt: '2026-11-21T02:30:00.000Z',
     elapsedSeconds: 1,

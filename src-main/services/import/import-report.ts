@@ -222,8 +222,14 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
     : value
 
 /** What ncu did not report in a file says nothing of the GPU. */
-const withoutGpu = (reason: Statement): Statement =>
-  says(reason, 'records.notReported') ? message('records.notReportedHere', reason.values) : reason
+function withoutGpu(reason: Statement): Statement {
+  if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
+  if (says(reason, 'figures.follows')) {
+    const { metric, why } = reason.values
+    return message('figures.follows', { metric, why: withoutGpu(why as Statement) })
+  }
+  return reason
+}
 
 /**
  * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is

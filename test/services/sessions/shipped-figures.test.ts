@@ -7,26 +7,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Statement } from '../../../src-main/domain/messages/message'
-import { englishTemplate } from '../../../src-main/domain/messages/message'
-import { pieces, plain, type Wording } from '../../../src-main/domain/messages/wording'
-import { metricLabels1, templates1 } from '../../../src-main/domain/session/upgrade/english-1'
+import { saidIn1 } from '../../version-1'
 import { root } from '../support'
 import { shippedFigures } from './shipped-figures'
-
-/** The words may change since; what is said may not. */
-const wording1: Wording = {
-  template: (key) => (templates1 as Partial<Record<string, string>>)[key] ?? englishTemplate(key),
-  metric: (id) => metricLabels1[id] ?? id,
-}
-const asIn1 = (statement: object): string => plain(pieces(statement as Statement, wording1))
 
 describe('the recordings that ship', () => {
   it('show the same figures and say the same as under version 1', async () => {
     const before = JSON.parse(
       await readFile(join(root, 'test/captures/sessions/shipped-figures-1.json'), 'utf8'),
     ) as Record<string, Record<string, string>>
-    const now = await shippedFigures(asIn1)
+    const now = await shippedFigures(saidIn1)
     expect(Object.keys(now).length).toBeGreaterThan(60)
     expect(now).toEqual(before)
   }, 120_000)

@@ -7,14 +7,15 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import type { Statement } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { openSession } from '../../../src-main/services/sessions/sessions'
 import { recordingsDir, root } from '../support'
 
 /** How a statement, which is not a string, is said. */
-export type Say = (statement: object) => string
+export type Say = (statement: Exclude<Statement, string>) => string
 
-const isStatement = (value: object): boolean =>
+const isStatement = (value: object): value is Exclude<Statement, string> =>
   ('key' in value && 'values' in value) || 'sentences' in value
 
 /** Keys in order and statements in words, so that equal content is equal text. */

@@ -64,7 +64,6 @@ export const labOutcomeFrom1 = (outcome: unknown): unknown =>
         [
           'reason',
           'build.reason',
-          'checks.*.title',
           'checks.*.sentence',
           'checks.*.figures.*.value.reason',
           'predictions.*.before.reason',
@@ -75,7 +74,7 @@ export const labOutcomeFrom1 = (outcome: unknown): unknown =>
         ],
         inText(recognizeAll),
       ),
-      ['checks.*.figures.*.label', 'predictions.*.label'],
+      ['checks.*.title', 'checks.*.figures.*.label', 'predictions.*.label'],
       inText(recognizeLabel),
     ),
     { schema: 2 },
