@@ -64,7 +64,7 @@ describe('lab check --target recorded', () => {
       const changed = await check(id, `${solution!}\n// mine\n`)
       expect(changed.code).toBe(3)
       expect(changed.outcome.status).toBe('unavailable')
-      expect(changed.outcome.reason).toMatch(
+      expect(changed.outcome.reason.text).toMatch(
         /^Only the lab’s own starter and solution were recorded, and this file is neither/,
       )
     },

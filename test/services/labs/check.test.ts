@@ -10,6 +10,7 @@ import { inEnglish } from '../../../src-main/domain/messages/wording'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
 import { openLab } from '../../../src-main/services/lab-library/library'
 import { fakeMachine, setEnv } from '../support'
+import { said } from '../../said'
 import { check, labText, statusesOf, testLab } from './support'
 
 /** Sentences of an outcome that a screen could not say in another language. */
@@ -41,13 +42,15 @@ describe('checking a lab', () => {
     expect(outcomeExitCode(outcome)).toBe(0)
     expect(outcome.device?.name).toBe('NVIDIA H200')
     const busy = outcome.checks.find(({ id }) => id === 'busy')
-    expect(busy?.sentence).toMatch(/^FMA pipe utilization: \d+\.\d %, ≥ .* \(5 × 01_naive\)\.$/)
+    expect(said(busy?.sentence)).toMatch(
+      /^FMA pipe utilization: \d+\.\d %, ≥ .* \(5 × 01_naive\)\.$/,
+    )
     expect(busy?.figures[0]?.value.evidence).toBe('measured')
     const [time, loads] = outcome.predictions
     expect(time).toMatchObject({ status: 'met', direction: 'down', against: '01_naive' })
-    expect(time?.explanation.join(' ')).toMatch(/FMA pipe utilization went from/)
+    expect(said(time?.explanation)?.join(' ')).toMatch(/FMA pipe utilization went from/)
     expect(loads).toMatchObject({ status: 'missed', direction: 'same' })
-    expect(loads?.sentence).toMatch(/^You said up\. .* It was no change/)
+    expect(said(loads?.sentence)).toMatch(/^You said up\. .* It was no change/)
     expect(outcome.questions[0]).toMatchObject({ status: 'right' })
     expect(texts(outcome)).toEqual([])
   })
@@ -83,7 +86,9 @@ describe('checking a lab', () => {
     const lab = await testLab(machine)
     const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
     expect(statusesOf(attempt)).toMatchObject(statuses)
-    expect(attempt.outcome.checks.some((one) => sentence.test(inEnglish(one.sentence)))).toBe(true)
+    expect(said(attempt.outcome.checks.some((one) => sentence.test(inEnglish(one.sentence))))).toBe(
+      true,
+    )
     expect(outcomeExitCode(attempt.outcome)).toBe(1)
   })
 
@@ -98,10 +103,10 @@ describe('checking a lab', () => {
       fast: 'unavailable',
       lean: 'passed',
     })
-    expect(attempt.outcome.reason).toMatch(/nvidia-smi is not on this machine/)
+    expect(said(attempt.outcome.reason)).toMatch(/nvidia-smi is not on this machine/)
     // What a ladder could do without one is not offered.
-    expect(attempt.outcome.reason).toMatch(/`--target recorded`\.$/)
-    expect(attempt.outcome.reason).not.toContain('static:')
+    expect(said(attempt.outcome.reason)).toMatch(/`--target recorded`\.$/)
+    expect(said(attempt.outcome.reason)).not.toContain('static:')
     expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
     expect(outcomeExitCode(attempt.outcome)).toBe(3)
   })
@@ -127,7 +132,9 @@ describe('checking a lab', () => {
       fast: 'passed',
       busy: 'unavailable',
     })
-    expect(attempt.outcome.checks.find(({ id }) => id === 'busy')?.sentence).toMatch(/may not read/)
+    expect(said(attempt.outcome.checks.find(({ id }) => id === 'busy')?.sentence)).toMatch(
+      /may not read/,
+    )
     expect(outcomeExitCode(attempt.outcome)).toBe(3)
   })
 
@@ -144,7 +151,7 @@ describe('checking a lab', () => {
     const lab = await testLab(machine)
     const attempt = await check(machine, lab, lab.solution)
     expect(new Set(Object.values(statusesOf(attempt)))).toEqual(new Set(['unavailable']))
-    expect(attempt.outcome.reason).toMatch(/nvcc was not found/)
+    expect(said(attempt.outcome.reason)).toMatch(/nvcc was not found/)
   })
 
   it('as recorded refuses to judge code that was not recorded', async () => {
@@ -152,7 +159,7 @@ describe('checking a lab', () => {
     const lab = await testLab(machine)
     const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
     expect(statusesOf(attempt)).toMatchObject({ fast: 'unavailable', lean: 'passed' })
-    expect(attempt.outcome.reason).toEqual(message('checks.notTheirs'))
+    expect(said(attempt.outcome.reason)).toEqual(message('checks.notTheirs'))
   })
 })
 
@@ -189,7 +196,9 @@ describe('a recorded outcome', () => {
       'recorded',
       { recordingsDir: recordings },
     )
-    expect(changed.outcome.reason).toMatch(/^solution\.cu has changed since it was recorded as /)
+    expect(said(changed.outcome.reason)).toMatch(
+      /^solution\.cu has changed since it was recorded as /,
+    )
     expect(changed.outcome.status).toBe('unavailable')
   })
 })
