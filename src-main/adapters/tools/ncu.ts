@@ -53,7 +53,7 @@ export interface NcuAnswer {
   /** At the deep level: what is known of each instruction and line, by rung. */
   deep: Map<string, DeepProfile>
   /** What is missing of it, as sentences. */
-  deepTroubles: string[]
+  deepTroubles: Statement[]
   failure: NcuFailure | null
   /** Metrics for whose sake it profiled nothing, as ncu names them. */
   unknownMetrics: string[]

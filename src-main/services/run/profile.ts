@@ -45,7 +45,7 @@ export interface ProfileOutcome {
   /** By rung; empty below the deep level. */
   deep: Map<string, DeepProfile>
   /** What is missing of it. */
-  deepTroubles: string[]
+  deepTroubles: Statement[]
   /** Metrics that this ncu does not know, as it names them; the rest was collected without them. */
   unknownMetrics: string[]
   /** Wall time of ncu; null when it did not run to its end. */

@@ -19,4 +19,6 @@ export const part = {
   verify: 'being verified',
   time: 'being timed',
   profile: 'being profiled',
+  noLaunchReached: 'no launch was reached',
+  launchesMissing: 'launches behind the first {count} are missing',
 } as const
