@@ -81,7 +81,10 @@ const readings: Readonly<Record<string, Reading>> = {
   ...named(ours, 'part rest moved bound other direction stage missing'),
   ...named(word, 'tool rung size metricName version computeCapability ratio noise error'),
   ...named(count, 'line count total column row exitCode seconds threads registers bytes blocks'),
-  ...named(count, 'at known actual expected minutes smCount most spills threadsBefore registersBefore factor tolerance'),
+  ...named(
+    count,
+    'at known actual expected minutes smCount most spills threadsBefore registersBefore factor tolerance',
+  ),
 }
 
 const readingOf = (name: string): Reading => readings[name] ?? anything
