@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { assets } from '../../adapters/kernels/assets'
 import type { Statement } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/messages/wording'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
@@ -309,7 +310,7 @@ async function gradeAnyhow(
   try {
     return await grade()
   } catch (error) {
-    const reason = `It could not be graded: ${toErrorShape(error).message}`
+    const reason = `It could not be graded: ${inEnglish(toErrorShape(error).message)}`
     return { row: emptyRow(lab.lab, student, 'stopped', reason, 0), source: null }
   }
 }

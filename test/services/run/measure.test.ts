@@ -79,7 +79,7 @@ describe('a rung that prints what looks like the protocol', () => {
       honest.rungs.map(({ timing }) => timing?.medianMs),
     )
     expect(session.ceilings).toEqual(honest.ceilings)
-    expect(session.warnings.join()).toMatch(/passed over/)
+    expect(said(session.warnings).join()).toMatch(/passed over/)
   })
 })
 
@@ -110,8 +110,8 @@ describe('a crash that takes the GPU away', () => {
       expect(rung(session, id).reason).toMatch(why)
     }
     expect(missing?.kind).toBe(missingKind)
-    expect(session.warnings.join()).toMatch(why)
-    expect(session.warnings.join()).toMatch(/nvidia-smi --gpu-reset/)
+    expect(said(session.warnings).join()).toMatch(why)
+    expect(said(session.warnings).join()).toMatch(/nvidia-smi --gpu-reset/)
     expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
   })
 
@@ -153,8 +153,8 @@ describe('a GPU that others compute on', () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_GPU_PROGRAMS: '2' })
     const { session } = await machine.run()
-    expect(session.warnings.filter((warning) => /shared/.test(warning))).toHaveLength(1)
-    expect(session.warnings.join()).not.toContain('4242')
+    expect(said(session.warnings).filter((warning) => /shared/.test(warning))).toHaveLength(1)
+    expect(said(session.warnings).join()).not.toContain('4242')
     expect(statuses(session)).toEqual(allBut())
   })
 })
