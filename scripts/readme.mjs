@@ -1,14 +1,12 @@
 // @ts-check
 /**
- * Writes what is shown of the recorded runs: into each rung's header what was measured of it, into README.md
- * their output between its markers, and the pictures of the UI over them.
- * `npm run readme [-- headers|figures|pictures]`.
+ * Writes what README.md shows of the recorded runs: their output between its markers, and the pictures of
+ * the UI over them. `npm run readme [-- figures|pictures]`.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
@@ -37,20 +35,6 @@ function between(text, name, block) {
   const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
   if (!pattern.test(text)) throw new PlainError(`README.md has no markers named ${name}.`)
   return text.replace(pattern, (_all, begin, end) => `${begin}${block}\n${end}`)
-}
-
-async function writeHeaders() {
-  const { module } = await runnerImport(join(root, 'scripts/lib/rung-measured.ts'))
-  const kernels = join(root, 'cuda-kernels')
-  let changed = 0
-  /** @type {Map<string, { text: string, wanted: string }>} */
-  const headers = await module.measuredHeaders(kernels, join(root, 'resources/recordings'))
-  for (const [file, { text, wanted }] of headers) {
-    if (text === wanted) continue
-    writeFileSync(join(kernels, file), wanted)
-    changed += 1
-  }
-  say(`Wrote what was measured into ${changed} of ${headers.size} rungs' headers.`)
 }
 
 async function writeFigures() {
@@ -116,7 +100,7 @@ async function takePictures() {
   }
 }
 
-const parts = { headers: writeHeaders, figures: writeFigures, pictures: takePictures }
+const parts = { figures: writeFigures, pictures: takePictures }
 
 await runScript(async () => {
   await ensureInstalled()

@@ -2,7 +2,6 @@
 // @title   cuBLAS
 // @idea    NVIDIA's own FP32 kernel, without TF32: the height that the ladder is measured against
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 (gemm-fp32-h200-4096): time 2.68 ms (the reference)
 
 // A machine can have nvcc and no cuBLAS, not even its header. So the four functions used are declared
 // here and the library is opened at run time; without it this rung is unsupported, not broken.

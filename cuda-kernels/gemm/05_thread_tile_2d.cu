@@ -9,10 +9,6 @@
 // @param   TM 8 {4,8}
 // @param   TN 8 {4,8}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms ->
-//   4.44 ms (1.55x), 0.605x as fast as 00_cublas; sharedLoads 805 M -> 134 M (down as expected);
-//   fmaUtilization 32.2 -> 48.4% (up as expected); registersPerThread 32 -> 128 registers (up as expected);
-//   achievedOccupancy 96.4 -> 23.8% (down as expected)
 
 #include "gemm_common.cuh"
 

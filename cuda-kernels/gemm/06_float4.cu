@@ -9,10 +9,6 @@
 // @param   TM 8 {4,8}
 // @param   TN 8 {4,8}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 after 05_thread_tile_2d (gemm-fp32-h200-4096): time 4.44 ms ->
-//   3.41 ms (1.30x), 0.786x as fast as 00_cublas; sharedLoads 134 M (same as expected); fmaUtilization
-//   48.4 -> 62.2% (up as expected); sharedLoadBankConflicts 269 M -> 31.6 k (down as expected);
-//   sharedStoreBankConflicts 3.85 M -> 20.7 M (up as expected)
 
 // The count of shared loads hardly moves: in the rung before, the compiler had already fused a
 // thread's neighbouring reads into 128-bit ones. What moves is their bank conflicts.

@@ -9,10 +9,6 @@
 // @param   TM 8 {4,8}
 // @param   TN 8 {4,8}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 after 06_float4 (gemm-fp32-h200-4096): time 3.41 ms -> 3.39 ms
-//   (1.01x), 0.791x as fast as 00_cublas; sharedStoreBankConflicts 20.7 M -> 3.94 M (down as expected);
-//   sharedStoreWavefronts 54.2 M -> 37.5 M (down as expected); sharedLoads 134 M (same as expected);
-//   sharedLoadBankConflicts 31.6 k -> 32.7 k (expected same, went up)
 
 // A warp stores 16 rows of A by two groups of columns. Without padding an element's bank is its row
 // modulo 32, so both groups fall into the same 16 banks: two-way conflicts. Rows of BM + 4 floats put

@@ -10,10 +10,6 @@
 // @param   WN 32 {32,64}
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 after 11_warp_tile (gemm-fp32-h200-4096): time 3.26 ms -> 2.71 ms
-//   (1.20x), 0.990x as fast as 00_cublas; fmaUtilization 65.1 -> 78.9% (up as expected); sharedLoads 134 M,
-//   +0.02% (same as expected); registersPerThread 120 -> 128 registers (up as expected); achievedOccupancy
-//   24.3 -> 23.8% (expected same, went down)
 
 // Two pipelines, one inside the other: of tiles (global memory to registers to the other shared
 // buffer) and of steps (shared memory to the other set of values). One barrier a tile is left: a

@@ -8,10 +8,6 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 12_register_prefetch (gemm-fp32-h200-4096): time 2.71 ms ->
-//   2.69 ms (1.01x), 0.998x as fast as 00_cublas; fmaUtilization 78.9 -> 79.3% (expected up, stayed);
-//   registersPerThread 128 -> 127 registers (same as expected); sharedStoreWavefronts 34.0 M -> 0 (down as
-//   expected)
 
 // cp.async cannot transpose what it copies, yet the values of A that a thread needs for a step must lie
 // side by side. So A goes by copies of 4 bytes, each to its own place: four for a thread and eight

@@ -8,11 +8,6 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 13_cp_async (gemm-fp32-h200-4096): time 2.69 ms -> 2.61 ms
-//   (1.03x), 1.03x as fast as 00_cublas; sharedLoads 198 M -> 139 M (down as expected); sharedLoadWavefronts
-//   269 M -> 201 M (down as expected); fmaUtilization 79.3 -> 81.4% (up as expected); registersPerThread
-//   127 -> 208 registers (up as expected); achievedOccupancy 23.7 -> 12.5% (down as expected);
-//   theoreticalOccupancy 25.0 -> 12.5% (down as expected)
 
 // One block of eight warps is all that an SM holds: two warps a scheduler, and the independent FMAs of
 // a thread to hide latency with. So every load is issued long before its use: from global memory

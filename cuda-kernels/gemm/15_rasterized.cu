@@ -9,9 +9,6 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 14_block_128x256 (gemm-fp32-h200-4096): time 2.61 ms ->
-//   2.62 ms (0.998x), 1.03x as fast as 00_cublas; sharedLoads 139 M (same as expected); fmaUtilization
-//   81.4 -> 81.5% (same as expected); registersPerThread 208 -> 210 registers (same as expected)
 
 // At 4096 on an H200, the L2 serves an eighth fewer sectors; the time stays, since its large L2
 // keeps the FMAs fed in any order. A GPU with less L2, or faster arithmetic, has more to gain.

@@ -10,9 +10,6 @@
 // @param   TN 8 {4,8}
 // @param   PAD 0 {0,4}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 after 05_thread_tile_2d (seed-cutlass-h200): time 4.44 ms ->
-//   3.94 ms (1.13x), 0.682x as fast as 00_cublas; sharedStoreBankConflicts 3.83 M -> 120 M (up as expected);
-//   sharedStoreWavefronts 37.4 M -> 154 M (up as expected)
 
 // A trap to look at, and its way out: PAD 4 puts the eight elements 4 banks apart, with the warp's four
 // rows of A in the gaps between.

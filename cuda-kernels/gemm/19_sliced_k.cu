@@ -8,9 +8,6 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 13_cp_async (seed-cutlass-h200): time 2.69 ms -> 2.96 ms
-//   (0.909x), 0.906x as fast as 00_cublas; achievedOccupancy 23.7 -> 24.6% (up as expected); fmaUtilization
-//   79.3 -> 71.9% (expected up, went down); sharedLoads 198 M -> 199 M (same as expected)
 
 // A block of 64 x 64 has room for two warps of 64 x 32: half of an SM's schedulers would idle. Eight
 // warps in four slices keep all of them busy, each on 8 of a tile's 32 steps.

@@ -2,7 +2,6 @@
 // @title   Naive, blocks of 16 × 16
 // @idea    one thread for each element of C with threadIdx.x along its row, so that access is coalesced from the start; half a warp lies on each of two rows, and a block of 256 threads is small enough for every SM to be filled
 // @dtype   f32
-// Measured on an NVIDIA H200 at 1024^3 f32 (seed-rtx3090-h200-1024): time 421 us, 0.138x as fast as 00_cublas
 
 #include "gemm_common.cuh"
 

@@ -5,9 +5,6 @@
 // @expect  sharedLoads down, fmaUtilization up, sharedStoreBankConflicts up
 // @param   TN 4 {2,4,8}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 16384x4096x4096 f32 after 03_shared_tile with STEPS 1 (seed-t4-h200): time
-//   61.9 ms -> 53.2 ms (1.16x), 0.204x as fast as 00_cublas; sharedLoads 10.7 G -> 2.68 G (down as expected);
-//   fmaUtilization 14.2 -> 16.6% (up as expected); sharedStoreBankConflicts 61.6 M -> 917 M (up as expected)
 
 #include "gemm_common.cuh"
 

@@ -5,9 +5,6 @@
 // @expect  sharedLoads down, fmaUtilization up
 // @param   THREAD_TILE 4 {2,4}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 16384x4096x4096 f32 after 31_thread_tile_n (seed-t4-h200): time 53.2 ms ->
-//   19.2 ms (2.77x), 0.565x as fast as 00_cublas; sharedLoads 2.68 G -> 1.07 G (down as expected);
-//   fmaUtilization 16.6 -> 45.6% (up as expected)
 
 #include "gemm_common.cuh"
 

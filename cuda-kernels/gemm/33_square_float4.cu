@@ -4,10 +4,6 @@
 // @idea    each thread copies four neighbouring floats of A and of B in one 128-bit access, and writes C in the same way: a quarter of the instructions, and every load coalesced
 // @expect  sharedLoads same, fmaUtilization up, sharedStoreBankConflicts down
 // @dtype   f32
-// Measured on an NVIDIA H200 at 16384x4096x4096 f32 after 32_thread_tile_square (seed-t4-h200): time
-//   19.2 ms -> 18.0 ms (1.07x), 0.609x as fast as 00_cublas; sharedLoads 1.07 G (same as expected);
-//   fmaUtilization 45.6 -> 47.9% (up as expected); sharedStoreBankConflicts 235 M -> 18.9 M (down as
-//   expected)
 
 #include "gemm_common.cuh"
 

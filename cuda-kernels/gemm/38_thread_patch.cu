@@ -5,11 +5,6 @@
 // @expect  sharedLoads down, sharedLoadBankConflicts down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @param   THREAD_TILE 8 {4,8}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 4096^3 f32 after 37_thread_tile_rows (seed-rtx3060-h200-4096): time
-//   38.5 ms -> 13.5 ms (2.85x), 0.198x as fast as 00_cublas; sharedLoads 805 M -> 134 M (down as expected);
-//   sharedLoadBankConflicts 6.45 G -> 1.88 G (down as expected); fmaUtilization 5.4 -> 15.9% (up as
-//   expected); registersPerThread 64 -> 168 registers (up as expected); achievedOccupancy 49.2 -> 18.1% (down
-//   as expected)
 
 #include "gemm_common.cuh"
 

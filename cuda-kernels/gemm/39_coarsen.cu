@@ -5,9 +5,6 @@
 // @expect  sharedLoads down, fmaUtilization up
 // @param   STRIDE 2 {1,2,4,8,16}
 // @dtype   f32
-// Measured on an NVIDIA H200 at 1024^3 f32 after 03_shared_tile with TILE 16, STEPS 1
-//   (seed-rtx3090-h200-1024): time 278 us -> 209 us (1.33x), 0.279x as fast as 00_cublas; sharedLoads
-//   41.9 M -> 25.2 M (down as expected); fmaUtilization 14.9 -> 19.0% (up as expected)
 
 #include "gemm_common.cuh"
 

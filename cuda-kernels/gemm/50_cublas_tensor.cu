@@ -2,7 +2,6 @@
 // @title   cuBLAS on tensor cores
 // @idea    NVIDIA's own kernel for 16-bit inputs with FP32 accumulation and FP32 output: the height that the tensor-core ladder is measured against
 // @dtype   bf16 f16
-// Measured on an NVIDIA H200 at 4096^3 bf16 (gemm-tensor-h200-4096): time 205 us (the reference)
 
 // The library is opened at run time, as in 00_cublas: a machine can have nvcc and no cuBLAS.
 #include "tensor_common.cuh"

@@ -7,9 +7,6 @@
 // @param   TILES_N 4 {2,4}
 // @dtype   bf16 f16
 // @requires sm_75
-// Measured on an NVIDIA H200 at 4096^3 bf16 after 51_wmma_naive (gemm-tensor-h200-4096): time 5.08 ms ->
-//   1.28 ms (3.98x), 0.146x as fast as 50_cublas_tensor; registersPerThread 56 -> 210 registers (up as
-//   expected); achievedOccupancy 55.6 -> 12.5% (down as expected); tensorUtilization 4.3 -> 17.1%
 
 #include "tensor_common.cuh"
 

@@ -11,10 +11,6 @@
 // @param   GROUP 8 {1,4,8,16}
 // @dtype   f32
 // @requires sm_80
-// Measured on an NVIDIA H200 at 4096^3 f32 after 60_tf32x3 (gemm-3xtf32-h200-4096): time 2.47 ms -> 1.80 ms
-//   (1.37x), 1.49x as fast as 00_cublas; registersPerThread 128 -> 236 registers (up as expected);
-//   achievedOccupancy 24.1 -> 11.8% (down as expected); sharedLoads 101 M -> 70.3 M (down as expected);
-//   tensorUtilization 52.4 -> 72.8%
 
 #include "tf32_common.cuh"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <string>
 #include <type_traits>
 #include <unistd.h>
@@ -13,10 +14,13 @@
 class Json {
  public:
   // Rungs and libraries may print. Their output must not mix with the protocol, so it is sent to
-  // stderr, and the protocol keeps a descriptor that only this class knows.
-  static void claimStdout() {
-    descriptor() = dup(STDOUT_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
+  // stderr, and the protocol keeps a descriptor that only this class knows: one that no program a rung
+  // starts inherits, and beyond those that a rung would close in a row. Before any rung is loaded.
+  static bool claimStdout() {
+    const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kLowestDescriptor);
+    if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return false;
+    descriptor() = own;
+    return true;
   }
 
   explicit Json(const char* event) { string("event", event); }
@@ -96,6 +100,8 @@ class Json {
   }
 
  private:
+  static constexpr int kLowestDescriptor = 64;
+
   static int& descriptor() {
     static int value = STDOUT_FILENO;
     return value;

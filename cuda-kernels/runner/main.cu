@@ -207,7 +207,10 @@ void probe() {
 }  // namespace
 
 int main(int argumentCount, char** arguments) {
-  Json::claimStdout();
+  if (!Json::claimStdout()) {
+    perror("kl-runner: stdout cannot be kept for the protocol");
+    return kBadInput;
+  }
   try {
     const Arguments args = parseArguments(argumentCount, arguments);
     if (args.ownerPid) followOwner(pid_t(args.ownerPid));

@@ -5,12 +5,13 @@
  * shipped recording whose sources are lengthened by repeating their own lines.
  */
 import { spawn } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { obtainChromium } from '../lib/chromium.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
+import { copySources } from '../lib/recording-sources.mjs'
 import { describe, median } from './support.mjs'
 
 const lines = 1500
@@ -31,11 +32,11 @@ function lengthened(text) {
 /** @param {string} data */
 async function makeSession(data) {
   const folder = join(data, 'sessions', 'bench-long-sources')
-  await cp(join(root, 'resources/recordings', recording), folder, { recursive: true })
-  const path = join(folder, 'session.json')
-  const session = JSON.parse(await readFile(path, 'utf8'))
+  const recorded = join(root, 'resources/recordings', recording, 'session.json')
+  const session = JSON.parse(await readFile(recorded, 'utf8'))
   session.target = { kind: 'live', name: 'local' }
-  await writeFile(path, JSON.stringify(session))
+  copySources(recording, join(folder, 'sources'))
+  await writeFile(join(folder, 'session.json'), JSON.stringify(session))
   const sources = join(folder, 'sources/gemm')
   for (const file of await readdir(sources))
     await writeFile(join(sources, file), lengthened(await readFile(join(sources, file), 'utf8')))

@@ -4,12 +4,13 @@
  * the shipped deep recording with rungs over again, and HTML of 200 rungs.
  */
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { obtainChromium } from '../lib/chromium.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
+import { copySources } from '../lib/recording-sources.mjs'
 import { repeatable, writeSynthetic } from '../lib/synthetic-session.mjs'
 import { inScratch, median, megabytes, spread } from './support.mjs'
 
@@ -106,13 +107,7 @@ export async function benchReports(judge) {
       `PDF report of them: ${spread(pdf.seconds, 2)} s, ${judge('pdfTime', median(pdf.seconds))}; ${megabytes(pdf.bytes).toFixed(2)} MB`,
     )
     const large = writeSynthetic(store, { rungs, ncuMetrics: {} })
-    await cp(
-      join(root, 'resources/recordings', recording, 'sources'),
-      join(store, large, 'sources'),
-      {
-        recursive: true,
-      },
-    )
+    copySources(recording, join(store, large, 'sources'))
     const many = await made(large, 'html')
     console.log(
       `HTML report of ${rungs} rungs: ${spread(many.seconds, 2)} s, ${judge('largeHtmlTime', median(many.seconds))}; ${megabytes(many.bytes).toFixed(2)} MB`,

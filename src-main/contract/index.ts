@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { DraftId } from '../domain/ladder/draft'
+import { Statement } from '../domain/messages/message'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
@@ -11,6 +12,7 @@ import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { At } from '../domain/task/choose'
 import { Problem } from '../domain/task/problem'
 import { Identifier, Parameters } from '../domain/ladder/rung'
+import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
 import { DeepAnswer, DeepRequest } from './deep'
@@ -46,8 +48,8 @@ export const DoctorCheck = z.object({
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
   /** What was found, or the sentence that says what is wrong. */
-  detail: z.string(),
-  remedy: z.string().optional(),
+  detail: Statement,
+  remedy: Statement.optional(),
 })
 export type DoctorCheck = z.infer<typeof DoctorCheck>
 
@@ -118,7 +120,7 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** What it did take. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
-  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: z.string() }),
+  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
     type: z.literal('finished'),
     status: z.enum(['complete', 'cancelled', 'failed']),
@@ -158,6 +160,8 @@ export const calls = {
       problems: z.array(z.string()),
     }),
   ),
+  /** What the recordings that ship measured of the ladder's rungs, by rung id. */
+  'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
   /** Source text by rung id, as it was compiled. */

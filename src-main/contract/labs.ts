@@ -1,6 +1,7 @@
 /** Labs: what a student sees of one, and what the core keeps of the work on it. */
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
+import { Statement } from '../domain/messages/message'
 import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
 import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
@@ -71,14 +72,14 @@ export const LabView = LabFile.pick({
     z.object({
       id: z.string(),
       kind: z.enum(LabCheck.options.map((option) => option.shape.kind.value)),
-      title: z.string(),
+      title: Statement,
     }),
   ),
   predictions: z.array(
     z.object({
       id: z.string(),
       metric: z.string(),
-      label: z.string(),
+      label: Statement,
       against: z.string(),
       ask: z.string(),
       factor: z.boolean(),

@@ -1,5 +1,6 @@
 /** compute-sanitizer over rungs: one job at a time, asked after by polling. */
 import { z } from 'zod'
+import { Statement } from '../domain/messages/message'
 import { ErrorShape } from '../domain/errors'
 import { At } from '../domain/task/choose'
 import { Identifier, Parameters } from '../domain/ladder/rung'
@@ -28,6 +29,8 @@ export const SanitizeProgress = z.object({
   total: z.number().int(),
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
+  /** Why it does not go on just now, as a sentence. */
+  notice: Statement.optional(),
 })
 export type SanitizeProgress = z.infer<typeof SanitizeProgress>
 

@@ -1,5 +1,7 @@
 /** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
 import { randomBytes } from 'node:crypto'
+import { basename, dirname, resolve } from 'node:path'
+import { inEnglish } from '../domain/text/wording'
 import { assets as locateAssets } from '../adapters/kernels/assets'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
@@ -22,6 +24,7 @@ import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { startRun } from './start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
+import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
@@ -148,7 +151,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       const error = unsaved ?? missing
       return {
         status: session.completion,
-        session: folder === null ? null : refOf(session.target, folder),
+        session: folder === null ? null : refOf(session.target, folder, places.store),
         ...(error ? { error } : {}),
       }
     })
@@ -186,11 +189,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         try {
           return [resolveLadder(library, file)]
         } catch (error) {
-          problems.push(toErrorShape(error).message)
+          problems.push(inEnglish(toErrorShape(error).message))
           return []
         }
       })
       return { ladders, problems: [...new Set(problems)] }
+    },
+    'ladders.measured': async ({ ladder }: CallInput<'ladders.measured'>) => {
+      return measuredRungs(assets, await readKernelLibrary(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
@@ -267,5 +273,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 const isReadableLive = ({ kind, damaged, deviceName }: SessionSummary): boolean =>
   kind === 'live' && damaged === undefined && deviceName !== null
 
-const refOf = (target: { kind: string; name: string }, folder: string): string =>
-  target.kind === 'recorded' ? `recorded:${target.name}` : (folder.split(/[\\/]/).pop() ?? '')
+/** null for a folder outside the store, where a run was saved whose store refused it: no ref leads there. */
+const refOf = (
+  target: { kind: string; name: string },
+  folder: string,
+  store: string,
+): string | null =>
+  target.kind === 'recorded'
+    ? `recorded:${target.name}`
+    : dirname(folder) === resolve(store)
+      ? basename(folder)
+      : null

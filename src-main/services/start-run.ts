@@ -1,11 +1,10 @@
 /** One request from a host to its end: a live run that is saved, or a replay. */
-import { cp } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Assets } from '../adapters/kernels/assets'
 import { diskBuildCache } from '../adapters/disk/build-cache'
 import { draftStore } from '../adapters/sessions/draft-store'
-import { diskError, freeFolder, sweepStaged } from '../adapters/disk/disk'
+import { diskError } from '../adapters/disk/disk'
 import {
   readKernelLibrary,
   readSharedFiles,
@@ -13,19 +12,29 @@ import {
 } from '../adapters/kernels/kernel-library'
 import { liveToolbox } from '../adapters/tools/live-toolbox'
 import { cacheDir, draftsDir } from '../adapters/disk/paths'
-import { rawRecorder } from '../adapters/tools/raw-files'
-import { draftSession } from '../adapters/sessions/session-store'
+import {
+  copyRaw,
+  rawRecorder,
+  type DiskRecorder,
+  type LostOutput,
+} from '../adapters/tools/raw-files'
+import { copySources } from '../adapters/sessions/session-sources'
+import { draftSession, type SessionDraft } from '../adapters/sessions/session-store'
+import { refuseTaken, takenMeanwhile } from '../adapters/disk/staging'
 import type { RunEvent, RunRequest } from '../contract'
+import type { DeepProfile } from '../domain/session/deep'
 import type { ErrorShape } from '../domain/errors'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../domain/gpu/gpus'
+import { message, type Statement } from '../domain/messages/message'
 import { sizesWord } from '../domain/task/problem'
 import { taskHeader, taskHeaderFile } from '../domain/task/headers'
 import type { Session } from '../domain/session/session'
 import { computeCapabilities } from '../domain/gpu/sm-limits'
 import { libraryFor } from './drafts'
 import { planRun, type RunPlan } from './run/plan'
-import { chooseRecording, listRecordings, replay } from './sessions/recordings'
+import { listRecordings, readRecording } from './sessions/recording-list'
+import { chooseRecording, replay } from './sessions/recordings'
 import { defaultSettings, runLadder, type RunSettings } from './run/run-ladder'
 import { buildForGpu } from './run/static-run'
 
@@ -47,7 +56,10 @@ export interface FinishedRun {
   folder: string | null
   /** Something this machine lacks kept part of what was asked from being done. */
   missing: ErrorShape | null
-  /** What was measured could not be saved; it is in `session` all the same. */
+  /**
+   * It could not be saved where it was asked for: it is in `folder` then, and where that is null nowhere
+   * but in `session`.
+   */
   unsaved: ErrorShape | null
 }
 
@@ -58,13 +70,22 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
   return `${ladder}-${size}-${stamp}`
 }
 
+/** A folder that a person named must be new: that is said before anything runs. */
+async function draftNew(out: string): Promise<SessionDraft> {
+  await refuseTaken(out)
+  return draftSession(out)
+}
+
+const misplaced = (out: string | undefined, folder: string): ErrorShape | null =>
+  out === undefined ? null : takenMeanwhile(out, folder)
+
 async function replayRecording(
   request: RunRequest,
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const recordings = await listRecordings(options.assets.recordingsDir)
-  const recording = chooseRecording(recordings, request)
-  const draft = options.out === undefined ? null : await draftSession(options.out)
+  const recording = await readRecording(await chooseRecording(recordings, request))
+  const draft = options.out === undefined ? null : await draftNew(options.out)
   try {
     const { session, deep, missing } = await replay(
       recording,
@@ -73,10 +94,11 @@ async function replayRecording(
       options.signal,
     )
     if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
-    for (const part of ['raw', 'sources'])
-      await cp(join(recording.folder, part), join(draft.path, part), { recursive: true })
+    session.warnings.push(...(await copySources(recording.folder, draft.path)))
+    await copyRaw(recording.folder, draft.path)
     for (const profile of deep.values()) await draft.addDeep(profile)
-    return { session, folder: await draft.commit(session), missing, unsaved: null }
+    const folder = await draft.commit(session)
+    return { session, folder, missing, unsaved: misplaced(options.out, folder) }
   } catch (error) {
     await draft?.discard()
     throw error instanceof KernelLadderError ? error : diskError(error, options.out ?? '', 'save')
@@ -115,6 +137,60 @@ async function runStatic(
   return runPlan(library, plan, options, { word, own })
 }
 
+interface Measured {
+  session: Session
+  deep: ReadonlyMap<string, DeepProfile>
+  draft: SessionDraft
+  recorder: DiskRecorder
+  id: string
+}
+
+const rawWarning = ({ keys, why }: LostOutput): Statement =>
+  message('records.rawLost', {
+    calls: [...keys.slice(0, 3), ...(keys.length > 3 ? ['…'] : [])].join(', '),
+    why,
+  })
+
+/** Where the disk refuses it, the store, and at last the temporary folder: what was measured is not measured again. */
+async function saveSomewhere(
+  { session, deep, draft, recorder, id }: Measured,
+  { out, store }: StartRunOptions,
+): Promise<Omit<FinishedRun, 'missing'>> {
+  const save = async (into: SessionDraft) => {
+    for (const profile of deep.values()) await into.addDeep(profile)
+    const lost = await recorder.lostFrom(into.path)
+    const complete = lost
+      ? { ...session, warnings: [...session.warnings, rawWarning(lost)] }
+      : session
+    return { session: complete, folder: await into.commit(complete) }
+  }
+  try {
+    const saved = await save(draft)
+    return { ...saved, unsaved: misplaced(out, saved.folder) }
+  } catch (error) {
+    const unsaved = toErrorShape(error)
+    const places = [...(out === undefined ? [] : [store]), tmpdir()]
+    for (const place of places) {
+      const other = await draft
+        .elsewhere(join(place, place === store ? id : `kernel-ladder-${id}`))
+        .catch(() => null)
+      if (!other) continue
+      try {
+        const saved = await save(other)
+        return {
+          ...saved,
+          unsaved: { ...unsaved, remedy: `The session is saved in ${saved.folder}.` },
+        }
+      } catch {
+        await other.discard()
+      }
+    }
+    return { session, folder: null, unsaved }
+  } finally {
+    await draft.discard()
+  }
+}
+
 /** Does a plan on this machine and saves what it finishes: a run, or with `gpu` a build alone. */
 export async function runPlan(
   library: KernelLibrary,
@@ -126,9 +202,10 @@ export async function runPlan(
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizesWord(plan.problem.sizes), createdAt)
-  await sweepStaged(options.store)
-  const draft = await draftSession(options.out ?? (await freeFolder(options.store, id)))
-  const recorder = rawRecorder(draft.rawDir, [
+  const draft = await (options.out === undefined
+    ? draftSession(join(options.store, id))
+    : draftNew(options.out))
+  const recorder = rawRecorder(draft.path, [
     { path: draft.path, alias: '<session>' },
     { path: cacheDir(), alias: '<cache>' },
     { path: assets.kernelsDir, alias: '<kernels>' },
@@ -170,14 +247,9 @@ export async function runPlan(
       return { session, folder: null, missing, unsaved: null }
     }
     emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
-    try {
-      for (const profile of deep.values()) await draft.addDeep(profile)
-      const folder = await draft.commit(session)
-      emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
-      return { session, folder, missing, unsaved: null }
-    } catch (error) {
-      return { session, folder: null, missing, unsaved: toErrorShape(error) }
-    }
+    const saved = await saveSomewhere({ session, deep, draft, recorder, id }, options)
+    emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+    return { ...saved, missing }
   } catch (error) {
     await draft.discard()
     throw error

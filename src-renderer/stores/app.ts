@@ -1,5 +1,5 @@
 import { defineStore } from 'pinia'
-import { shallowRef } from 'vue'
+import { shallowReactive, shallowRef } from 'vue'
 import type { AppInfo, CallOutput, DoctorReport } from '../../src-main/contract'
 import { useClient } from '../client/current'
 import { loading, track, type Loadable } from './loadable'
@@ -8,6 +8,8 @@ import { loading, track, type Loadable } from './loadable'
 export const useAppStore = defineStore('app', () => {
   const info = shallowRef<Loadable<AppInfo>>(loading)
   const doctor = shallowRef<Loadable<DoctorReport>>(loading)
+  /** What the recordings that ship measured, by ladder; asked for once. */
+  const measured = shallowReactive(new Map<string, Loadable<CallOutput<'ladders.measured'>>>())
   const ladders = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)
 
   const loadInfo = () => track(useClient().call('app.info', {}), (next) => (info.value = next))
@@ -16,5 +18,12 @@ export const useAppStore = defineStore('app', () => {
   const loadLadders = () =>
     track(useClient().call('ladders.list', {}), (next) => (ladders.value = next))
 
-  return { info, doctor, ladders, loadInfo, loadDoctor, loadLadders }
+  const loadMeasured = async (ladder: string) => {
+    if (measured.has(ladder)) return
+    await track(useClient().call('ladders.measured', { ladder }), (next) =>
+      measured.set(ladder, next),
+    )
+  }
+
+  return { info, doctor, ladders, measured, loadInfo, loadDoctor, loadLadders, loadMeasured }
 })

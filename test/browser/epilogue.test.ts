@@ -2,8 +2,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session/session'
-import { upgraded } from '../../src-main/domain/session/upgrade'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../src-main/domain/session/session'
 import { compareRoute, ladderRoute, ownStore, startHarness, type Harness } from './support'
 
 const recording = join(
@@ -15,7 +15,7 @@ let harness: Harness
 let own: Awaited<ReturnType<typeof ownStore>>
 beforeAll(async () => {
   own = await ownStore()
-  const real = Session.parse(upgraded(JSON.parse(await readFile(recording, 'utf8'))))
+  const real = parseSession(await readFile(recording, 'utf8'), 'session.json')
   const folder = join(own.store, ref)
   await mkdir(folder, { recursive: true })
   const session: Session = {

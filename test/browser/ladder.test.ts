@@ -279,3 +279,32 @@ it('rungs that compute in another precision show their error beside the referenc
   expect(row).toContain('3.5e-6')
   expect(row).toContain('10.2× ref.')
 })
+
+it('says beside a session what the recordings measured of the rung, and not in the recording itself', async () => {
+  const id = '05_thread_tile_2d'
+  const measured = (await harness.core.call('ladders.measured', { ladder: session.ladder.id }))[id]!
+  expect(ref).toBe(`recorded:${measured.recording}`)
+  const other = 'recorded:gemm-fp32-h200-1024'
+  for (const [shown, there] of [
+    [other, true],
+    [ref, false],
+  ] as const) {
+    const { page, faults } = await harness.open(ladderRoute(shown))
+    await page.getByRole('button', { name: 'Details of 2D thread tile', exact: true }).click()
+    const details = page.locator('.detail-cell')
+    await details.getByText('Timing', { exact: true }).waitFor()
+    const section = details.locator('section', { hasText: 'In the recordings' })
+    if (!there) {
+      expect(await section.count()).toBe(0)
+      continue
+    }
+    await section.waitFor()
+    const text = await section.innerText()
+    expect(text).toContain('NVIDIA H200, 4096³ f32')
+    expect(text).toContain(`→ ${measured.medianMs.toFixed(2)} ms`)
+    expect(text).toContain(formatRatio(measured.reference!.ratio))
+    await section.getByRole('link', { name: measured.recording }).click()
+    await page.waitForURL(new RegExp(`${measured.recording}/ladder`))
+    expect(faults).toEqual([])
+  }
+})

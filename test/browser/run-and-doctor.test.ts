@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inEnglish } from '../../src-main/domain/text/wording'
 import type { Session } from '../../src-main/domain/session/session'
 import { figureText } from '../../src-renderer/ui/format'
 import { shippedSession, startHarness, type Harness } from './support'
@@ -83,8 +84,8 @@ describe('doctor', () => {
     const text = await page.locator('main').innerText()
     for (const check of report.checks) {
       expect(text).toContain(check.label)
-      expect(text).toContain(check.detail)
-      if (check.remedy) expect(text).toContain(check.remedy.replaceAll('`', ''))
+      expect(text).toContain(inEnglish(check.detail))
+      if (check.remedy) expect(text).toContain(inEnglish(check.remedy).replaceAll('`', ''))
     }
     expect(faults).toEqual([])
   })

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
@@ -280,7 +281,7 @@ describe('a live run', () => {
     const { completion, rungs, session } = document(stdout)
     expect(completion).toBe('cancelled')
     expect(rungs.filter(({ status }) => status === 'ok')).toHaveLength(4)
-    const stderr = await readFile(join(session!, 'raw/runner/measure-1.stderr.txt'), 'utf8')
+    const { stderr } = (await readRaw(session!, 'runner/measure-1'))!
     await expect.poll(() => isAlive(Number(/child (\d+)/.exec(stderr)?.[1]))).toBe(false)
   })
 })
@@ -303,6 +304,24 @@ describe('ladders --json', () => {
       options: { dtype: 'f16' },
       takes: { dtype: ['f16', 'bf16'] },
     })
+  })
+
+  it('says of each rung what a recording measured, and so does show where it is of another', async () => {
+    const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
+      ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
+    }
+    const { measured } = ladders[0]!.rungs.find(({ id }) => id === '03_shared_tile')!
+    expect(measured.recording).toBe('gemm-fp32-h200-4096')
+    const time = `${measured.medianMs.toPrecision(3)} ms`
+    expect((await run(['ladders'])).stdout).toMatch(
+      new RegExp(`03_shared_tile .*${time}, 0\\.\\d+× of 00_cublas`),
+    )
+    const other = await run(['show', 'recorded:gemm-fp32-h200-1024', '--rung', '03_shared_tile'])
+    expect(other.stdout).toContain(
+      'Recorded: NVIDIA H200 at 4096³ f32 after 02_coalesced (gemm-fp32-h200-4096): time ',
+    )
+    const own = await run(['show', 'recorded:gemm-fp32-h200-4096', '--rung', '03_shared_tile'])
+    expect(own.stdout).not.toContain('Recorded: ')
   })
 })
 

@@ -1,7 +1,7 @@
 /** `kernel-ladder lab` as a process, over fake tools that act out what submissions do. */
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
 import {
@@ -14,6 +14,9 @@ import {
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
 import { fakeTools, run } from './support'
+
+/** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
+const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 
@@ -103,6 +106,7 @@ describe('lab grade', () => {
         '16',
         '--memory',
         '1',
+        ...overFakes,
       ],
       env,
     )
@@ -127,7 +131,42 @@ describe('lab grade', () => {
       for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
     // Nothing of them is left.
     expect(leftProcesses(dir)).toEqual([])
+    expect(graded.stderr).not.toMatch(/could not be removed/)
   }, 300_000)
+
+  it('refuses a machine that cannot keep submissions apart, unless it is told to go on', async () => {
+    const { dir, lab, solution, env } = await labMachine()
+    const folder = join(dir, 'handed-in')
+    await mkdir(folder)
+    await writeFile(join(folder, 'one.cu'), solution)
+    // Without setpriv nothing drops capabilities.
+    const bin = join(dir, 'bin')
+    await mkdir(bin)
+    for (const tool of ['sh', 'env', 'mount', 'cat', 'ls', 'prlimit'])
+      await symlink(join('/usr/bin', tool), join(bin, tool))
+    const poor = {
+      ...env,
+      PATH: [join(env['FAKES']!, 'bin'), dirname(process.execPath), bin].join(':'),
+    }
+    if (existsSync(join(dirname(process.execPath), 'unshare'))) {
+      await symlink(process.execPath, join(bin, 'node'))
+      poor.PATH = [join(env['FAKES']!, 'bin'), bin].join(':')
+    }
+    const grade = (...more: string[]) =>
+      run(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)
+    const refused = await grade()
+    expect(refused.code, refused.stderr).toBe(3)
+    expect(refused.stdout).toBe('')
+    expect(refused.stderr).toMatch(/submissions run as you/)
+    expect(refused.stderr).toMatch(/give --unisolated/)
+    const told = await grade('--unisolated')
+    expect(told.code, told.stderr).toBe(0)
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      isolation: expect.stringContaining('submissions run as you') as unknown,
+      rows: [{ student: 'one' }],
+    })
+    expect((await grade('--readable', join(dir, 'none'))).stderr).toMatch(/none does not exist/)
+  }, 60_000)
 
   it('is safe in a spreadsheet, refuses what is no source, and flags likeness for a person', async () => {
     const { dir, lab, solution, env } = await labMachine()
@@ -156,7 +195,7 @@ __global__ void mine(int n, const float* a, float* out) {
     await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
     const out = join(dir, 'grades.csv')
     const grade = (...more: string[]) =>
-      run(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...more], env)
+      run(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes, ...more], env)
     const graded = await grade('--out', out)
     expect(graded.code, graded.stderr).toBe(0)
     // Before it begins, and not when everything was graded.

@@ -1,16 +1,26 @@
 // Shared by the fake tools: the recording they replay and the log of their calls.
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
 const usual = 'gemm-fp32-h200-1024'
 
+/** The calls of a recording, a row each. */
+const rowsOf = (recording) =>
+  readFileSync(join(root, 'resources', 'recordings', recording, 'raw.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
 export function recorded(key, stream = 'stdout', recording = usual) {
-  const path = join(root, 'resources', 'recordings', recording, 'raw', `${key}.${stream}.txt`)
-  return existsSync(path)
-    ? readFileSync(path, 'utf8')
-    : gunzipSync(readFileSync(`${path}.gz`)).toString('utf8')
+  const row = rowsOf(recording).find((call) => call.key === key)
+  if (!row) throw new Error(`${recording} has no call ${key}`)
+  const text = row[stream]
+  return typeof text === 'string'
+    ? text
+    : gunzipSync(Buffer.from(text.gzip, 'base64')).toString('utf8')
 }
 
 const definitions = (words) =>
@@ -21,14 +31,11 @@ const definitions = (words) =>
 
 /** The rung that was recorded of this source with these parameters; the source's own name where none was. */
 export function recordedVariant(source, words) {
-  const folder = join(root, 'resources', 'recordings', usual, 'raw', 'nvcc')
-  const found = readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .find((name) => {
-      const { argv } = JSON.parse(readFileSync(join(folder, name), 'utf8'))
-      return argv.includes(source) && definitions(argv) === definitions(words)
-    })
-  return basename(found ?? source, found ? '.json' : '.cu')
+  const found = rowsOf(usual).find(
+    ({ tool, argv }) =>
+      tool === 'nvcc' && argv.includes(source) && definitions(argv) === definitions(words),
+  )
+  return basename(found?.key ?? source, '.cu')
 }
 
 export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')
@@ -67,6 +74,13 @@ export function recordedLaunches(rung) {
       dynamicSharedBytes: Number(row.launch__shared_mem_per_block_dynamic),
       clusterBlocks: Number(row.launch__cluster_size),
     }))
+}
+
+/** Each machine of fakes has a GPU of its own, so that tests beside one another do not wait for it. */
+export function busIdOfMachine() {
+  const hash = createHash('sha256').update(process.env.KERNEL_LADDER_CACHE ?? '')
+  const digits = hash.digest('hex').toUpperCase()
+  return `${digits.slice(0, 8)}:${digits.slice(8, 10)}:00.0`
 }
 
 /** Writes at once, also to a pipe whose reader is slow: a fake may die the moment after. */

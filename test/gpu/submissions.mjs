@@ -15,6 +15,7 @@ import { join } from 'node:path'
  * @property {RegExp} reason
  * @property {string} [fault] what the fakes act out
  * @property {string} [before] C++ ahead of the launch, at file level
+ * @property {string} [answers] what is handed in beside the code
  * @property {string} [launch] C++ in place of `return solution(p, stream);`
  */
 
@@ -22,13 +23,18 @@ const passes = { status: ['passed'], right: /** @type {const} */ ('passed'), rea
 const fails = { status: ['failed'], right: /** @type {const} */ ('failed') }
 const solved = 'return kl_launch_solution(p, stream);'
 
+const headers = [
+  ...['fcntl.h', 'sched.h', 'signal.h', 'stdio.h', 'stdlib.h', 'string.h', 'unistd.h'],
+  ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
+]
+
 // Bounded, so that a grader that does not stop them is found out and not brought down.
 /** @type {Record<string, Kind>} */
 export const kinds = {
-  right: { count: 6, ...passes },
-  slow: { count: 4, status: ['failed'], right: 'passed', reason: /./ },
+  right: { count: 4, ...passes },
+  slow: { count: 2, status: ['failed'], right: 'passed', reason: /./ },
   wrong: {
-    count: 5,
+    count: 4,
     ...fails,
     reason: /beyond the error bound/,
     fault: 'wrong',
@@ -70,7 +76,7 @@ export const kinds = {
   ${solved}`,
   },
   compile: {
-    count: 5,
+    count: 4,
     ...fails,
     reason: /Does not compile.*undeclared/,
     before: 'int x = undeclared;',
@@ -131,6 +137,56 @@ export const kinds = {
       fclose(file);
     }
   ${solved}`,
+  },
+  escape: {
+    count: 2,
+    ...passes,
+    // It fails where one attempt gets it anything; a child makes them, since threads may not unshare.
+    launch: `const pid_t child = fork();
+  if (child == 0) {
+    int got = 0;
+    const char* beyond[] = {"/root", "/home", "/run/systemd", "/run/docker.sock", "/var/run/docker.sock", "/etc/shadow"};
+    for (const char* path : beyond) got += access(path, F_OK) == 0;
+    for (const char* path : victims) got += access(path, F_OK) == 0;
+    got += mount("none", "/", nullptr, MS_REMOUNT | MS_BIND, nullptr) == 0;
+    got += mount("none", "/usr", nullptr, MS_REMOUNT | MS_BIND, nullptr) == 0;
+    got += mount("none", "/tmp", "tmpfs", 0, nullptr) == 0;
+    got += unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && mount("none", "/tmp", "tmpfs", 0, nullptr) == 0;
+    got += access("/proc/sys/kernel/core_pattern", W_OK) == 0 || access("/proc/sysrq-trigger", W_OK) == 0;
+    got += ptrace(PTRACE_ATTACH, 1, nullptr, nullptr) == 0;
+    for (int cap = 0; cap < 40; ++cap) got += prctl(PR_CAPBSET_READ, cap) == 1;
+    _exit(got);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) return cudaErrorNotPermitted;
+  ${solved}`,
+  },
+  bury: {
+    count: 2,
+    ...passes,
+    fault: 'bury',
+    launch: `if (fork() == 0) {
+    char name[201];
+    memset(name, 'n', 200);
+    name[200] = 0;
+    if (chdir(getenv("TMPDIR")) != 0) _exit(1);
+    for (int deep = 0; deep < 60; ++deep)
+      if (mkdir(name, 0700) != 0 || chdir(name) != 0) break;
+    mkdir("shut", 0700);
+    close(open("shut/file", O_CREAT, 0600));
+    chmod("shut", 0);
+    _exit(0);
+  }
+  wait(nullptr);
+  ${solved}`,
+  },
+  answers: {
+    count: 2,
+    status: ['refused'],
+    right: 'failed',
+    reason: /nested deeper/,
+    answers: '? '.repeat(12_000),
   },
   eat: {
     count: 2,
@@ -197,9 +253,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
       ? [before]
       : [
           '#undef kl_launch',
-          ...['fcntl.h', 'signal.h', 'stdio.h', 'stdlib.h', 'string.h', 'unistd.h'].map(
-            (name) => `#include <${name}>`,
-          ),
+          ...headers.map((name) => `#include <${name}>`),
           `[[maybe_unused]] static const char* victims[] = {${victims.map((path) => JSON.stringify(path)).join(', ')}};`,
           before,
           `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
@@ -226,7 +280,14 @@ export function writeSubmissions(folder, { starter, solution }, victims) {
   for (const [name, kind] of Object.entries(kinds))
     for (let index = 1; index <= kind.count; index += 1) {
       const source = misbehave(name === 'slow' ? starter : solution, kind, victims)
-      writeFileSync(join(folder, `${name}-${index}.cu`), `// ${name} ${index}\n${source}`)
+      const text = `// ${name} ${index}\n${source}`
+      const place = join(folder, `${name}-${index}`)
+      if (kind.answers === undefined) writeFileSync(`${place}.cu`, text)
+      else {
+        mkdirSync(place)
+        writeFileSync(join(place, 'lab.cu'), text)
+        writeFileSync(join(place, 'answers.yaml'), kind.answers)
+      }
     }
 }
 

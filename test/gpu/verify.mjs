@@ -16,6 +16,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { told } from '../../scripts/lib/statement.mjs'
 
 const shapes = [
   [1, 1, 1],
@@ -84,7 +85,11 @@ function build(ladder) {
   ])
   if (!ran.stdout) throw new Error(ran.stderr)
   const session = JSON.parse(ran.stdout)
-  const { argv } = JSON.parse(readFileSync(join(out, 'raw/runner/measure-1.json'), 'utf8'))
+  const { argv } = readFileSync(join(out, 'raw.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((row) => JSON.parse(row))
+    .find(({ key }) => key === 'runner/measure-1')
   /** @type {string[]} */
   const real = argv.map((/** @type {string} */ word) => word.replace('<cache>', cache))
   /** `id=value` @param {string} word @returns {[string, string]} */
@@ -212,7 +217,7 @@ function sanitize(ladder, ids, dtype, size) {
           ? (total ?? status)
           : status === 'unsupported'
             ? status
-            : (reason ?? status),
+            : told(reason ?? status),
       })),
     ]),
   )
@@ -236,7 +241,7 @@ try {
     for (const { id, status, reason } of rungs) {
       const artefact = artefacts.get(id)
       if (!artefact || status === 'unsupported') {
-        console.log(`${ladder.id} ${id}: ${status}. ${reason ?? ''}`)
+        console.log(`${ladder.id} ${id}: ${status}. ${told(reason ?? '')}`)
         if (status !== 'unsupported') bad += 1
         continue
       }

@@ -6,6 +6,7 @@ import addFormats from 'ajv-formats'
 import katex from 'katex'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { labSchemaText } from '../../scripts/lib/session-schema.mjs'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import {
@@ -20,12 +21,10 @@ import { runProcess } from '../../src-main/adapters/tools/process'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
 import { LabFile } from '../../src-main/domain/labs/lab'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
-import { Session } from '../../src-main/domain/session/session'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { inParallel } from '../../src-main/services/run/build'
 import { recordingsDir, tempDir } from '../services/support'
 import { taskHeader, taskHeaderFile } from '../../src-main/domain/task/headers'
-import { upgraded } from '../../src-main/domain/session/upgrade'
 import { gemm } from '../gemm'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
@@ -95,7 +94,7 @@ describe('the shipped labs', () => {
 
   it('have an answer to every question that needs no measurement, on the recorded H200', async () => {
     const file = join(recordingsDir, 'gemm-fp32-h200-1024', 'session.json')
-    const { device } = Session.parse(upgraded(JSON.parse(await readFile(file, 'utf8'))))
+    const { device } = parseSession(await readFile(file, 'utf8'), 'session.json')
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
         if (/\b(your|before)\./.test(answer)) continue

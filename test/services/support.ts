@@ -4,11 +4,19 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
+import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
+import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { startRun, type StartRunOptions, type FinishedRun } from '../../src-main/services/start-run'
+import {
+  startRun,
+  runPlan,
+  type StartRunOptions,
+  type FinishedRun,
+} from '../../src-main/services/start-run'
+import type { RunPlan } from '../../src-main/services/run/plan'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
@@ -33,6 +41,8 @@ export interface Machine {
   addFault(rung: string, fault: string): Promise<void>
   editRung(rung: string, edit: (text: string) => string): Promise<void>
   run(request?: Partial<RunRequest>, options?: Partial<StartRunOptions>): Promise<FinishedRun>
+  /** The same for a plan that no request of the contract makes. */
+  runPlan(plan: RunPlan): Promise<FinishedRun>
 }
 
 const cleanups: (() => Promise<void>)[] = []
@@ -86,11 +96,21 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     FAKE_NCU: '',
     FAKE_NCU_UNKNOWN: '',
     FAKE_RUNNER: '',
+    FAKE_GPU_PROGRAMS: '',
+    FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
   const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
     const path = join(kernelsDir, 'gemm', `${rung}.cu`)
     await writeFile(path, edit(await readFile(path, 'utf8')))
+  }
+  const usual: StartRunOptions = {
+    assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
+    store,
+    appVersion: '0.0.0-test',
+    emit: () => undefined,
+    signal: new AbortController().signal,
+    settings: { idleSeconds: 2 },
   }
   return {
     dir,
@@ -122,16 +142,9 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
           profile: 'card',
           ...request,
         },
-        {
-          assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
-          store,
-          appVersion: '0.0.0-test',
-          emit: () => undefined,
-          signal: new AbortController().signal,
-          settings: { idleSeconds: 2 },
-          ...options,
-        },
+        { ...usual, ...options },
       ),
+    runPlan: async (plan) => runPlan(await readKernelLibrary(kernelsDir), plan, usual),
   }
 }
 
@@ -140,7 +153,7 @@ export const statuses = (session: Session): Record<string, string> =>
 
 /** What ncu counted of each launch in the recording that the fakes replay, by kernel. */
 const { launches: replayed } = parseNcuRawCsv(
-  readFileSync(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw/ncu/profile.stdout.txt'), 'utf8'),
+  (await readRaw(join(recordingsDir, 'gemm-fp32-h200-1024'), 'ncu/profile'))!.stdout,
 )
 
 /** Whether ncu says the same of all kernels of a rung: only then can one figure be derived without it. */

@@ -8,7 +8,7 @@ import {
   sharedStep,
   withoutVerdicts,
 } from '../../src-renderer/features/compare/guard'
-import { inEnglish } from '../../src-main/domain/messages/message'
+import { inEnglish } from '../../src-main/domain/text/wording'
 import { compareRungs } from '../../src-main/domain/analysis/compare'
 import {
   headerLines,

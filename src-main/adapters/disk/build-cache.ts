@@ -3,7 +3,7 @@
  * also keeps the sources it was compiled from, because line information points there.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists } from './disk'
@@ -44,7 +44,8 @@ export interface BuildCache {
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex')
 
 function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
   const texts = [...sources].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -54,8 +55,13 @@ function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
 /** Writes beside and renames: a reader sees the old file or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}`
-  await writeFile(temporary, text)
-  await rename(temporary, path)
+  try {
+    await writeFile(temporary, text)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw error
+  }
 }
 
 async function readKept(path: string): Promise<KeptBuild | null> {
@@ -82,6 +88,8 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
+const moveCache = 'move the cache with KERNEL_LADDER_CACHE'
+
 /** `shared` is a cache that is looked at first and never written. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
@@ -107,11 +115,12 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           pending,
           async keep(build) {
             await rename(pending, artefact)
-            await replaceFile(keptPath, JSON.stringify(build))
+            // Without this file it is compiled again next time, which is no reason to fail now.
+            await replaceFile(keptPath, JSON.stringify(build)).catch(() => undefined)
           },
         }
       } catch (error) {
-        throw diskError(error, folder, 'write')
+        throw diskError(error, folder, 'write', moveCache)
       }
     },
 
@@ -130,7 +139,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
         await makeFolder(root)
         await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
       } catch (error) {
-        throw diskError(error, file, 'write')
+        throw diskError(error, file, 'write', moveCache)
       }
       return version
     },

@@ -1,7 +1,7 @@
-/** Writing that leaves the old state or the new, and sentences for what the disk refuses. */
-import { randomBytes } from 'node:crypto'
-import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+/** Files and folders as this program reads and makes them, and sentences for what the disk refuses. */
+import { constants } from 'node:fs'
+import { access, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { KernelLadderError, inputError } from '../../domain/errors'
 
 export const errorCode = (error: unknown): string | undefined =>
@@ -9,8 +9,13 @@ export const errorCode = (error: unknown): string | undefined =>
     ? error.code
     : undefined
 
-/** A file system error as a sentence that names the path and what to do. */
-export function diskError(error: unknown, path: string, doing: string): KernelLadderError {
+/** A file system error as a sentence that names the path and what to do; `elsewhere` is how to have it in another place. */
+export function diskError(
+  error: unknown,
+  path: string,
+  doing: string,
+  elsewhere = 'choose another folder with --out',
+): KernelLadderError {
   if (error instanceof KernelLadderError) return error
   switch (errorCode(error)) {
     case 'ENOSPC':
@@ -18,7 +23,7 @@ export function diskError(error: unknown, path: string, doing: string): KernelLa
       return new KernelLadderError(
         'failed',
         `Could not ${doing} ${path}: the disk is full.`,
-        'Free some space, or choose another folder with --out.',
+        `Free some space, or ${elsewhere}.`,
       )
     case 'EACCES':
     case 'EPERM':
@@ -26,13 +31,13 @@ export function diskError(error: unknown, path: string, doing: string): KernelLa
     case 'ENOENT':
       return inputError(
         `Could not ${doing} ${path}: this user may not write there.`,
-        'Choose a folder you may write to with --out.',
+        `Have that changed, or ${elsewhere}.`,
       )
     case 'ENOTDIR':
     case 'EEXIST':
       return inputError(
         `Could not ${doing} ${path}: a file is in the way.`,
-        'Choose another path with --out.',
+        `Remove it, or ${elsewhere}.`,
       )
     default:
       return new KernelLadderError(
@@ -49,7 +54,7 @@ export const pathExists = (path: string): Promise<boolean> =>
   )
 
 /** Forces a file or folder to the disk; folders cannot be synced everywhere, so that may fail quietly. */
-async function sync(path: string): Promise<void> {
+export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
     await handle.sync()
@@ -72,75 +77,17 @@ export async function makeFolder(path: string): Promise<void> {
   })
 }
 
-/** A folder that is filled out of sight and then appears whole under its name. */
-export interface StagedFolder {
-  /** Where to write until `commit`. */
-  readonly path: string
-  /** Syncs everything and gives the folder its name; fails when that name is taken by then. */
-  commit(): Promise<string>
-  discard(): Promise<void>
-}
-
-const isRunning = (pid: number): boolean => {
+/** A file's bytes. What is no file, a pipe say, is refused: to read it would wait for a writer without end. */
+export async function readPlainBytes(path: string): Promise<Buffer> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return errorCode(error) === 'EPERM'
+    if (!(await handle.stat()).isFile())
+      throw inputError(`${path} is not a file.`, 'Put a file in its place, or remove it.')
+    return await handle.readFile()
+  } finally {
+    await handle.close()
   }
 }
 
-/** Removes what staging left in `folder` when its process was killed. */
-export async function sweepStaged(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const pid = /^\..+\.partial-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
-    if (pid !== undefined && !isRunning(Number(pid)))
-      await rm(join(folder, name), { recursive: true, force: true })
-  }
-}
-
-/** Stages `finalPath` in a hidden folder beside it, so that the last rename stays on one disk. */
-export async function stageFolder(finalPath: string): Promise<StagedFolder> {
-  if (await pathExists(finalPath))
-    throw inputError(
-      `${finalPath} exists already.`,
-      'Choose a folder that does not exist yet with --out; nothing is overwritten.',
-    )
-  const path = join(
-    dirname(finalPath),
-    `.${basename(finalPath)}.partial-${process.pid}-${randomBytes(4).toString('hex')}`,
-  )
-  try {
-    await makeFolder(path)
-  } catch (error) {
-    throw diskError(error, finalPath, 'create')
-  }
-  return {
-    path,
-    async commit() {
-      try {
-        for (const entry of await readdir(path, { recursive: true, withFileTypes: true }))
-          if (entry.isFile()) await sync(join(entry.parentPath, entry.name))
-        if (await pathExists(finalPath))
-          throw inputError(
-            `${finalPath} was made by someone else meanwhile.`,
-            `The session is kept in ${path}.`,
-          )
-        await rename(path, finalPath)
-        await sync(dirname(finalPath))
-        return finalPath
-      } catch (error) {
-        throw diskError(error, finalPath, 'save')
-      }
-    },
-    discard: () => rm(path, { recursive: true, force: true }),
-  }
-}
-
-/** The folder of that name, or with a number behind it where the name is taken. */
-export async function freeFolder(store: string, id: string): Promise<string> {
-  for (let n = 1; ; n += 1) {
-    const folder = join(store, n === 1 ? id : `${id}-${n}`)
-    if (!(await pathExists(folder))) return folder
-  }
-}
+export const readPlainFile = async (path: string): Promise<string> =>
+  (await readPlainBytes(path)).toString('utf8')

@@ -1,4 +1,6 @@
 /** A draft's source as a rung of the library, and a rung's source as that of its copy. */
+import { inEnglish } from '../../domain/text/wording'
+import { together } from '../../domain/messages/message'
 import { draftFile, type Draft } from '../../domain/ladder/draft'
 import { inputError, toErrorShape } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
@@ -38,6 +40,5 @@ export function draftRung(
 /** The message of such a sentence without its place. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
-  const bare = message.replace(/^\S+\.cu:(?:\d+:)? /, '')
-  return remedy === undefined ? bare : `${bare} ${remedy}`
+  return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')
 }

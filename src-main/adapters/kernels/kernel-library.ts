@@ -1,6 +1,8 @@
 /** The kernels on disk: every task, its rungs' headers and sources, its ladders. Reads; decides nothing. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { inEnglish } from '../../domain/text/wording'
+import { together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import type { RungHeader } from '../../domain/ladder/rung'
@@ -66,7 +68,7 @@ export async function readTasks(
 
 function sentenceOf(error: unknown): string {
   const { message, remedy } = toErrorShape(error)
-  return remedy ? `${message} ${remedy}` : message
+  return inEnglish(together(message, remedy))
 }
 
 export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
@@ -105,7 +107,7 @@ async function readLadder(library: KernelLibrary, file: string): Promise<void> {
     const text = await readFile(join(library.root, file), 'utf8')
     library.ladders.push(parseLadderFile(text, file, library.tasks))
   } catch (error) {
-    library.faults.set(basename(file, '.json'), toErrorShape(error).message)
+    library.faults.set(basename(file, '.json'), inEnglish(toErrorShape(error).message))
   }
 }
 

@@ -1,25 +1,27 @@
 /**
- * An attempt at a lab on disk: attempt.json (answers and outcome), lab.cu, sanitizer.json where
- * compute-sanitizer ran, and session/ where something was measured. Written once, never edited.
+ * An attempt at a lab on disk: attempt.json (answers, outcome, and compute-sanitizer's verdicts where it ran),
+ * lab.cu, and session/ where something was measured. Written once, never edited.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { LabAnswers, LabOutcome } from '../../domain/labs/outcome'
+import { Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
-import { diskError, errorCode } from '../disk/disk'
+import { formats, upgraded } from '../../domain/session/upgrade'
+import { diskError } from '../disk/disk'
 import { readSession } from '../sessions/session-store'
 
 export const SanitizerVerdicts = z.record(
   z.string(),
   z.union([
-    z.object({ reason: z.string() }),
+    z.object({ reason: Statement }),
     z.array(
       z.object({
         tool: z.string(),
         status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
-        reason: z.string().optional(),
+        reason: Statement.optional(),
         total: z.number().nullable(),
         findings: z.array(
           z.object({ place: z.object({ line: z.number().nullable() }), message: z.string() }),
@@ -30,12 +32,20 @@ export const SanitizerVerdicts = z.record(
 )
 export type SanitizerVerdicts = z.infer<typeof SanitizerVerdicts>
 
+export const sanitizerFileVersion = 2
+const SanitizerFile = z.object({
+  schema: z.literal(sanitizerFileVersion),
+  verdicts: SanitizerVerdicts,
+})
+
 export const LabAttempt = z.object({ answers: LabAnswers, outcome: LabOutcome })
 export type LabAttempt = z.infer<typeof LabAttempt>
 
 export const sessionFolder = (folder: string): string => join(folder, 'session')
 
-const files = { attempt: 'attempt.json', source: 'lab.cu', sanitizer: 'sanitizer.json' } as const
+const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
+/** Where attempts of before have the verdicts. */
+const sanitizerFile = 'sanitizer.json'
 
 /** Writes all but the session, which its run has put there. */
 export async function writeAttempt(
@@ -44,31 +54,53 @@ export async function writeAttempt(
   source: string,
   sanitized: SanitizerVerdicts,
 ): Promise<void> {
-  const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+  const kept =
+    Object.keys(sanitized).length > 0
+      ? { ...attempt, sanitized: { schema: sanitizerFileVersion, verdicts: sanitized } }
+      : attempt
   try {
     await writeFile(join(folder, files.source), source)
-    if (Object.keys(sanitized).length > 0)
-      await writeFile(join(folder, files.sanitizer), json(sanitized))
-    await writeFile(join(folder, files.attempt), json(attempt))
+    await writeFile(join(folder, files.attempt), `${JSON.stringify(kept, null, 2)}\n`)
   } catch (error) {
     throw diskError(error, folder, 'write')
   }
 }
 
-async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T> {
+type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
+
+/** Reads, upgrades and checks a file; one that is newer or damaged is refused with the reason. */
+async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
+  const refuse = (why: string) =>
+    inputError(`${path} cannot be read: ${why}`, 'The file was left as it was.')
+  let text: string
   try {
-    return schema.parse(JSON.parse(await readFile(path, 'utf8')))
+    text = await readFile(path, 'utf8')
   } catch (error) {
-    if (errorCode(error) !== undefined) throw diskError(error, path, 'read')
-    throw inputError(
-      `${path} is damaged: ${error instanceof z.ZodError ? z.prettifyError(error) : String(error)}`,
-      'The file was left as it was.',
-    )
+    throw diskError(error, path, 'read')
   }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+  }
+  const current = upgrade(value)
+  if ('refused' in current) throw refuse(current.refused)
+  const read = schema.safeParse(current.value)
+  if (!read.success) throw refuse(z.prettifyError(read.error))
+  return read.data
+}
+
+/** The version of an attempt is its outcome's. */
+const upgradedAttempt: Upgrade = (value) => {
+  const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
+  if (!attempt.success) return { refused: 'it is no attempt at a lab.' }
+  const outcome = upgraded(formats.labOutcome, attempt.data.outcome)
+  return 'refused' in outcome ? outcome : { value: { ...attempt.data, outcome: outcome.value } }
 }
 
 export const readAttempt = (folder: string): Promise<LabAttempt> =>
-  readJson(join(folder, files.attempt), LabAttempt)
+  readJson(join(folder, files.attempt), LabAttempt, upgradedAttempt)
 
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
@@ -79,11 +111,18 @@ export async function readAttemptEvidence(
 ): Promise<{ session: Session; sanitized: SanitizerVerdicts } | null> {
   const names = await readdir(folder).catch(() => [] as string[])
   if (!names.includes('session')) return null
+  const within = await readJson(join(folder, files.attempt), SanitizerFile, (value) => {
+    const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
+    return upgraded(formats.sanitizerVerdicts, attempt.data?.sanitized ?? {})
+  })
+  const beside = names.includes(sanitizerFile)
+    ? await readJson(join(folder, sanitizerFile), SanitizerFile, (value) =>
+        upgraded(formats.sanitizerVerdicts, value),
+      )
+    : null
   return {
     session: await readSession(sessionFolder(folder)),
-    sanitized: names.includes(files.sanitizer)
-      ? await readJson(join(folder, files.sanitizer), SanitizerVerdicts)
-      : {},
+    sanitized: { ...beside?.verdicts, ...within.verdicts },
   }
 }
 

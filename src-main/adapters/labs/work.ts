@@ -11,9 +11,11 @@ import type { LabFolder } from './library'
 export const submissionFile = 'lab.cu'
 export const answersFile = 'answers.yaml'
 const maxBytes = 1024 * 1024
+/** Some lines a prediction and a question. */
+const maxAnswerBytes = 64 * 1024
 
 /** A text file of a student: a regular one, of a size that a person writes. */
-async function readOwn(path: string): Promise<string> {
+async function readOwn(path: string, most = maxBytes): Promise<string> {
   let found
   try {
     found = await lstat(path)
@@ -28,16 +30,29 @@ async function readOwn(path: string): Promise<string> {
   if (found.isSymbolicLink())
     throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
   if (!found.isFile()) throw inputError(`${path} is no regular file.`, 'Name a .cu file.')
-  if (found.size > maxBytes)
+  if (found.size > most)
     throw inputError(
-      `${path} has ${found.size} bytes; a submission may have up to ${maxBytes}.`,
-      'Name the source, not what was built from it.',
+      `${path} has ${found.size} bytes; ${most === maxBytes ? 'a submission' : 'a file of answers'} may have up to ${most}.`,
+      most === maxBytes
+        ? 'Name the source, not what was built from it.'
+        : 'It holds a number or a word for each question.',
     )
   const bytes = await readFile(path).catch((error: unknown) => {
     throw diskError(error, path, 'read')
   })
   if (bytes.includes(0)) throw inputError(`${path} is no text: it holds a zero byte.`)
   return new TextDecoder().decode(bytes)
+}
+
+/** The code and the answers beside it, as they were handed in and unread. */
+export async function readHandedIn(
+  file: string,
+): Promise<{ source: string; answers: string | null }> {
+  const source = await readOwn(file)
+  if (source.trim() === '') throw inputError(`${file} is empty.`)
+  const beside = join(dirname(file), answersFile)
+  const present = await lstat(beside).catch(() => null)
+  return { source, answers: present === null ? null : await readOwn(beside, maxAnswerBytes) }
 }
 
 export interface Submission {
@@ -57,7 +72,10 @@ export async function readSubmission(
   const path = answersPath ?? ((await pathExists(beside)) ? beside : null)
   return {
     source,
-    answers: path === null ? noAnswers : parseAnswers(await readOwn(path), basename(path), lab),
+    answers:
+      path === null
+        ? noAnswers
+        : parseAnswers(await readOwn(path, maxAnswerBytes), basename(path), lab),
   }
 }
 

@@ -1,11 +1,10 @@
 /** Deep profiles on disk: `deep/<rung>.json` of a session folder, each checked when it is read. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DeepProfile, deepSchemaVersion } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import { Identifier } from '../../domain/ladder/rung'
-import { diskError, errorCode } from '../disk/disk'
+import { diskError, errorCode, readPlainFile } from '../disk/disk'
 
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
 
@@ -14,7 +13,7 @@ export async function readDeep(folder: string, rung: string): Promise<DeepProfil
   const path = join(folder, deepFile(rung))
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readPlainFile(path)
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
     throw diskError(error, path, 'read')

@@ -3,11 +3,11 @@
  * (`label.json` in its folder), and a trash folder in the store from which it can be taken back.
  */
 import { randomBytes } from 'node:crypto'
-import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
-import { diskError, errorCode, makeFolder, pathExists } from '../disk/disk'
+import { diskError, errorCode, makeFolder, pathExists, readPlainFile } from '../disk/disk'
 import { readSession } from './session-store'
 
 const labelFile = 'label.json'
@@ -16,7 +16,7 @@ const Label = z.object({ schema: z.literal(1), title: z.string() })
 /** The name a reader gave; null where they gave none, or it cannot be read. */
 export async function readTitle(folder: string): Promise<string | null> {
   try {
-    return Label.parse(JSON.parse(await readFile(join(folder, labelFile), 'utf8'))).title
+    return Label.parse(JSON.parse(await readPlainFile(join(folder, labelFile)))).title
   } catch {
     return null
   }

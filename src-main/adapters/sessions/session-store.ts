@@ -1,28 +1,32 @@
 /**
- * Sessions on disk. A session is a folder: session.json, sources/, raw/, and when ncu ran profile.ncu-rep
+ * Sessions on disk. A session is a folder: session.json, sources/, raw.jsonl, and when ncu ran profile.ncu-rep
  * and, at the deep level, deep/. It is written once and never edited.
  */
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { withRegistry } from '../../domain/session/registry-figures'
-import { Session, sessionSchemaVersion } from '../../domain/session/session'
-import { upgraded } from '../../domain/session/upgrade'
+import { Session } from '../../domain/session/session'
+import { formats, upgraded } from '../../domain/session/upgrade'
 import { deepFile } from './deep-store'
-import { diskError, errorCode, pathExists, stageFolder, type StagedFolder } from '../disk/disk'
+import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
+import { stageFolder } from '../disk/staging'
+import { rawFile } from '../tools/raw-files'
+import { sourcesFolder } from './session-sources'
 
 const sessionFile = 'session.json'
+const reportFile = 'profile.ncu-rep'
 /** Beside an imported session: that it was not made here, which its own session.json does not say. */
 const importedFile = 'imported.json'
 
-/** Reads and checks a session; one that is newer or damaged is refused with the reason and left as it is. */
+/** Reads, upgrades and checks a session; one that is newer or damaged is refused with the reason and left as it is. */
 export async function readSession(folder: string): Promise<Session> {
   const path = join(folder, sessionFile)
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readPlainFile(path)
   } catch (error) {
     throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
       ? inputError(
@@ -51,84 +55,84 @@ export function parseSession(text: string, path: string): Session {
   } catch (error) {
     throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
   }
-  const version = z.object({ schema: z.number() }).safeParse(value)
-  if (!version.success) throw refuse('it does not say its schema version.')
-  if (version.data.schema > sessionSchemaVersion)
-    throw refuse(
-      `it has schema ${version.data.schema} and this version reads up to ${sessionSchemaVersion}; a newer kernel-ladder wrote it.`,
-    )
-  const session = Session.safeParse(upgraded(value))
+  const current = upgraded(formats.session, value)
+  if ('refused' in current) throw refuse(current.refused)
+  const session = Session.safeParse(current.value)
   if (!session.success) throw refuse(z.prettifyError(session.error))
   return withRegistry(session.data)
-}
-
-/** Source text by rung id, from the session's sources/; a source that is gone is left out. */
-export async function readSources(
-  folder: string,
-  session: Session,
-): Promise<Record<string, string>> {
-  const root = resolve(folder, 'sources')
-  const entries = await Promise.all(
-    session.rungs.map(async ({ id, file }) => {
-      const path = resolve(root, file)
-      // `file` comes from a file that may have been handed over: it must not lead out of sources/.
-      if (!path.startsWith(root + sep)) return null
-      const text = await readFile(path, 'utf8').catch(() => null)
-      return text === null ? null : ([id, text] as const)
-    }),
-  )
-  return Object.fromEntries(entries.filter((entry) => entry !== null))
 }
 
 export interface SessionDraft {
   /** The folder while it is being filled. */
   readonly path: string
-  readonly rawDir: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
   addDeep(profile: DeepProfile): Promise<void>
   /** Says beside the session from which file it was imported. */
   markImported(from: string): Promise<void>
-  /** Writes session.json and makes the folder appear under its name; returns that path. */
+  /**
+   * Writes session.json, sees to it that all that was added is there, and makes the folder appear under
+   * its name or, where that is taken by now, a free one like it; returns its path.
+   */
   commit(session: Session): Promise<string>
+  /** The same draft for another place: what was added, and as much of the raw output and ncu's report as can be copied. */
+  elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
 
-export async function draftSession(finalPath: string): Promise<SessionDraft> {
-  const staged: StagedFolder = await stageFolder(resolve(finalPath))
-  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Stages a session; where someone else has taken the name by then, it gets a free one like it. */
+export const draftSession = (finalPath: string): Promise<SessionDraft> =>
+  draftOf(resolve(finalPath), new Map())
+
+/** `added`: text by path in the folder. Whoever clears the folder away meanwhile does not clear that away. */
+async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
+  const staged = await stageFolder(finalPath)
+  const write = async (path: string, text: string): Promise<void> => {
+    const target = join(staged.path, path)
     try {
-      return await work()
+      await mkdir(dirname(target), { recursive: true })
+      await writeFile(target, text)
     } catch (error) {
       throw diskError(error, finalPath, 'write')
     }
   }
+  const add = (path: string, text: string): Promise<void> => {
+    added.set(path, text)
+    return write(path, text)
+  }
+  const isThere = async (path: string, text: string): Promise<boolean> =>
+    stat(join(staged.path, path)).then(
+      ({ size }) => size === Buffer.byteLength(text),
+      () => false,
+    )
+  try {
+    for (const [path, text] of added) await write(path, text)
+  } catch (error) {
+    await staged.discard()
+    throw error
+  }
   return {
     path: staged.path,
-    rawDir: join(staged.path, 'raw'),
-    reportPath: join(staged.path, 'profile.ncu-rep'),
-    addSource: (file, text) =>
-      guard(async () => {
-        const path = join(staged.path, 'sources', file)
-        await mkdir(dirname(path), { recursive: true })
-        await writeFile(path, text)
-      }),
-    addDeep: (profile) =>
-      guard(async () => {
-        const path = join(staged.path, deepFile(profile.rung))
-        await mkdir(dirname(path), { recursive: true })
-        // Thousands of instructions: indented it would be twice the size.
-        await writeFile(path, `${JSON.stringify(profile)}\n`)
-      }),
-    markImported: (from) =>
-      guard(() =>
-        writeFile(join(staged.path, importedFile), `${JSON.stringify({ schema: 1, from })}\n`),
-      ),
-    commit: async (session) => {
-      await guard(() =>
-        writeFile(join(staged.path, sessionFile), `${JSON.stringify(session, null, 2)}\n`),
-      )
+    reportPath: join(staged.path, reportFile),
+    addSource: (file, text) => add(join(sourcesFolder, file), text),
+    // Thousands of instructions: indented it would be twice the size.
+    addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
+    markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
+    async commit(session) {
+      await add(sessionFile, `${JSON.stringify(session, null, 2)}\n`)
+      for (const [path, text] of added) if (!(await isThere(path, text))) await write(path, text)
       return staged.commit()
+    },
+    async elsewhere(otherPath) {
+      const other = await draftOf(resolve(otherPath), new Map(added))
+      for (const part of [rawFile, reportFile]) {
+        const target = join(other.path, part)
+        await cp(join(staged.path, part), target, { recursive: true }).catch(() =>
+          // Half of an output would be read as the whole of it.
+          rm(target, { recursive: true, force: true }),
+        )
+      }
+      return other
     },
     discard: () => staged.discard(),
   }

@@ -1,6 +1,5 @@
 /** compute-sanitizer: one checker over one program, and what it found. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SanitizerTool } from '../../domain/session/sanitizer'
 import {
@@ -10,6 +9,7 @@ import {
   type SanitizerSummary,
   type SanitizerXml,
 } from '../../parsers/cuda/compute-sanitizer'
+import { scratchFolder } from '../disk/owned-folder'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
 import type { Toolbox } from './toolbox'
@@ -65,9 +65,9 @@ export async function runSanitizer(
   toolbox: Toolbox,
   call: SanitizerCall,
 ): Promise<SanitizerAnswer> {
-  const scratch = await mkdtemp(join(tmpdir(), 'kernel-ladder-'))
+  const scratch = await scratchFolder()
   try {
-    const saved = join(scratch, 'report.xml')
+    const saved = join(scratch.path, 'report.xml')
     const result = await toolbox.exec({
       tool: 'compute-sanitizer',
       key: `compute-sanitizer/${call.tool}`,
@@ -93,6 +93,6 @@ export async function runSanitizer(
       lastWord: lastSanitizerWord(result.stdout),
     }
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await scratch.remove()
   }
 }

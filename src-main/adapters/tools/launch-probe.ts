@@ -1,4 +1,5 @@
 /** kl-launches: what a rung would launch, on a machine without a GPU. See cuda-kernels/probe. */
+import { message, type Statement } from '../../domain/messages/message'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import type { Case } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
@@ -22,7 +23,7 @@ export interface LaunchProbeCall {
 export async function probeLaunches(
   toolbox: Toolbox,
   { probe, rung, library, task, own, gpu, signal }: LaunchProbeCall,
-): Promise<{ kernels: ProbedLaunch[] } | { reason: string }> {
+): Promise<{ kernels: ProbedLaunch[] } | { reason: Statement }> {
   const result = await toolbox.exec({
     tool: 'runner',
     key: `runner/launches-${rung}`,
@@ -43,7 +44,10 @@ export async function probeLaunches(
   return {
     reason:
       result.outcome === 'exited'
-        ? `the probe ended with exit code ${result.exitCode}: ${result.stderr.trim().split('\n').pop() ?? ''}`
-        : `the probe did not finish (${result.signal ?? result.outcome})`,
+        ? message('tools.probeEnded', {
+            exitCode: result.exitCode ?? '',
+            text: result.stderr.trim().split('\n').pop() ?? '',
+          })
+        : message('tools.probeUnfinished', { signal: result.signal ?? result.outcome }),
   }
 }

@@ -1,7 +1,7 @@
 /** ncu: one process that profiles the launches a program marks, and its table by rung. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -16,6 +16,7 @@ import {
 import { launchResources } from '../../parsers/ncu/ncu-launch'
 import { toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
+import { scratchFolder, type OwnedFolder } from '../disk/owned-folder'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
 import type { Toolbox } from './toolbox'
@@ -52,7 +53,7 @@ export interface NcuAnswer {
   /** At the deep level: what is known of each instruction and line, by rung. */
   deep: Map<string, DeepProfile>
   /** What is missing of it, as sentences. */
-  deepTroubles: string[]
+  deepTroubles: Statement[]
   failure: NcuFailure | null
   /** Metrics for whose sake it profiled nothing, as ncu names them. */
   unknownMetrics: string[]
@@ -117,15 +118,16 @@ export async function ncuVersion(
 }
 
 // A temporary folder of its own: a lock file that another user left in the shared one stops ncu.
-const privateFolder = async ({ kind }: Toolbox): Promise<string | null> =>
-  kind === 'live' ? mkdtemp(join(tmpdir(), 'kernel-ladder-')) : null
+const privateFolder = async ({ kind }: Toolbox): Promise<OwnedFolder | null> =>
+  // Without room for one ncu is tried all the same: what it then says is a reason for having no counters.
+  kind === 'live' ? scratchFolder().catch(() => null) : null
 
 /** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
 export async function probeNcu(
   toolbox: Toolbox,
   ncu: string,
   runner: string,
-): Promise<{ message: string; remedy?: string } | null> {
+): Promise<{ message: Statement; remedy?: Statement } | null> {
   const scratch = await privateFolder(toolbox)
   try {
     const result = await toolbox.exec({
@@ -140,26 +142,29 @@ export async function probeNcu(
         ...['--csv', '--page', 'raw', '--print-units', 'base', '--print-metric-instances', 'none'],
         ...[runner, 'probe'],
       ],
-      env: scratch ? { TMPDIR: scratch } : {},
+      env: scratch ? { TMPDIR: scratch.path } : {},
       timeoutMs: 120_000,
     })
-    if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
+    if (result.outcome === 'timeout') return { message: message('tools.ncuSilent') }
     const failure = recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode)
     if (failure) return failure
     return parseNcuRawCsv(result.stdout).launches.length > 0
       ? null
-      : { message: 'ncu ran without an error, and reported no kernel.' }
+      : { message: message('tools.ncuNoKernel') }
   } finally {
-    if (scratch) await rm(scratch, { recursive: true, force: true })
+    await scratch?.remove()
   }
 }
 
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
   const scratch = await privateFolder(toolbox)
-  const env: Record<string, string> = scratch ? { TMPDIR: scratch } : {}
+  const env: Record<string, string> = scratch ? { TMPDIR: scratch.path } : {}
   // The deep pages are printed from the report, so there must be one.
   const reportPath =
-    call.reportPath ?? (call.level === 'deep' ? join(scratch ?? '', 'profile.ncu-rep') : null)
+    call.reportPath ??
+    (call.level === 'deep' && (scratch || toolbox.kind === 'recorded')
+      ? join(scratch?.path ?? '', 'profile.ncu-rep')
+      : null)
   try {
     // One of an attempt that failed would stop ncu, which does not write over it.
     if (toolbox.kind === 'live' && reportPath) await rm(reportPath, { force: true })
@@ -196,7 +201,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       unknownMetrics: unknownMetrics(said),
     }
   } finally {
-    if (scratch) await rm(scratch, { recursive: true, force: true })
+    await scratch?.remove()
   }
 }
 

@@ -1,20 +1,23 @@
 /** nvidia-smi: what the driver says of its GPUs. */
-import { parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
+import { normalizePciBusId, parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 
+export { normalizePciBusId }
 export type { NvidiaSmi }
 
 /** The answer, or the call that did not give one; null where there is no nvidia-smi. */
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,
+  /** Told apart in the session from what it said at the start. */
+  when: 'query' | 'before' | 'after' = 'query',
 ): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
   const path = await toolbox.locate('nvidia-smi')
   if (!path) return null
   const result = await toolbox.exec({
     tool: 'nvidia-smi',
-    key: 'nvidia-smi/query',
+    key: `nvidia-smi/${when}`,
     file: path,
     args: ['-q', '-x'],
     timeoutMs: 60_000,

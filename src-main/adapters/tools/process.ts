@@ -3,15 +3,19 @@
  * is cancelled, overdue or silent. The only importer of execa.
  *
  * A failure has the shape of a result: nothing is thrown for a program that is missing, fails or hangs.
+ * What a listener throws ends the program, and is thrown once it has gone.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { execa } from 'execa'
+import { KernelLadderError } from '../../domain/errors'
 
 export interface ProcessCall {
   file: string
   args: readonly string[]
   cwd?: string
   env?: Readonly<Record<string, string>>
+  /** The environment is `env` alone, and nothing of ours. */
+  ownEnv?: boolean
   onStdoutLine?: (line: string) => void
   /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
   idleMs?: number
@@ -46,18 +50,23 @@ export const outputLimitBytes = 256 * 1024 * 1024
 /** How long the streams of a killed tree are listened to. */
 const killGraceMs = 3000
 
-/** Splits a stream of text into lines; the rest is held until its end comes. */
+/** Splits a stream of text into lines; the parts of one that has not ended are held until its end comes. */
 function lineSplitter(onLine: (line: string) => void) {
-  let rest = ''
+  let parts: string[] = []
   return {
     push(text: string) {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+      const lines = text.split('\n')
+      const rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const whole = [...parts, line].join('')
+        parts = []
+        onLine(whole.endsWith('\r') ? whole.slice(0, -1) : whole)
+      }
+      if (rest !== '') parts.push(rest)
     },
     end() {
-      if (rest !== '') onLine(rest)
-      rest = ''
+      if (parts.length > 0) onLine(parts.join(''))
+      parts = []
     },
   }
 }
@@ -111,6 +120,16 @@ process.on('exit', () => {
   for (const pid of running) signalQuietly(-pid, 'SIGKILL')
 })
 
+const asMishap = (error: unknown, file: string): KernelLadderError =>
+  error instanceof KernelLadderError
+    ? error
+    : new KernelLadderError(
+        'internal',
+        `What ${file} said could not be taken in: ${error instanceof Error ? error.message : String(error)}`,
+        undefined,
+        { cause: error },
+      )
+
 export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const started = performance.now()
   const result = (partial: Partial<ProcessResult>): ProcessResult => ({
@@ -127,6 +146,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const child = execa(call.file, [...call.args], {
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     env: { LC_ALL: 'C', ...call.env },
+    extendEnv: call.ownEnv !== true,
     stdin: 'ignore',
     buffer: false,
     reject: false,
@@ -171,10 +191,24 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   call.signal?.addEventListener('abort', onAbort, { once: true })
   touch()
 
+  // Thrown inside a stream's handler it would end this program, and with it every other job.
+  let mishap: KernelLadderError | null = null
+  const guarded =
+    (onLine: (line: string) => void) =>
+    (line: string): void => {
+      if (mishap) return
+      try {
+        onLine(line)
+      } catch (error) {
+        mishap = asMishap(error, call.file)
+        kill('cancelled')
+      }
+    }
+
   const collect = (stream: NodeJS.ReadableStream | null, onLine?: (line: string) => void) => {
     const chunks: string[] = []
     let size = 0
-    const lines = onLine && lineSplitter(onLine)
+    const lines = onLine && lineSplitter(guarded(onLine))
     stream?.setEncoding('utf8')
     stream?.on('data', (text: string) => {
       touch()
@@ -194,6 +228,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
 
   try {
     const finished = await child
+    if (mishap) throw mishap as KernelLadderError
     if (finished.code === 'ENOENT' || finished.code === 'EACCES')
       return result({ outcome: 'not-found', stderr: finished.shortMessage ?? '' })
     return result({

@@ -1,18 +1,25 @@
 /**
- * The raw output of a session's tools on disk: for a call with key `nvcc/01_naive`, the files
- * `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`. A stream of
- * more than 256 KiB (a page of a full report has megabytes) is kept gzipped, as `.stdout.txt.gz`.
+ * The raw output of a session's tools on disk: `raw.jsonl`, one row a call with its key, argv, outcome and
+ * both streams. A row is appended whole when its call has ended. A stream of more than 256 KiB (a page of a
+ * full report has megabytes) is kept gzipped. Sessions of before have a folder in its place, see raw-folder.ts.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import { diskError, errorCode, readPlainFile } from '../disk/disk'
 import { outputLimitBytes } from './process'
+import { rowsOfFolder, type RowText } from './raw-folder'
 import { toolNames, type RawCall, type RawRecorder } from './toolbox'
 
-const RawCallFile = z.object({
+export const rawFile = 'raw.jsonl'
+
+const Stream = z.union([z.string(), z.object({ gzip: z.string() })])
+type Stream = z.infer<typeof Stream>
+
+const RawRow = z.object({
   key: z.string(),
   tool: z.enum(toolNames),
   argv: z.array(z.string()),
@@ -22,16 +29,15 @@ const RawCallFile = z.object({
   seconds: z.number(),
   startedAt: z.string(),
   reused: z.boolean().optional(),
+  stdout: Stream.default(''),
+  stderr: Stream.default(''),
 })
-
-const damagedRemedy = 'Use another recording, or fetch this one again.'
 
 const keyPattern = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/
 
-function rawPath(rawDir: string, key: string): string {
+function checkKey(key: string): void {
   if (!keyPattern.test(key) || key.includes('..'))
     throw inputError(`${JSON.stringify(key)} cannot name a raw output.`)
-  return join(rawDir, key)
 }
 
 /** A folder on this machine and the word that stands for it in what is kept. */
@@ -49,34 +55,75 @@ const plainLimit = 256 * 1024
 const zip = promisify(gzip)
 const unzip = promisify(gunzip)
 
-async function writeStream(path: string, text: string): Promise<void> {
-  if (text.length <= plainLimit) await writeFile(path, text)
-  else await writeFile(`${path}.gz`, await zip(text))
-}
+const packed = async (text: string): Promise<Stream> =>
+  text.length <= plainLimit ? text : { gzip: (await zip(text)).toString('base64') }
 
-/** Absent is empty; one that cannot be unpacked, or unfolds to more than a tool may print, is refused. */
-async function readStream(path: string): Promise<string> {
-  const plain = await readFile(path, 'utf8').catch(() => null)
-  if (plain !== null) return plain
-  const packed = await readFile(`${path}.gz`).catch(() => null)
-  if (packed === null) return ''
+/** A row that could not be written whole is taken away again: what follows it stays readable. */
+async function append(path: string, row: string): Promise<void> {
+  const file = await open(path, 'a')
   try {
-    return (await unzip(packed, { maxOutputLength: outputLimitBytes })).toString('utf8')
-  } catch {
-    throw inputError(`${path}.gz is damaged: it cannot be unpacked.`, damagedRemedy)
+    const { size } = await file.stat()
+    await file.appendFile(row).catch(async (error: unknown) => {
+      await file.truncate(size).catch(() => undefined)
+      throw error
+    })
+  } finally {
+    await file.close()
   }
 }
 
-/** Writes calls below `rawDir`. Longer paths must come first in `aliases`. */
-export function rawRecorder(rawDir: string, aliases: readonly PathAlias[]): RawRecorder {
+/** Calls of which a session keeps no raw output. */
+export interface LostOutput {
+  keys: string[]
+  why: string
+}
+
+export interface DiskRecorder extends RawRecorder {
+  /** What was recorded and is not in that session folder; null where nothing is missing. */
+  lostFrom(folder: string): Promise<LostOutput | null>
+}
+
+const whyLost = (error: unknown): string => {
+  const code = errorCode(error)
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? 'The disk was full.'
+    : `It could not be written (${code ?? String(error)}).`
+}
+
+/**
+ * Appends calls to a session folder's raw output. Longer paths must come first in `aliases`. Raw output backs
+ * what was measured and is no condition of it: what the disk refuses is told by `lostFrom`, and never thrown.
+ */
+export function rawRecorder(folder: string, aliases: readonly PathAlias[]): DiskRecorder {
+  const path = join(folder, rawFile)
+  const keys = new Set<string>()
+  let why = 'It was deleted while the run was under way.'
+  // Rungs are built side by side; their rows are written one after the other.
+  let last: Promise<void> = Promise.resolve()
   return {
     async record(call: RawCall, stdout: string, stderr: string) {
-      const base = rawPath(rawDir, call.key)
-      await mkdir(dirname(base), { recursive: true })
-      const kept = { ...call, argv: call.argv.map((word) => aliasPaths(word, aliases)) }
-      await writeFile(`${base}.json`, `${JSON.stringify(kept, null, 2)}\n`)
-      await writeStream(`${base}.stdout.txt`, aliasPaths(stdout, aliases))
-      await writeStream(`${base}.stderr.txt`, aliasPaths(stderr, aliases))
+      checkKey(call.key)
+      keys.add(call.key)
+      const row = {
+        ...call,
+        argv: call.argv.map((word) => aliasPaths(word, aliases)),
+        stdout: await packed(aliasPaths(stdout, aliases)),
+        stderr: await packed(aliasPaths(stderr, aliases)),
+      }
+      last = last
+        .then(() => append(path, `${JSON.stringify(row)}\n`))
+        .catch((error: unknown) => {
+          why = whyLost(error)
+        })
+      await last
+    },
+    async lostFrom(kept) {
+      const there = await openRaw(kept).then(
+        (raw) => new Set(raw.keys),
+        () => new Set<string>(),
+      )
+      const lost = [...keys].filter((key) => !there.has(key))
+      return lost.length > 0 ? { keys: lost, why } : null
     },
   }
 }
@@ -87,29 +134,87 @@ export interface RawOutput {
   stderr: string
 }
 
-/** The kept output of a call, or null when the session has none under that key. */
-export async function readRaw(rawDir: string, key: string): Promise<RawOutput | null> {
-  const base = rawPath(rawDir, key)
-  const json = await readFile(`${base}.json`, 'utf8').catch(() => null)
-  if (json === null) return null
-  const parsed = RawCallFile.safeParse(parseJson(json))
-  if (!parsed.success)
-    throw inputError(`${base}.json is damaged: ${z.prettifyError(parsed.error)}`, damagedRemedy)
-  const { reused, ...call } = parsed.data
-  const [stdout, stderr] = await Promise.all(
-    ['stdout', 'stderr'].map((stream) => readStream(`${base}.${stream}.txt`)),
+/** A session's raw output by key; read once, and no more of it than is asked for is unpacked. */
+export interface RawOutputs {
+  readonly keys: readonly string[]
+  /** The kept output of a call, or null when the session has none under that key. */
+  get(key: string): Promise<RawOutput | null>
+}
+
+const damaged = (what: string, why: string) =>
+  inputError(
+    `${what} is damaged: ${why}`,
+    'Nothing was changed. Use another recording, or fetch this one again.',
   )
-  return {
-    call: { ...call, ...(reused === undefined ? {} : { reused }) },
-    stdout: stdout ?? '',
-    stderr: stderr ?? '',
+
+/** What cannot be unpacked, or unfolds to more than a tool may print, is refused. */
+async function textOf(stream: Stream, what: string): Promise<string> {
+  if (typeof stream === 'string') return stream
+  try {
+    const bytes = Buffer.from(stream.gzip, 'base64')
+    return (await unzip(bytes, { maxOutputLength: outputLimitBytes })).toString('utf8')
+  } catch {
+    throw damaged(what, 'it cannot be unpacked.')
   }
 }
 
-function parseJson(text: string): unknown {
+function parseRow(text: string, what: string): z.infer<typeof RawRow> {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
-    return undefined
+    throw damaged(what, 'it is not JSON.')
   }
+  const row = RawRow.safeParse(value)
+  if (!row.success) throw damaged(what, z.prettifyError(row.error))
+  return row.data
+}
+
+/** The rows of a session folder, each with its place for a sentence; none where nothing was kept. */
+async function rowsIn(folder: string): Promise<RowText[]> {
+  const path = join(folder, rawFile)
+  try {
+    const lines = (await readPlainFile(path)).split('\n')
+    return lines
+      .map((text, index) => ({ text, place: `${path}:${index + 1}` }))
+      .filter(({ text }) => text !== '')
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw diskError(error, path, 'read')
+    return rowsOfFolder(folder)
+  }
+}
+
+/** A session folder's raw output; one that has none answers null to every key. */
+export async function openRaw(folder: string): Promise<RawOutputs> {
+  // Of two rows with one key the later one holds.
+  const rows = new Map(
+    (await rowsIn(folder)).map(({ text, place }) => {
+      const row = parseRow(text, place)
+      return [row.key, { row, place }] as const
+    }),
+  )
+  return {
+    keys: [...rows.keys()],
+    async get(key) {
+      checkKey(key)
+      const found = rows.get(key)
+      if (!found) return null
+      const { stdout, stderr, reused, ...call } = found.row
+      return {
+        call: { ...call, ...(reused === undefined ? {} : { reused }) },
+        stdout: await textOf(stdout, `stdout of ${key} in ${found.place}`),
+        stderr: await textOf(stderr, `stderr of ${key} in ${found.place}`),
+      }
+    },
+  }
+}
+
+export const readRaw = async (folder: string, key: string): Promise<RawOutput | null> =>
+  (await openRaw(folder)).get(key)
+
+/** Gives another folder the same raw output; rows of a `raw.jsonl` stay what they are. */
+export async function copyRaw(folder: string, target: string): Promise<void> {
+  const rows = await rowsIn(folder)
+  if (rows.length > 0)
+    await writeFile(join(target, rawFile), rows.map(({ text }) => `${text}\n`).join(''))
 }

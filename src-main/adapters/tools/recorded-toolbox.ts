@@ -1,15 +1,16 @@
 /** The toolbox of a recording: answers each call with what the real tool said when it was recorded. */
 import type { ProcessResult } from './process'
-import { readRaw } from './raw-files'
+import { openRaw, type RawOutputs } from './raw-files'
 import type { Toolbox } from './toolbox'
 
-export function recordedToolbox(rawDir: string): Toolbox {
+export function recordedToolbox(folder: string): Toolbox {
+  let outputs: Promise<RawOutputs> | undefined
   return {
     kind: 'recorded',
     locate: (tool) => Promise.resolve(tool),
     async exec(call): Promise<ProcessResult> {
       if (call.signal?.aborted) return { ...absent, outcome: 'cancelled', stderr: '' }
-      const raw = await readRaw(rawDir, call.key)
+      const raw = await (await (outputs ??= openRaw(folder))).get(call.key)
       if (!raw) return { ...absent, stderr: `The recording holds no output of ${call.key}.` }
       for (const line of raw.stdout.split('\n')) if (line !== '') call.onStdoutLine?.(line)
       return {

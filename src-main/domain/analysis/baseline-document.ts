@@ -8,7 +8,8 @@ import {
   type RungCheck,
 } from './baseline-check'
 import { exitCodes } from '../errors'
-import { inEnglish, type AnyMessage } from '../messages/message'
+import type { AnyMessage } from '../messages/message'
+import { inEnglish } from '../text/wording'
 import { Problem } from '../task/problem'
 import { RungStatus, type Session } from '../session/session'
 

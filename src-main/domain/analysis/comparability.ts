@@ -1,5 +1,6 @@
 /** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
-import { inEnglish, message, type AnyMessage, type Statement } from '../messages/message'
+import { message, type AnyMessage, type Statement } from '../messages/message'
+import { inEnglish } from '../text/wording'
 import { named, problemLabel } from '../task/problem'
 import { flagTitle, resultOf, type Task } from '../task/task'
 import { rungOf, type RungResult, type Session } from '../session/session'

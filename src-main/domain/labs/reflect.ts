@@ -6,7 +6,7 @@ import type { Lab, LabPrediction, LabQuestion } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { answerOf } from './question'
-import { english, inEnglish, message, paragraph, plain, type AnyMessage } from '../messages/message'
+import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { threadsOf } from '../analysis/derived-metrics'
 import { flops, isTensor } from '../task/problem'
 import { resultOf } from '../task/task'
@@ -227,9 +227,9 @@ function predictionWords(
   direction: Direction,
   pair: Pair,
   met: boolean | null,
-): string {
+): Statement {
   const measured = moved(prediction.metric, pair)
-  if (!given || met === null) return inEnglish(measured)
+  if (!given || met === null) return measured
   const guess = directionWords(given.direction)
   const tolerance = Math.round(prediction.tolerance * 100)
   const said =
@@ -241,7 +241,7 @@ function predictionWords(
     : given.direction === direction
       ? message('reflect.directionRight', { tolerance })
       : message('reflect.wrong', { direction: directionWords(direction), tolerance })
-  return plain(paragraph([said, measured, verdict]))
+  return together(said, measured, verdict)
 }
 
 function factorMet(prediction: LabPrediction, given: number | null, pair: Pair): boolean {
@@ -277,7 +277,7 @@ function judgePrediction(
       direction: null,
       status: 'unavailable',
       sentence:
-        evidence.reason ?? base.after.reason ?? base.before.reason ?? english('checks.notMeasured'),
+        evidence.reason ?? base.after.reason ?? base.before.reason ?? message('checks.notMeasured'),
       explanation: [],
     }
   const direction = directionOf(pair.before, pair.after, prediction.tolerance)
@@ -290,7 +290,7 @@ function judgePrediction(
     direction,
     status: met === null ? 'not-given' : met ? 'met' : 'missed',
     sentence: predictionWords(prediction, given, direction, pair, met),
-    explanation: explain(session, prediction.metric, before, after).map(inEnglish),
+    explanation: explain(session, prediction.metric, before, after),
   }
 }
 
@@ -322,11 +322,11 @@ function judgeQuestion(
     return {
       ...base,
       status: 'unavailable',
-      sentence: `${english('reflect.depends')} ${evidence.reason ?? ''}`.trim(),
+      sentence: together(message('reflect.depends'), evidence.reason),
     }
   const gpu = session?.device?.name
   if (given === null)
-    return { ...base, answer: null, status: 'not-given', sentence: english('reflect.noAnswer') }
+    return { ...base, answer: null, status: 'not-given', sentence: message('reflect.noAnswer') }
   const right = Math.abs(given - answer) <= question.tolerance * Math.abs(answer)
   const values = { given: words(given), answer: words(answer) }
   return {
@@ -334,8 +334,8 @@ function judgeQuestion(
     status: right ? 'right' : 'wrong',
     sentence:
       gpu === undefined
-        ? english(right ? 'reflect.answerRight' : 'reflect.answerWrong', values)
-        : english(right ? 'reflect.answerRightOn' : 'reflect.answerWrongOn', { ...values, gpu }),
+        ? message(right ? 'reflect.answerRight' : 'reflect.answerWrong', values)
+        : message(right ? 'reflect.answerRightOn' : 'reflect.answerWrongOn', { ...values, gpu }),
   }
 }
 

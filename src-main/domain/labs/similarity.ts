@@ -13,19 +13,47 @@ const keywords = new Set(
   __syncwarp blockDim blockIdx gridDim threadIdx float2 float4 dim3`.split(/\s+/),
 )
 
+/**
+ * Sticky, and no alternative gives up after having read far: what has no end (a comment, a text) ends
+ * with the file or its line, so that hostile text costs no more than other text.
+ */
 const tokenPattern =
-  /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|^[ \t]*#[ \t]*include[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*|[<>]{3}|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/gm
+  /\s+|\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?)|'(?:[^'\\\n]|\\[^\n])*(?:'|\\?)|[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/y
+
+const includeLine = /#[ \t]*include[^\n]*/y
 
 /** Names as `v`, numbers as `0`, texts as `""`. */
 export function normalizedTokens(source: string): string[] {
-  return [...source.matchAll(tokenPattern)].flatMap(([text]) => {
-    if (text.startsWith('//') || text.startsWith('/*') || /^[ \t]*#[ \t]*include/.test(text))
-      return []
-    if (/^["']/.test(text)) return ['""']
-    if (/^\d/.test(text)) return ['0']
-    if (/^[A-Za-z_]/.test(text)) return [keywords.has(text) ? text : 'v']
-    return [text]
-  })
+  const tokens: string[] = []
+  let lineStart = true
+  for (let at = 0; at < source.length;) {
+    if (lineStart && source[at] === '#') {
+      includeLine.lastIndex = at
+      if (includeLine.test(source)) {
+        at = includeLine.lastIndex
+        continue
+      }
+    }
+    tokenPattern.lastIndex = at
+    const text = tokenPattern.exec(source)?.[0] ?? source[at]!
+    at += text.length
+    if (/^\s/.test(text)) {
+      lineStart ||= text.includes('\n')
+      continue
+    }
+    if (text === '/*') {
+      const end = source.indexOf('*/', at)
+      at = end < 0 ? source.length : end + 2
+      continue
+    }
+    if (text.startsWith('//')) continue
+    lineStart = false
+    if (/^["']/.test(text)) tokens.push('""')
+    else if (/^\d/.test(text)) tokens.push('0')
+    else if (/^[A-Za-z_]/.test(text)) tokens.push(keywords.has(text) ? text : 'v')
+    else tokens.push(text)
+  }
+  return tokens
 }
 
 /** Tokens in a row that are compared as one; shorter runs are shared by chance. */
@@ -67,6 +95,12 @@ export interface Likeness {
 /** Fewer own fingerprints than this say nothing: a line changed in the starter has as many. */
 const fewest = 8
 
+function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): number {
+  let shared = 0
+  for (const print of small) if (large.has(print)) shared += 1
+  return shared
+}
+
 /** Every pair from `threshold` on, the most alike first. What `given` holds counts for nobody. */
 export function findLikenesses(
   sources: ReadonlyMap<string, string>,
@@ -83,7 +117,7 @@ export function findLikenesses(
       own.slice(index + 1).flatMap((b): Likeness[] => {
         const [small, large] = a.prints.size <= b.prints.size ? [a, b] : [b, a]
         if (small.prints.size < fewest) return []
-        const shared = [...small.prints].filter((print) => large.prints.has(print)).length
+        const shared = countShared(small.prints, large.prints)
         const share = shared / small.prints.size
         return share >= threshold ? [{ a: a.name, b: b.name, share }] : []
       }),

@@ -23,9 +23,13 @@ export const units = [
 ] as const
 export type Unit = (typeof units)[number]
 
+/** Fewer digits than this stand behind a point; what is smaller reads as a power of ten. */
+const mostPlaces = 20
+
 const significant = (value: number, digits: number): string => {
   if (value === 0) return '0'
   const magnitude = Math.floor(Math.log10(Math.abs(value)))
+  if (digits - 1 - magnitude > mostPlaces) return value.toExponential(digits - 1)
   return value.toFixed(Math.max(0, digits - 1 - magnitude))
 }
 

@@ -8,7 +8,7 @@ import { DeepProfile } from '../session/deep'
 import { Session } from '../session/session'
 import { upgraded } from '../session/upgrade'
 
-export const frozenReportVersion = 1
+export const frozenReportVersion = 2
 
 /** Parts of a report that can be left out; the summary and where figures come from always stay. */
 export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const

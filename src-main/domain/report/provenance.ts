@@ -1,6 +1,7 @@
 /** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
 import type { templates } from '../messages/english'
-import { inEnglish, message, type Statement } from '../messages/message'
+import { message, type Statement } from '../messages/message'
+import { inEnglish } from '../text/wording'
 import { named, optionsWord, problemLabel, type Problem, type Sizes } from '../task/problem'
 import { sizeNames, type Task } from '../task/task'
 import type { Session } from '../session/session'

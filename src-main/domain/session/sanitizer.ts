@@ -1,5 +1,6 @@
 /** What compute-sanitizer says of a rung: each finding at its place in the source, equal ones as one. */
 import { z } from 'zod'
+import { Statement } from '../messages/message'
 import { Problem } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 
@@ -50,7 +51,7 @@ export const SanitizerCheck = z.object({
   tool: SanitizerTool,
   /** `failed`: the tool came to no verdict, which is not the same as finding nothing. */
   status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
-  reason: z.string().optional(),
+  reason: Statement.optional(),
   /** What the tool's own summary counts: errors and warnings, or hazards; null where it printed none. */
   total: z.number().int().nullable(),
   /** Of these, how many it left out of its report. */

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
 import { Device } from '../gpu/device'
 import { Ladder } from '../ladder/ladder'
+import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
 import { Problem } from '../task/problem'
@@ -140,7 +141,7 @@ export const VerifiedAt = z.object({
   /** null where it came to none. */
   verify: Verify.nullable(),
   /** Why it did not pass. */
-  reason: z.string().optional(),
+  reason: Statement.optional(),
 })
 export type VerifiedAt = z.infer<typeof VerifiedAt>
 
@@ -167,7 +168,7 @@ export const RungResult = z.object({
   /** SHA-256 of the source, hex. */
   sourceHash: z.string(),
   status: RungStatus,
-  reason: z.string().optional(),
+  reason: Statement.optional(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
   verify: Verify.nullable(),
@@ -221,7 +222,7 @@ export const Session = z.object({
   /** Wall time of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
   /** What a reader must know beside the figures: no counter permission, a source that changed since. */
-  warnings: z.array(z.string()),
+  warnings: z.array(Statement),
   rungs: z.array(RungResult),
 })
 export type Session = z.infer<typeof Session>

@@ -60,6 +60,8 @@ export interface RunOptions extends ProblemOptions {
   out?: string
   timeout?: string
   flushL2?: boolean
+  /** `--no-wait` makes it false. */
+  wait: boolean
   json?: boolean
 }
 

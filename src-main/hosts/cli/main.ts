@@ -1,13 +1,12 @@
 /** The command line: what each command is called, takes and ends with. */
 import { Command, CommanderError } from 'commander'
+import { inEnglish } from '../../domain/text/wording'
 import { assets } from '../../adapters/kernels/assets'
-import { readKernelLibrary, readTasks } from '../../adapters/kernels/kernel-library'
+import { readTasks } from '../../adapters/kernels/kernel-library'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { diskBuildCache } from '../../adapters/disk/build-cache'
 import { cacheDir, sessionsDir } from '../../adapters/disk/paths'
 import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
-import { problemAt } from '../../domain/task/choose'
-import { sizesLabel } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
@@ -19,7 +18,8 @@ import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
-import { note, printError, printJson, printText, table } from './output'
+import { laddersCommand } from './commands/ladders-command'
+import { checkOutput, note, outliveReaders, printError, printJson, printText } from './output'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { runCommand } from './commands/run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
@@ -39,60 +39,13 @@ async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
     cache: diskBuildCache(cacheDir()),
     kernelsDir,
   })
-  if (json) printJson({ schema: 1, ...report })
+  if (json) printJson({ schema: 2, ...report })
   else
     for (const { status, label, detail, remedy } of report.checks) {
-      printText(`${doctorSigns[status]} ${label}: ${detail}`)
-      if (remedy) printText(`    ${remedy}`)
+      printText(`${doctorSigns[status]} ${label}: ${inEnglish(detail)}`)
+      if (remedy) printText(`    ${inEnglish(remedy)}`)
     }
   return report.canProfile ? 0 : exitCodes.missing
-}
-
-async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
-  const library = await readKernelLibrary((await assets()).kernelsDir)
-  const ladders = library.ladders.map(({ schema: _schema, rungs, ...file }) => {
-    const task = library.tasks.get(file.task)!
-    const { scalars, options } = problemAt(task, {}, { ...file, sizes: file.sizes[0] })
-    const ladder = { ...file, scalars, options }
-    return {
-      ...ladder,
-      rungs: rungs.map((entry) => {
-        const source = library.rungs.get(entry.id)
-        return {
-          id: entry.as ?? entry.id,
-          title: entry.title ?? source?.header.title ?? null,
-          idea: source?.header.idea ?? null,
-          expect: source?.header.expect ?? [],
-          note: entry.note ?? null,
-          file: source?.file ?? null,
-          params: source?.header.params ?? [],
-          values: entry.params ?? {},
-          options: { ...ladder.options, ...entry.options },
-          takes: source?.header.options ?? {},
-          flags: source?.header.flags ?? [],
-          requires: source?.header.requires ?? null,
-        }
-      }),
-    }
-  })
-  const problems = [...library.faults.values()]
-  if (json) printJson({ schema: 2, tasks: [...library.tasks.values()], ladders, problems })
-  else
-    for (const ladder of ladders) {
-      printText(`${ladder.id}: ${ladder.title}`)
-      printText(`  ${ladder.summary}`)
-      printText(
-        `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
-      )
-      printText(
-        table(ladder.rungs, [
-          { header: '', align: 'left', cell: ({ id }) => `  ${id}` },
-          { header: '', align: 'left', cell: ({ title }) => title ?? '(its file cannot be used)' },
-        ]),
-      )
-    }
-  for (const problem of problems) note(`error: ${problem}`)
-  return problems.length > 0 ? exitCodes.input : 0
 }
 
 /** Adds what a problem is asked for with; returns the options of the tasks' names. */
@@ -152,6 +105,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     )
     .option('--flush-l2', 'empty the L2 cache before each timed launch')
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'every size of the ladder’s task')
@@ -232,6 +186,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option(json, jsonText)
   const ofSanitize = addProblemOptions(
     sanitize,
@@ -267,6 +222,7 @@ async function main(): Promise<number> {
       },
       await namingTasks(),
     ).parseAsync()
+    await checkOutput()
     return code
   } catch (error) {
     // Commander has printed its sentence already; help and --version are no errors.
@@ -282,10 +238,5 @@ async function main(): Promise<number> {
   }
 }
 
-// A reader that went away (`| head`) is no error, and changes no verdict.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit()
-  throw error
-})
-
+outliveReaders()
 process.exitCode = await main()

@@ -1,9 +1,46 @@
 /** How the terminal speaks: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
-import type { ErrorShape } from '../../domain/errors'
+import { inEnglish, withText } from '../../domain/text/wording'
+import { errorCode } from '../../adapters/disk/disk'
+import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 
+/** The reader went away: `| head` has seen enough, or the terminal was closed. */
+const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
+
+let refused: Error | null = null
+
+/**
+ * Work goes on when nobody reads what is printed of it: a run is saved all the same, and ends with its
+ * own exit code. Of a stdout that cannot take the text (a full disk) `checkOutput` tells.
+ */
+export function outliveReaders(): void {
+  // Nobody is left to be told of a stderr that fails.
+  process.stderr.on('error', () => undefined)
+  process.stdout.on('error', (error) => {
+    if (!readerGone.includes(errorCode(error) ?? '')) refused ??= error
+  })
+}
+
+/** Throws where stdout has refused what was printed. */
+export async function checkOutput(): Promise<void> {
+  await new Promise<void>((flushed) => {
+    process.stdout.write('', () => {
+      flushed()
+    })
+  })
+  if (refused)
+    throw new KernelLadderError(
+      'failed',
+      errorCode(refused) === 'ENOSPC' || errorCode(refused) === 'EDQUOT'
+        ? 'Could not write to stdout: the disk is full.'
+        : `Could not write to stdout: ${refused.message}.`,
+      'Free some space, or send the output elsewhere.',
+    )
+}
+
+/** A statement has its English beside it, for scripts. */
 export const printJson = (value: unknown): void => {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  process.stdout.write(`${JSON.stringify(withText(value), null, 2)}\n`)
 }
 
 /** Text from files and tools may hold control sequences; a terminal must not act on them. */
@@ -22,8 +59,8 @@ export const note = (text: string): void => {
 }
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
-  note(`${kind === 'internal' ? 'internal error' : 'error'}: ${message}`)
-  if (remedy) note(`  ${remedy}`)
+  note(`${kind === 'internal' ? 'internal error' : 'error'}: ${inEnglish(message)}`)
+  if (remedy) note(`  ${inEnglish(remedy)}`)
 }
 
 export interface Column<T> {

@@ -19,6 +19,8 @@ export interface NvidiaSmiGpu {
   powerW: number | null
   persistence: boolean | null
   mig: boolean | null
+  /** Processes that compute on it, as far as the driver lists them: not those of another container. */
+  computing: number
 }
 
 export interface NvidiaSmi {
@@ -43,7 +45,7 @@ const parser = new XMLParser({
   attributeNamePrefix: '@',
   parseTagValue: false,
   processEntities: false,
-  isArray: (tag) => tag === 'gpu',
+  isArray: (tag) => tag === 'gpu' || tag === 'process_info',
 })
 
 /** The text at a path of tags below a node, or null. */
@@ -65,6 +67,19 @@ function quantity(text: string | null, unit: string): number | null {
 const enabled = (text: string | null): boolean | null =>
   text === 'Enabled' ? true : text === 'Disabled' ? false : null
 
+/** `C`, `C+G`, `M+C`: it has a CUDA context. The server of MPS has one for its clients, and computes nothing. */
+function computingProcesses(gpu: Node): number {
+  const { processes } = gpu
+  if (typeof processes !== 'object' || Array.isArray(processes)) return 0
+  const { process_info: infos } = processes
+  if (!Array.isArray(infos)) return 0
+  return infos.filter(
+    (info) =>
+      textAt(info, 'type')?.split('+').includes('C') &&
+      !textAt(info, 'process_name')?.endsWith('nvidia-cuda-mps-server'),
+  ).length
+}
+
 function parseGpu(gpu: Node): NvidiaSmiGpu {
   const mebibytes = quantity(textAt(gpu, 'fb_memory_usage', 'total'), 'MiB')
   const busId = textAt(gpu, 'pci', 'pci_bus_id') ?? textAt(gpu, '@id')
@@ -84,6 +99,7 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
       quantity(textAt(gpu, 'power_readings', 'power_draw'), 'W'),
     persistence: enabled(textAt(gpu, 'persistence_mode')),
     mig: enabled(textAt(gpu, 'mig_mode', 'current_mig')),
+    computing: computingProcesses(gpu),
   }
 }
 

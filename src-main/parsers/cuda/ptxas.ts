@@ -1,7 +1,8 @@
 /**
  * What nvcc prints, stdout and stderr in any order: ptxas's resources a kernel (`-Xptxas -v`) and the
  * messages of its front end, host compiler, ptxas and linker, each at its place in the source. Sizes
- * are bytes. Text that fits no known form is left out, so nothing is thrown.
+ * are bytes. Text that fits no known form is left out, so nothing is thrown; a run of digits is looked at
+ * from its start alone, and one longer than a number can be is none.
  */
 import type { Build, Diagnostic } from '../../domain/session/session'
 
@@ -45,18 +46,18 @@ function parseKernels(lines: readonly string[]): PtxasKernel[] {
     // A device function that was not inlined has properties of its own, between those of an entry.
     properties = /^ptxas info\s*: Function properties for (\S+)/.exec(line)?.[1] ?? properties
     if (entry && properties === entry.name && /bytes stack frame/.test(line)) frame = line
-    const used = /^ptxas info\s*: Used (\d+) registers(.*)$/.exec(line)
+    const used = /^ptxas info\s*: Used (\d{1,9}) registers(.*)$/.exec(line)
     if (!used || !entry) continue
     const rest = used[2]!
     kernels.push({
       ...entry,
       registers: Number(used[1]),
-      staticSharedBytes: amount(rest, /(\d+)(?:\+\d+)? bytes smem/),
-      constantBytes: total(rest, /(\d+) bytes cmem\[\d+\]/g),
-      spillStoreBytes: amount(frame, /(\d+) bytes spill stores/),
-      spillLoadBytes: amount(frame, /(\d+) bytes spill loads/),
-      stackBytes: amount(frame, /(\d+) bytes stack frame/),
-      barriers: amount(rest, /used (\d+) barriers/),
+      staticSharedBytes: amount(rest, /(?<!\d)(\d{1,15})(?:\+\d{1,15})? bytes smem/),
+      constantBytes: total(rest, /(?<!\d)(\d{1,15}) bytes cmem\[\d{1,15}\]/g),
+      spillStoreBytes: amount(frame, /(?<!\d)(\d{1,15}) bytes spill stores/),
+      spillLoadBytes: amount(frame, /(?<!\d)(\d{1,15}) bytes spill loads/),
+      stackBytes: amount(frame, /(?<!\d)(\d{1,15}) bytes stack frame/),
+      barriers: amount(rest, /used (\d{1,9}) barriers/),
     })
     entry = null
   }
@@ -94,7 +95,7 @@ const nowhere = { file: null, line: null }
 const readers: readonly Reader[] = [
   // x.cu(12): error: …    x.cu(12): warning #177-D: …    x.cu(12): error C2065: …
   reader(
-    /^(.+?)\((\d+)\): ((?:catastrophic |internal )?error|warning|note|remark)(?: (?:#[\w-]+|C\d+))?: (.*)$/,
+    /^(.+?)\((\d{1,9})\): ((?:catastrophic |internal )?error|warning|note|remark)(?: (?:#[\w-]+|C\d+))?: (.*)$/,
     ([file, line, severity, message]) => ({
       severity: severity!,
       file: file!,
@@ -104,7 +105,7 @@ const readers: readonly Reader[] = [
   ),
   // x.cu:12:5: error: …
   reader(
-    /^(.+?):(\d+):(?:\d+:)? ((?:fatal )?error|warning|note): (.*)$/,
+    /^(.+?):(\d{1,9}):(?:\d{1,9}:)? ((?:fatal )?error|warning|note): (.*)$/,
     ([file, line, severity, message]) => ({
       severity: severity!,
       file: file!,
@@ -114,7 +115,7 @@ const readers: readonly Reader[] = [
   ),
   // The place is in the PTX that nvcc generated, which nobody wrote or keeps.
   reader(
-    /^ptxas \S+, line (\d+); (error|fatal|warning)\s*: (.*)$/,
+    /^ptxas \S+, line (\d{1,9}); (error|fatal|warning)\s*: (.*)$/,
     ([line, severity, message]) => ({
       severity: severity!,
       ...nowhere,

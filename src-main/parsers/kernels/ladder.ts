@@ -2,6 +2,7 @@
  * A ladder file, cuda-kernels/<task>/ladders/<id>.json, read strictly: a misspelt key is a fault and not
  * ignored. Whatever is wrong becomes one sentence with the file and the place in the document.
  */
+import { inEnglish } from '../../domain/text/wording'
 import { z } from 'zod'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { LadderEntry, LadderFile, Published } from '../../domain/ladder/ladder'
@@ -38,7 +39,7 @@ function checkAgainst(task: Task, ladder: LadderFile, file: string): void {
       problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...options, ...sizes } }, {})
     } catch (error) {
       const { message } = toErrorShape(error)
-      throw inputError(`${file} is not a ladder: ${where}: ${message}`)
+      throw inputError(`${file} is not a ladder: ${where}: ${inEnglish(message)}`)
     }
   }
   for (const [index, sizes] of ladder.sizes.entries()) check(`sizes[${index}]`, sizes, {})

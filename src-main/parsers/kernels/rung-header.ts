@@ -45,8 +45,8 @@ export const parameterFlags = (params: Parameters): string[] =>
     .map((name) => `-D${name}=${params[name]}`)
 
 function readEntries(text: string, known: readonly string[], fail: Fail): Entry[] {
-  const entries: Entry[] = []
-  let open: Entry | null = null
+  const entries: (Omit<Entry, 'value'> & { parts: string[] })[] = []
+  let open: (typeof entries)[number] | null = null
   let begun = false
   for (const [index, line] of text
     .replace(/^\uFEFF/, '')
@@ -56,17 +56,23 @@ function readEntries(text: string, known: readonly string[], fail: Fail): Entry[
     begun = true
     if (!line.startsWith('//')) break
     const at = { line: index + 1 }
-    const [, word, value = ''] = /^\/\/\s*@(\S*)\s*(.*?)\s*$/.exec(line) ?? []
-    const more = /^\/\/(?: {2,}|\t\s*)(\S.*?)\s*$/.exec(line)?.[1]
+    const [, word, value = ''] = /^\/\/\s*@(\S*)(.*)$/s.exec(line) ?? []
+    const more = /^\/\/(?: {2,}|\t\s*)(\S.*)$/s.exec(line)?.[1]
     if (word !== undefined) {
       if (!known.includes(word))
         throw fail(at, `the header has no key @${word}.`, `Its keys are: ${list(known)}.`)
-      open = { key: word, value, ...at }
+      open = { key: word, parts: [value], ...at }
       entries.push(open)
     } else if (more === undefined) open = null
-    else if (open) open.value = `${open.value} ${more}`.trim()
+    else if (open) open.parts.push(more)
   }
-  return entries
+  return entries.map(({ parts, ...entry }) => ({
+    ...entry,
+    value: parts
+      .map((part) => part.trim())
+      .join(' ')
+      .trim(),
+  }))
 }
 
 const list = (names: readonly string[]): string => names.map((name) => `@${name}`).join(', ')
@@ -171,12 +177,11 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
   for (const key of required) entryOf(key)
   for (const option of Object.keys(task.options)) entryOf(option)
 
-  const params: RungParameter[] = []
+  const params = new Map<string, RungParameter>()
   for (const entry of entries.filter(({ key }) => key === 'param')) {
     const parameter = readParameter(entry, fail)
-    if (params.some(({ name }) => name === parameter.name))
-      throw fail(entry, `@param ${parameter.name} stands here again.`)
-    params.push(parameter)
+    if (params.has(parameter.name)) throw fail(entry, `@param ${parameter.name} stands here again.`)
+    params.set(parameter.name, parameter)
   }
   const after = single.get('after')
   const expect = single.get('expect')
@@ -190,7 +195,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     expect: expect
       ? expect.value.split(',').map((part) => readExpectation(part.trim(), expect, fail))
       : [],
-    params,
+    params: [...params.values()],
     options: Object.fromEntries(
       Object.entries(task.options).map(([option, { choices }]) => [
         option,

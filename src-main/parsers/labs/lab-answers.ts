@@ -23,12 +23,31 @@ const AnswersFile = z.strictObject({
   questions: z.record(z.string(), z.number().nullable()).nullish(),
 })
 
+/** Columns of indentation, and signs in all that open a level: far more than answers have. */
+const most = { indentation: 32, openers: 64 }
+
+/**
+ * A parser of YAML takes time that grows with a power of the depth: a kilobyte of `? ` costs it half a
+ * minute. Answers are two levels deep, so what nests is refused before it is parsed.
+ */
+function refuseDepth(text: string, file: string): void {
+  let openers = 0
+  for (const [at, line] of text.split('\n').entries()) {
+    if (/^\s*#/.test(line)) continue
+    openers += line.match(/[[{]|[-?](?=\s|$)/g)?.length ?? 0
+    const indentation = line.length - line.trimStart().length
+    if (indentation > most.indentation || openers > most.openers)
+      throw inputError(`${file}:${at + 1}: this is nested deeper than answers are.`)
+  }
+}
+
 /** Throws an input error with file and line for the first fault. */
 export function parseAnswers(
   text: string,
   file: string,
   lab: Pick<Lab, 'predictions' | 'questions'>,
 ): LabAnswers {
+  refuseDepth(text, file)
   const counter = new LineCounter()
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false })
   const fail = (path: readonly PropertyKey[], message: string): never => {

@@ -12,6 +12,8 @@ import {
   type ParsedNode,
 } from 'yaml'
 import type { z } from 'zod'
+import { together } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { problemAt } from '../../domain/task/choose'
 import type { Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
@@ -157,7 +159,7 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
       problemAt(task, { at: { ...lab.options, ...scalars, ...sizes } }, {})
     } catch (error) {
       const { message, remedy } = toErrorShape(error)
-      report(path, `${place(path)}: ${[message, remedy].filter(Boolean).join(' ')}`)
+      report(path, `${place(path)}: ${inEnglish(together(message, remedy))}`)
     }
   }
   check(['size'], lab.size)

@@ -1,11 +1,11 @@
 /** An HTML report → the session that it was made of, as it was scrubbed then. */
-import { basename, resolve } from 'node:path'
-import { freeFolder, sweepStaged } from '../../adapters/disk/disk'
+import { basename, join, resolve } from 'node:path'
 import { readFrozenReport, type ReadReport } from '../../adapters/sessions/frozen-file'
 import { draftSession } from '../../adapters/sessions/session-store'
+import { refuseTaken } from '../../adapters/disk/staging'
 import { inputError } from '../../domain/errors'
 import type { FrozenDeep, FrozenSession } from '../../domain/report/frozen-report'
-import type { ImportResult } from './import-report'
+import { saved, type ImportResult } from './import-report'
 
 export interface HtmlImportOptions {
   /** Folder of saved sessions, for an import that is given no folder of its own. */
@@ -47,16 +47,14 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
     const text = sources[id]
     return text !== undefined && isSourcePath(file) ? [{ file, text }] : []
   })
-  await sweepStaged(options.store)
-  const draft = await draftSession(
-    options.out ?? (await freeFolder(options.store, folderName(session.id))),
-  )
+  if (options.out !== undefined) await refuseTaken(options.out)
+  const draft = await draftSession(options.out ?? join(options.store, folderName(session.id)))
   try {
     for (const { file, text } of texts) await draft.addSource(file, text)
     for (const [rung, profile] of Object.entries(deep))
       if (profile.rung === rung) await draft.addDeep(profile)
     await draft.markImported(basename(path))
-    return { session, folder: await draft.commit(session) }
+    return saved(session, await draft.commit(session), options.out)
   } catch (error) {
     await draft.discard()
     throw error

@@ -1,7 +1,7 @@
 /** A file that ncu wrote elsewhere → a session. What the file does not say is null, never a guess. */
 import { cp } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
-import { diskError, freeFolder, sweepStaged } from '../../adapters/disk/disk'
+import { basename, join, resolve } from 'node:path'
+import { diskError } from '../../adapters/disk/disk'
 import {
   profileLaunches,
   readReportFile,
@@ -9,8 +9,10 @@ import {
   type ReportLaunch,
 } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
-import { english } from '../../domain/messages/message'
+import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
+import { message, says, type Statement } from '../../domain/messages/message'
 import { deepSchemaVersion, type DeepProfile } from '../../domain/session/deep'
+import type { ErrorShape } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -29,19 +31,27 @@ export interface ImportOptions extends Arrangement {
 export interface ImportResult {
   session: Session
   folder: string
+  /** `folder` is not the one that was asked for: why. */
+  misplaced: ErrorShape | null
 }
+
+export const saved = (session: Session, folder: string, out: string | undefined): ImportResult => ({
+  session,
+  folder,
+  misplaced: out === undefined ? null : takenMeanwhile(out, folder),
+})
 
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
   // Claimed first: a gigabyte is not read for a folder that cannot be written.
+  if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   try {
     const report = await readReportFile(file)
     const rungs = arrange(groupLaunches(report.launches), options)
     const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
-    if (!claimed) await sweepStaged(options.store)
-    const draft = claimed ?? (await draftSession(await freeFolder(options.store, id)))
+    const draft = claimed ?? (await draftSession(join(options.store, id)))
     try {
       if (report.format === 'ncu-rep')
         await cp(file, draft.reportPath).catch((error: unknown) => {
@@ -52,7 +62,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
         if (advice) await draft.addDeep(advice)
       }
       const session = toSession(report, rungs, { id, name, appVersion: options.appVersion })
-      return { session, folder: await draft.commit(session) }
+      return saved(session, await draft.commit(session), options.out)
     } catch (error) {
       await draft.discard()
       throw error
@@ -129,17 +139,17 @@ function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: N
   }
 }
 
-function warningsOf(report: ReportFile, device: Device | null, name: string): string[] {
+function warningsOf(report: ReportFile, device: Device | null, name: string): Statement[] {
   const { launches, total, notes, format } = report
   const devices = new Set(launches.map(({ device: index }) => index))
   return [
-    english('records.imported', { file: name }),
+    message('records.imported', { file: name }),
     ...(total > launches.length
-      ? [english('records.importedFirst', { file: name, total, count: launches.length })]
+      ? [message('records.importedFirst', { file: name, total, count: launches.length })]
       : []),
-    ...(format === 'details-csv' ? [english('records.detailsPage')] : []),
-    ...(device ? [] : [english('records.gpuUnclear', { file: name })]),
-    ...(devices.size > 1 ? [english('records.severalGpus', { count: devices.size })] : []),
+    ...(format === 'details-csv' ? [message('records.detailsPage')] : []),
+    ...(device ? [] : [message('records.gpuUnclear', { file: name })]),
+    ...(devices.size > 1 ? [message('records.severalGpus', { count: devices.size })] : []),
     ...notes,
   ]
 }
@@ -206,12 +216,22 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
     ? // The file may come from a GPU that has the metric, and ncu was not asked for it.
       {
         ...value,
-        reason: english('records.importedWithout', {
+        reason: message('records.importedWithout', {
           file: name,
-          why: value.reason?.replace(' on this GPU', '') ?? '',
+          why: withoutGpu(value.reason ?? ''),
         }),
       }
     : value
+
+/** What ncu did not report in a file says nothing of the GPU. */
+function withoutGpu(reason: Statement): Statement {
+  if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
+  if (says(reason, 'figures.follows')) {
+    const { metric, why } = reason.values
+    return message('figures.follows', { metric, why: withoutGpu(why as Statement) })
+  }
+  return reason
+}
 
 /**
  * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { diskError, freeFolder, makeFolder } from '../../adapters/disk/disk'
+import { diskError, makeFolder } from '../../adapters/disk/disk'
 import { LabAnswers, noAnswers } from '../../domain/labs/outcome'
 import { labsDataDir } from './trust'
 
@@ -22,9 +22,9 @@ export const progressDir = (key: string): string => join(labsDataDir(), key.repl
 export const attemptsDir = (key: string): string => join(progressDir(key), 'attempts')
 
 /** `20261121-030507-1a2b`: sorts by time. */
-export function newAttemptFolder(key: string): Promise<string> {
+export function newAttemptFolder(key: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  return freeFolder(attemptsDir(key), `${stamp}-${randomBytes(2).toString('hex')}`)
+  return join(attemptsDir(key), `${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
 const fileOf = (key: string): string => join(progressDir(key), 'progress.json')

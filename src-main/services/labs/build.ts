@@ -3,6 +3,7 @@ import { diskBuildCache } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { cacheDir } from '../../adapters/disk/paths'
+import type { Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
@@ -31,7 +32,8 @@ async function openCompiler(lab: LabPlan, signal: AbortSignal): Promise<Compiler
 async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
   try {
     const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
-    return smOf(await queryDevice(compiler.toolbox, runner, null, compiler.signal))
+    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
+    return smOf(device)
   } catch {
     return null
   }
@@ -94,7 +96,7 @@ export async function buildSubmission(lab: LabPlan, signal: AbortSignal): Promis
 export async function tryBuild(
   lab: LabPlan,
   signal: AbortSignal,
-): Promise<LabBuild | { missing: string }> {
+): Promise<LabBuild | { missing: Statement }> {
   try {
     return await buildSubmission(lab, signal)
   } catch (error) {

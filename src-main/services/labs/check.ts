@@ -3,9 +3,11 @@
  * the services that every run goes through, then judged. What this machine cannot do is said, and
  * never counts as passed.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Assets } from '../../adapters/kernels/assets'
 import { sha256 } from '../../adapters/disk/build-cache'
-import { stageFolder } from '../../adapters/disk/disk'
+import { sessionsDir } from '../../adapters/disk/paths'
+import { stageFolder } from '../../adapters/disk/staging'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readAttemptEvidence,
@@ -16,19 +18,20 @@ import {
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
 import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
 import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
 import { rungOf, type Session, type Target } from '../../domain/session/session'
 import { runPlan } from '../start-run'
-import { remedies, smOf } from '../run/device'
+import { smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
-import { asRecording, replay } from '../sessions/recordings'
+import { asRecording } from '../sessions/recording-list'
+import { replay } from '../sessions/recordings'
 import type { RunSettings } from '../run/run-ladder'
 
 export interface LabCheckRequest {
@@ -55,10 +58,10 @@ interface Gathered {
   evidence: LabEvidence
   build: BuildReport
   target: Target
-  remedy: string | null
+  remedy: Statement | null
 }
 
-const notBuilt = (reason: string): BuildReport => ({
+const notBuilt = (reason: Statement): BuildReport => ({
   ok: false,
   architecture: null,
   reason,
@@ -84,7 +87,7 @@ async function gatherBuild(
       build: notBuilt(built.missing),
       evidence: {
         session: null,
-        reason: reason === built.missing ? reason : `${reason} ${built.missing}`,
+        reason: isDeepStrictEqual(reason, built.missing) ? reason : together(reason, built.missing),
         build: null,
         sanitized: {},
       },
@@ -119,7 +122,7 @@ function gatherSession(
   const own = rungOf(session, submissionId)
   const ok = own?.build != null
   const sm = session.device ? smOf(session.device) : null
-  const failure = ok ? null : (own?.reason ?? english('checks.notBuilt'))
+  const failure = ok ? null : (own?.reason ?? message('checks.notBuilt'))
   return {
     target: session.target,
     remedy: missing?.remedy ?? null,
@@ -148,9 +151,9 @@ async function gatherLocal(
 ): Promise<Gathered> {
   const { signal } = options
   try {
-    const { session, missing } = await runPlan(lab.library, lab.plan, {
+    const { session, missing, unsaved } = await runPlan(lab.library, lab.plan, {
       assets: options.assets,
-      store: folder,
+      store: sessionsDir(),
       out: sessionFolder(folder),
       appVersion: options.appVersion,
       ...(options.settings ? { settings: options.settings } : {}),
@@ -158,8 +161,9 @@ async function gatherLocal(
       signal,
     })
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
+    if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
     const own = rungOf(session, submissionId)
-    const hung = own?.status === 'failed' && own.reason?.startsWith('Hung')
+    const hung = own?.status === 'failed' && says(own.reason, 'records.hung')
     const sanitized =
       own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.library, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
@@ -176,7 +180,7 @@ async function gatherLocal(
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
     // A ladder's other ways without a GPU are none for a lab.
-    const remedy = why.remedy === remedies.gpu ? english('checks.useGpu') : why.remedy
+    const remedy = says(why.remedy, 'doctor.useGpu') ? message('checks.useGpu') : why.remedy
     return gatherBuild(
       lab,
       { message: why.message, ...(remedy ? { remedy } : {}) },
@@ -193,20 +197,20 @@ async function gatherRecorded(
 ): Promise<Gathered> {
   const hash = sourceHash(source)
   const which = codeOf(lab, hash)
-  const none = (message: string): Promise<Gathered> =>
-    gatherBuild(plan, { message }, { kind: 'recorded', name: 'none' }, options.signal)
-  if (which === 'own') return none(english('checks.notTheirs'))
+  const none = (why: Statement): Promise<Gathered> =>
+    gatherBuild(plan, { message: why }, { kind: 'recorded', name: 'none' }, options.signal)
+  if (which === 'own') return none(message('checks.notTheirs'))
   const recorded = await recordedAttempt(options.assets, lab.id, which)
   const kept = recorded && (await readAttemptEvidence(recorded.folder))
   if (!recorded || !kept)
     return none(
-      english(which === 'starter' ? 'checks.starterNotRecorded' : 'checks.solutionNotRecorded'),
+      message(which === 'starter' ? 'checks.starterNotRecorded' : 'checks.solutionNotRecorded'),
     )
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
-    return none(english('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
+    return none(message('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
   const recording = asRecording(recorded.name, sessionFolder(recorded.folder), kept.session)
-  if (!recording) return none(english('checks.nothingMeasured'))
+  if (!recording) return none(message('checks.nothingMeasured'))
   const { session, missing } = await replay(
     recording,
     { params: {}, profile: kept.session.settings.profile },
@@ -234,7 +238,7 @@ function outcomeOf(
     status: some('failed') ? 'failed' : some('unavailable') ? 'unavailable' : 'passed',
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
-    reason: [evidence.reason, remedy].filter(Boolean).join(' ') || null,
+    reason: evidence.reason === null ? remedy : together(evidence.reason, remedy),
     sourceHash: sourceHash(source),
     build,
     checks,
@@ -245,12 +249,13 @@ function outcomeOf(
 
 /**
  * Throws for what is no submission's fault and no lack of this machine, and when it is cancelled;
- * everything else is in the outcome. The attempt's folder appears whole or not at all.
+ * everything else is in the outcome. The attempt's folder appears whole or not at all, under the name of
+ * `out` or, where that is taken by then, a free one like it.
  */
 export async function checkLab(
   request: LabCheckRequest,
   options: LabCheckOptions,
-): Promise<LabAttempt> {
+): Promise<LabAttempt & { folder: string }> {
   const library = await readKernelLibrary(options.assets.kernelsDir)
   const lab = planLab(library, request.lab, request.source)
   const staged = await stageFolder(options.out)
@@ -268,8 +273,7 @@ export async function checkLab(
       request.source,
       gathered.evidence.sanitized as SanitizerVerdicts,
     )
-    await staged.commit()
-    return attempt
+    return { ...attempt, folder: await staged.commit() }
   } catch (error) {
     await staged.discard()
     throw error

@@ -1,31 +1,36 @@
 /**
- * Grades a folder of submissions. Each is checked by this program's own `lab check`, in a process tree,
- * a folder and a cache of its own, within limits; the lab's own solution goes first, so that a machine
- * on which nothing can pass is known as such.
+ * Grades a folder of submissions. Each is checked by this program's own `lab check`, in a sandbox that
+ * sees a copy of the program, of the lab and of what is built for all; the lab's own solution goes first,
+ * so that a machine on which nothing can pass is known as such. Nothing of a submission is interpreted
+ * out here, and each comes to a row whatever it does.
  */
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
+import { assets } from '../../adapters/kernels/assets'
+import type { Statement } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
-import { answersFile, readSubmission, submissionFile } from '../../adapters/labs/work'
+import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { cacheDir } from '../../adapters/disk/paths'
+import { removeTree } from '../../adapters/sandbox/remove-tree'
 import {
   findSandbox,
+  openSandbox,
   runSandboxed,
   type Isolation,
   type Limits,
   type Sandbox,
   type SandboxResult,
-} from '../../adapters/labs/sandbox'
-import { inputError, toErrorShape } from '../../domain/errors'
+} from '../../adapters/sandbox/sandbox'
+import { exitCodes, inputError, toErrorShape } from '../../domain/errors'
 import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
 import { LabOutcome } from '../../domain/labs/outcome'
 import { findLikenesses } from '../../domain/labs/similarity'
-import { trustPath } from '../lab-library/trust'
+import { isShipped, trustPath } from '../lab-library/trust'
 
 export interface GradeRequest {
   folder: string
@@ -34,20 +39,25 @@ export interface GradeRequest {
   jobs?: number
   limits: Limits
   target: 'local' | 'recorded'
-  /** This program, as argv. */
-  program: readonly string[]
+  /** This program: the one file that Node runs. */
+  program: string
+  /** Folders that submissions may read, beside those of the system and of the tools found. */
+  readable: readonly string[]
 }
 
 export interface GradeOptions {
+  /** Before anything of a submission runs; throws where it must not. */
   onStart: (facts: {
     submissions: number
     jobs: number
     gpus: number
     isolation: Isolation
-  }) => void
+  }) => Promise<void>
   /** The lab's own solution, checked first and outside of the sandbox. */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
+  /** A folder of a submission that could not be removed. */
+  onLeft: (folder: string) => void
   signal: AbortSignal
 }
 
@@ -61,7 +71,6 @@ export interface Grades {
 /** What a submission may see of the environment; the rest may hold tokens and the like. */
 const passedOn = [
   'PATH',
-  'HOME',
   'LANG',
   'LD_LIBRARY_PATH',
   'CUDA_HOME',
@@ -77,14 +86,66 @@ async function visibleGpus(signal: AbortSignal): Promise<string[]> {
   return (asked?.answer?.gpus ?? []).map((_, index) => String(index))
 }
 
+/** What all submissions share, in folders of the grader's that any user may read. */
+interface Staged {
+  root: string
+  program: string
+  /** The folder of the lab. */
+  lab: string
+  /** What was built for the lab's solution, and is the same for all. */
+  cache: string
+  view: string
+}
+
+/** Submissions run as another user than root; what they are to read was made by one who keeps files private. */
+async function makeReadable(path: string): Promise<void> {
+  await chmod(path, 0o755)
+  for (const entry of await readdir(path, { withFileTypes: true }))
+    if (entry.isDirectory()) await makeReadable(join(path, entry.name))
+    else await chmod(join(path, entry.name), 0o755)
+}
+
+async function stage(request: GradeRequest, root: string): Promise<Staged> {
+  const places = await assets()
+  const shared = join(root, 'shared')
+  const staged: Staged = {
+    root,
+    program: join(shared, basename(await realpath(request.program))),
+    lab: '',
+    cache: join(shared, 'cache'),
+    view: join(root, 'view'),
+  }
+  for (const folder of [staged.cache, staged.view]) await makeFolder(folder)
+  await copyFile(request.program, staged.program)
+  // Where the program looks first: beside itself.
+  const kernels = join(shared, 'cuda-kernels')
+  await cp(places.kernelsDir, kernels, { recursive: true })
+  if (request.target === 'recorded')
+    await cp(places.recordingsDir, join(shared, 'resources', 'recordings'), { recursive: true })
+  if (isShipped(places, request.lab))
+    staged.lab = join(kernels, relative(places.kernelsDir, request.lab.folder))
+  else {
+    staged.lab = join(shared, 'lab', request.lab.id)
+    for (const file of request.lab.files) {
+      await makeFolder(dirname(join(staged.lab, file)))
+      await copyFile(join(request.lab.folder, file), join(staged.lab, file))
+    }
+  }
+  return staged
+}
+
 interface Place {
   work: string
   env: Record<string, string>
 }
 
-async function preparePlace(root: string, index: number, gpu: string | undefined): Promise<Place> {
-  const work = join(root, String(index))
-  for (const name of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, name))
+async function preparePlace(
+  { root, cache }: Staged,
+  name: string,
+  gpu: string | undefined,
+): Promise<Place> {
+  const work = join(root, name)
+  for (const folder of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, folder))
   // Whoever grades has allowed the lab; the check in its place has to know.
   const trust = trustPath()
   if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
@@ -98,23 +159,21 @@ async function preparePlace(root: string, index: number, gpu: string | undefined
             (passedOn.some((name) => name === entry[0]) || entry[0].startsWith('FAKE')),
         ),
       ),
+      HOME: work,
       TMPDIR: join(work, 'tmp'),
       CUDA_CACHE_PATH: join(work, 'tmp'),
       KERNEL_LADDER_CACHE: join(work, 'cache'),
       KERNEL_LADDER_DATA: join(work, 'data'),
-      KERNEL_LADDER_SHARED_CACHE: cacheDir(),
+      KERNEL_LADDER_SHARED_CACHE: cache,
       ...(gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu }),
     },
   }
 }
 
-const checkCommand = (
-  { program, lab, target, limits }: GradeRequest,
-  file: string,
-  out: string,
-) => [
-  ...program,
-  ...['lab', 'check', lab.folder, '--file', file, '--target', target, '--json', '--out', out],
+const checkCommand = ({ target, limits }: GradeRequest, staged: Staged, work: string) => [
+  ...[process.execPath, staged.program, 'lab', 'check', staged.lab],
+  ...['--file', join(work, submissionFile), '--out', join(work, 'attempt')],
+  ...['--target', target, '--json'],
   // A kernel that hangs is to be found by the check itself, which then still has all else to tell.
   ...['--timeout', String(Math.max(2, Math.floor(limits.seconds / 4)))],
 ]
@@ -132,6 +191,8 @@ function toRow(
   } catch {
     const said = /error: (.*)/.exec(result.stderr)?.[1] ?? result.stderr.trim().split('\n').pop()
     const reason = said === undefined || said === '' ? `exit code ${result.exitCode}` : said
+    if (result.exitCode === exitCodes.input && said)
+      return emptyRow(lab, student, 'refused', said, result.seconds)
     return emptyRow(lab, student, 'stopped', `Its check came to no end: ${reason}`, result.seconds)
   }
 }
@@ -140,32 +201,28 @@ async function gradeOne(
   request: GradeRequest,
   sandbox: Sandbox,
   found: FoundSubmission,
+  staged: Staged,
   place: Place,
   signal: AbortSignal,
 ): Promise<{ row: GradeRow; source: string | null }> {
   const lab = request.lab.lab
-  const refuse = (reason: string): { row: GradeRow; source: null } => ({
+  const refuse = (reason: Statement): { row: GradeRow; source: null } => ({
     row: emptyRow(lab, found.student, 'refused', reason, 0),
     source: null,
   })
   if (found.file === null) return refuse(found.reason ?? 'There is nothing to grade.')
-  let source: string
+  let handedIn
   try {
-    source = (await readSubmission(found.file, lab)).source
+    handedIn = await readHandedIn(found.file)
   } catch (error) {
     return refuse(toErrorShape(error).message)
   }
-  const file = join(place.work, submissionFile)
-  await writeFile(file, source)
-  const answers = join(dirname(found.file), answersFile)
-  if (await pathExists(answers)) await copyFile(answers, join(place.work, answersFile))
+  const { source, answers } = handedIn
+  await writeFile(join(place.work, submissionFile), source)
+  if (answers !== null) await writeFile(join(place.work, answersFile), answers)
   const result = await runSandboxed(
     sandbox,
-    {
-      work: place.work,
-      command: checkCommand(request, file, join(place.work, 'attempt')),
-      env: place.env,
-    },
+    { ...place, command: checkCommand(request, staged, place.work) },
     request.limits,
     signal,
   )
@@ -197,18 +254,24 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
       `${request.folder} holds no submission.`,
       'A submission is a .cu file, or a folder with one.',
     )
-  const sandbox = await findSandbox()
   const gpus = await visibleGpus(signal)
   const jobs = Math.min(request.jobs ?? Math.max(1, gpus.length), submissions.length)
-  options.onStart({
-    submissions: submissions.length,
-    jobs,
-    gpus: gpus.length,
-    isolation: sandbox.isolation,
-  })
-  const root = await mkdtemp(join(tmpdir(), 'kernel-ladder-grade-'))
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'kernel-ladder-grade-')))
+  const remove = async (folder: string): Promise<void> => {
+    if (!(await removeTree(folder))) options.onLeft(folder)
+  }
   try {
-    const solution = await gradeSolution(request, root, gpus[0], signal)
+    const staged = await stage(request, root)
+    // For the sandbox alone: the folder around it stays closed to everyone else here.
+    await makeReadable(dirname(staged.program))
+    const sandbox = await findSandbox(request.limits, staged.view, [
+      dirname(staged.program),
+      ...request.readable,
+    ])
+    const { isolation } = sandbox
+    await options.onStart({ submissions: submissions.length, jobs, gpus: gpus.length, isolation })
+    const solution = await gradeSolution(request, staged, gpus[0], signal)
+    await makeReadable(staged.cache)
     options.onSolution(solution)
     const rows: GradeRow[] = []
     const sources = new Map<string, string>()
@@ -217,10 +280,12 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
       const gpu = gpus.length > 0 ? gpus[number % gpus.length] : undefined
       for (let next = queue.shift(); next && !signal.aborted; next = queue.shift()) {
         const [index, found] = next
-        const place = await preparePlace(root, index, gpu)
-        const { row, source } = await gradeOne(request, sandbox, found, place, signal)
+        const { row, source } = await gradeAnyhow(request, found, async () => {
+          const place = await preparePlace(staged, String(index), gpu)
+          return gradeOne(request, sandbox, found, staged, place, signal)
+        })
+        await remove(join(root, String(index)))
         if (signal.aborted) return
-        await rm(place.work, { recursive: true, force: true })
         rows[index] = row
         if (source !== null) sources.set(found.student, source)
         options.onRow(row, rows.filter(Boolean).length, submissions.length)
@@ -229,38 +294,42 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     await Promise.all(Array.from({ length: jobs }, (_, number) => worker(number)))
     const finished = rows.filter(Boolean)
     flagLikenesses(finished, sources, request.lab)
-    return {
-      solution,
-      rows: finished,
-      isolation: sandbox.isolation,
-      seconds: (performance.now() - started) / 1000,
-    }
+    const seconds = (performance.now() - started) / 1000
+    return { solution, rows: finished, isolation, seconds }
   } finally {
-    await rm(root, { recursive: true, force: true })
+    await remove(root)
   }
 }
 
-/** Also leaves in the cache what is the same for all: the runner, the rungs of the lab. */
+/** What goes wrong around one submission is that one's row, and nobody else's. */
+async function gradeAnyhow(
+  { lab }: GradeRequest,
+  { student }: FoundSubmission,
+  grade: () => Promise<{ row: GradeRow; source: string | null }>,
+): Promise<{ row: GradeRow; source: string | null }> {
+  try {
+    return await grade()
+  } catch (error) {
+    const reason = `It could not be graded: ${inEnglish(toErrorShape(error).message)}`
+    return { row: emptyRow(lab.lab, student, 'stopped', reason, 0), source: null }
+  }
+}
+
+/** Also leaves in the cache what is the same for all: the runner, the rungs of the lab. It is trusted like the lab. */
 async function gradeSolution(
   request: GradeRequest,
-  root: string,
+  staged: Staged,
   gpu: string | undefined,
   signal: AbortSignal,
 ): Promise<GradeRow> {
-  const work = join(root, 'solution')
-  await makeFolder(work)
-  const file = join(work, submissionFile)
-  await writeFile(file, request.lab.solution)
-  const open: Sandbox = {
-    isolation: { by: 'none', network: false, processes: false, files: false },
-    wrap: (_work, command) => [...command],
-  }
+  const { work, env } = await preparePlace(staged, 'solution', gpu)
+  await writeFile(join(work, submissionFile), request.lab.solution)
   const result = await runSandboxed(
-    open,
+    openSandbox(),
     {
       work,
-      command: checkCommand(request, file, join(work, 'attempt')),
-      env: gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu },
+      command: checkCommand(request, staged, work),
+      env: { ...env, KERNEL_LADDER_CACHE: staged.cache },
     },
     // It builds what the others find built.
     { ...request.limits, seconds: request.limits.seconds * 4 },

@@ -1,6 +1,6 @@
 /** A student's desk: what the calls labs.* answer. */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Assets } from '../../adapters/kernels/assets'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
@@ -11,7 +11,7 @@ import type { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
-import { noAnswers } from '../../domain/labs/outcome'
+import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build'
 import { checkLab } from './check'
 import { planLab } from './plan'
@@ -45,9 +45,6 @@ async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]>
   const attempts = await listAttempts(attemptsDir(key))
   return Promise.all(
     attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
-      const time = outcome.checks
-        .find(({ kind }) => kind === 'time')
-        ?.figures.find(({ label }) => label === 'Time')
       return {
         id,
         createdAt: outcome.createdAt,
@@ -56,7 +53,7 @@ async function summarize(key: string, lab: LabFolder): Promise<AttemptSummary[]>
         checksPassed: outcome.checks.filter(({ status }) => status === 'passed').length,
         checks: outcome.checks.length,
         target: outcome.target,
-        timeMs: time?.value.value ?? null,
+        timeMs: outcomeTimeMs(outcome),
         session: await attemptSession(key, id, outcome),
       }
     }),
@@ -262,13 +259,12 @@ export function createLabCalls(assets: Assets, startRun: (work: LabRun) => strin
         ...progress,
         ...(keeps ? {} : { draft: source }),
       }))
-      const out = await newAttemptFolder(ref)
       const runId = startRun(async (emit, signal) => {
-        const { outcome } = await checkLab(
+        const { outcome, folder } = await checkLab(
           { lab, source, answers, target },
-          { assets, appVersion, out, emit, signal },
+          { assets, appVersion, out: newAttemptFolder(ref), emit, signal },
         )
-        return { session: await attemptSession(ref, out.split(/[\\/]/).pop() ?? '', outcome) }
+        return { session: await attemptSession(ref, basename(folder), outcome) }
       })
       return { runId }
     },

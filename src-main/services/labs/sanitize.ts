@@ -4,7 +4,7 @@ import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kern
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import { liveToolbox } from '../../adapters/tools/live-toolbox'
 import { cacheDir } from '../../adapters/disk/paths'
-import { english } from '../../domain/messages/message'
+import { message, together } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
@@ -36,6 +36,7 @@ async function sanitizeOne(
         onProgress: () => undefined,
         signal,
         ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
+        ...(settings?.waitForGpu === undefined ? {} : { waitForGpu: settings.waitForGpu }),
       },
       {
         ladder: labLadderId(lab.id),
@@ -46,11 +47,11 @@ async function sanitizeOne(
       },
     )
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
-    return report.rungs[0]?.checks ?? { reason: english('tools.noAnswer') }
+    return report.rungs[0]?.checks ?? { reason: message('tools.noAnswer') }
   } catch (error) {
-    const { kind, message, remedy } = toErrorShape(error)
+    const { kind, message: why, remedy } = toErrorShape(error)
     if (kind !== 'missing') throw error
-    return { reason: [message, remedy].filter(Boolean).join(' ') }
+    return { reason: together(why, remedy) }
   }
 }
 

@@ -6,6 +6,7 @@ import type { BuildCache } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { probeNcu } from '../../adapters/tools/ncu'
 import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import { buildRunner } from '../run/build'
 
@@ -20,7 +21,7 @@ export interface CounterProbe {
 /** Null: a counter was read. Else why not, and what to do. */
 export async function probeCounters(
   probe: CounterProbe,
-): Promise<{ message: string; remedy?: string } | null> {
+): Promise<{ message: Statement; remedy?: Statement } | null> {
   const { toolbox, cache, kernelsDir, nvcc, ncu } = probe
   try {
     const version = await cache.compilerVersion(nvcc, async () => {

@@ -17,7 +17,7 @@ import {
   mdTable,
 } from '../../domain/text/markdown'
 import { dash, withUnit } from './model'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import { halfSpread } from '../../domain/report/summary'

@@ -1,6 +1,6 @@
 /** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
@@ -27,6 +27,7 @@ import {
   type LadderRow,
   type ReportModel,
   type ReportStep,
+  noReason,
 } from './model'
 import type { PrintedFact } from '../../domain/report/provenance'
 import { halfSpread } from '../../domain/report/summary'
@@ -157,7 +158,7 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         '## Rungs without a result',
         ...troubles.flatMap(({ id, title, status, reason, diagnostics }) => [
           `### ${mdCode(id)}: ${md(title)}`,
-          `**${status}.** ${reason ? md(reason) : 'No reason was recorded.'}`,
+          `**${status}.** ${md(inEnglish(reason ?? noReason))}`,
           ...(diagnostics.length > 0
             ? [fenced(diagnostics.map(diagnosticLine).join('\n'), 'text')]
             : []),
@@ -259,7 +260,7 @@ export function printMarkdown(model: ReportModel, pictures: string | null = null
   const parts = [
     `# ${md(model.title)}`,
     ...(date === null ? [] : [`Report of ${md(date)}.`]),
-    ...session.warnings.map((warning) => `> **Warning:** ${md(warning)}`),
+    ...session.warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`),
     ...(session.completion === 'cancelled'
       ? ['> **Warning:** the run was cancelled; this is what was finished until then.']
       : []),

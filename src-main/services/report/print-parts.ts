@@ -1,6 +1,6 @@
 /** The parts of a printed report, each a heading with what stands below it. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
 import { halfSpread } from '../../domain/report/summary'
 import type { MetricValue } from '../../domain/metrics/metrics'
@@ -17,6 +17,7 @@ import {
   type LadderRow,
   type ReportModel,
   type ReportStep,
+  noReason,
 } from './model'
 
 /** A heading with what stands below it. */
@@ -214,7 +215,7 @@ export function troublePart({ troubles }: ReportModel): PrintPart[] {
     .map(({ id, title, status, reason, diagnostics }) =>
       [
         `<h4>${htmlCode(id)}: ${html(title)}</h4>`,
-        `<p><b>${status}.</b> ${html(reason ?? 'No reason was recorded.')}</p>`,
+        `<p><b>${status}.</b> ${html(inEnglish(reason ?? noReason))}</p>`,
         ...(diagnostics.length > 0
           ? [`<pre class="lines">${htmlLines(diagnostics.map(diagnosticLine).join('\n'))}</pre>`]
           : []),

@@ -4,6 +4,7 @@
  * It errs towards taking out too much.
  */
 
+import { isMessageKey } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 
@@ -130,6 +131,10 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
   if (key === 'task') return scrubTask(value, key, scrub)
+  // Which sentence it is, and which metric it names, are words of ours.
+  if ('metric' in value && Object.keys(value).length === 1) return value
+  if ('values' in value && 'key' in value && isMessageKey(value.key))
+    return { key: value.key, values: scrubValue(value.values, '', scrub) }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),

@@ -12,7 +12,7 @@ import {
 } from '../../adapters/tools/nvcc'
 import type { ProcessResult } from '../../adapters/tools/process'
 import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import type { Build, Diagnostic } from '../../domain/session/session'
 import {
@@ -43,8 +43,9 @@ export interface BuildOutcome {
   diagnostics: Diagnostic[]
   /** What ptxas said of each kernel; absent when it failed. */
   kernels?: PtxasKernel[]
-  /** Why there is no artefact, in a sentence. */
-  reason?: string
+  /** Why there is no artefact; absent where the run was cancelled before there could be one. */
+  reason?: Statement
+  cancelled?: true
 }
 
 const compileTimeoutMs = 10 * 60_000
@@ -124,21 +125,31 @@ function failure(result: ProcessResult): BuildOutcome {
   const { diagnostics } = readBuildOutput(result)
   const first = diagnostics.find(({ severity }) => severity === 'error')
   const place = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
-  const reasons: Partial<Record<ProcessResult['outcome'], string>> = {
-    cancelled: 'cancelled',
-    timeout: `nvcc was stopped after ${compileTimeoutMs / 60_000} minutes.`,
-    'not-found': `nvcc could not be started. ${result.stderr}`.trim(),
-    signalled: `nvcc was ended by ${result.signal}.`,
-  }
-  return {
-    artefact: null,
-    build: null,
-    diagnostics,
-    reason:
-      reasons[result.outcome] ??
-      (first
-        ? english('records.notCompiling', { what: `${place}${first.message}` })
-        : `nvcc ended with exit code ${result.exitCode}: ${lastLine(result.stderr)}`),
+  const none = { artefact: null, build: null, diagnostics }
+  switch (result.outcome) {
+    case 'cancelled':
+      return { ...none, cancelled: true }
+    case 'timeout': {
+      const minutes = compileTimeoutMs / 60_000
+      return { ...none, reason: message('tools.nvccStopped', { minutes }) }
+    }
+    case 'not-found':
+      return {
+        ...none,
+        reason: together(message('tools.nvccNotStarted'), result.stderr.trim()),
+      }
+    case 'signalled':
+      return { ...none, reason: message('tools.nvccKilled', { signal: result.signal ?? '' }) }
+    default:
+      return {
+        ...none,
+        reason: first
+          ? message('records.notCompiling', { what: `${place}${first.message}` })
+          : message('tools.nvccEnded', {
+              exitCode: result.exitCode ?? '',
+              text: lastLine(result.stderr),
+            }),
+      }
   }
 }
 
@@ -188,7 +199,7 @@ export async function buildReference(
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'failed',
-    `The reference of the task ${task.id} cannot be built. ${built.reason ?? ''}`.trim(),
+    together(`The reference of the task ${task.id} cannot be built.`, built.reason),
     `See ${file}.`,
   )
 }
@@ -211,8 +222,8 @@ export async function buildRunner(
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'missing',
-    `The runner cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim(),
-    'Check that nvcc finds a host compiler it supports (`kernel-ladder doctor`).',
+    together(message('tools.runnerNotBuilt'), built.reason),
+    message('tools.hostCompiler'),
   )
 }
 
@@ -223,7 +234,7 @@ export async function buildLaunchProbe(
     runnerSources,
     probeSources,
   }: Record<'runnerSources' | 'probeSources', ReadonlyMap<string, string>>,
-): Promise<{ artefact: string } | { reason: string }> {
+): Promise<{ artefact: string } | { reason: Statement }> {
   const built = await compile(compiler, {
     key: 'nvcc/kl-launches',
     sources: new Map([...compiler.includes, ...runnerSources, ...probeSources]),
@@ -234,7 +245,7 @@ export async function buildLaunchProbe(
   })
   return built.artefact
     ? { artefact: built.artefact }
-    : { reason: `the probe cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim() }
+    : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
 /** Works through items beside each other, at most one a core. */

@@ -1,6 +1,7 @@
 /**
  * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only
- * itself, the runner is started again with the rest.
+ * itself, the runner is started again with the rest. Where it cannot be, the GPU being gone say, the
+ * rungs that are left have not been run and what is known of the others stands.
  */
 import type { ProcessResult } from '../../adapters/tools/process'
 import {
@@ -11,8 +12,14 @@ import {
   type RunnerStage,
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { english, message } from '../../domain/messages/message'
-import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import {
+  inputError,
+  KernelLadderError,
+  missingError,
+  toErrorShape,
+  type ErrorShape,
+} from '../../domain/errors'
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
@@ -24,7 +31,14 @@ export interface Measured {
   /** What it launches; absent where the runner could not see it. */
   launches?: Launch[]
   /** Set when it did not come to a timing. */
-  trouble?: { status: 'failed' | 'unsupported'; reason: string }
+  trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
+}
+
+export interface MeasureOutcome {
+  /** What is known of each rung; rungs that were not reached before a cancel are absent. */
+  rungs: Map<string, Measured>
+  /** Why the runner could not go on, where some rungs had come to an end before. */
+  halted: ErrorShape | null
 }
 
 export interface MeasureRequest {
@@ -53,139 +67,206 @@ export interface MeasureRequest {
   onMeasured: (rung: string, measured: Measured) => void
   /** What the GPU reaches at best, measured once, before the first rung. */
   onCeilings: (ceilings: Ceilings) => void
+  /** An event that the runner cannot have sent while it was at this rung was passed over. */
+  onOutOfTurn: (rung: string) => void
 }
+
+/** What the runner is at: its last `start`; no rung while it computes what they are checked against. */
+type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
 interface Attempt {
   result: ProcessResult
   /** What the runner was at when it ended. */
-  at: { rung: string | null; stage: string } | null
+  at: At
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
 
-/** What is known of each rung; rungs that were not reached before a cancel are absent. */
-export async function measure(request: MeasureRequest): Promise<Map<string, Measured>> {
-  const { toolbox, runner, task, problem, signal } = request
+export async function measure(request: MeasureRequest): Promise<MeasureOutcome> {
+  const { signal } = request
   const done = new Map<string, Measured>()
   const settle = (rung: string, measured: Measured): void => {
     if (done.has(rung)) return
     done.set(rung, measured)
     request.onMeasured(rung, measured)
   }
-  const fail = (rung: string, reason: string, verify: Verify | null): void =>
-    settle(rung, { verify, timing: null, trouble: { status: 'failed', reason } })
+  const openRungs = (): BuiltRung[] => request.rungs.filter(({ id }) => !done.has(id))
 
-  for (let attemptNumber = 1; !signal.aborted; attemptNumber += 1) {
-    const reference = request.rungs.find(({ id }) => id === request.reference)
-    const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
-    const open = request.rungs.filter(({ id }) => !done.has(id))
-    if (open.length === 0) break
-    // A rung that is a reference must be loaded in each attempt, also when its own time is known.
-    const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
-    const verified = new Map<string, Verify>()
-
-    const attempt = await runOnce(
-      toolbox,
-      {
-        key: `${request.key ?? 'runner/measure'}-${attemptNumber}`,
-        file: runner,
-        args: measureArgs({
-          task,
-          problem,
-          referenceLibrary: request.referenceLibrary,
-          seed: request.seed,
-          flushL2: request.flushL2,
-          ceilings: attemptNumber === 1 && request.key === undefined,
-          ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
-          reference: referenceUsable ? reference.id : null,
-          rungs: loaded,
-        }),
-        idleMs: request.idleMs,
-        signal,
-      },
-      (event) => {
-        switch (event.event) {
-          case 'start':
-            if (event.rung !== null && event.stage !== 'reference')
-              request.onStart(event.rung, event.stage)
-            break
-          case 'verify': {
-            const verify = toVerify(event, task)
-            verified.set(event.rung, verify)
-            if (verify.passed) request.onVerified(event.rung)
-            else settle(event.rung, { verify, timing: null })
-            break
-          }
-          case 'timing':
-            settle(event.rung, {
-              verify: verified.get(event.rung) ?? null,
-              timing: toTiming(event, request),
-            })
-            break
-          // It comes behind the rung's timing, so that a mishap in looking never costs the time.
-          case 'launches': {
-            const measured = done.get(event.rung)
-            if (measured && event.kernels.length > 0)
-              measured.launches = event.kernels.map(toLaunch)
-            break
-          }
-          case 'ceilings': {
-            const { event: _event, ...ceilings } = event
-            request.onCeilings(ceilings)
-            break
-          }
-          case 'unsupported':
-            settle(event.rung, {
-              verify: null,
-              timing: null,
-              trouble: { status: 'unsupported', reason: event.reason },
-            })
-            break
-          case 'failed':
-            fail(event.rung, event.reason, verified.get(event.rung) ?? null)
-            break
-          default:
-            break
-        }
-      },
-    )
-    if (attempt.result.outcome === 'cancelled') break
-    throwIfHopeless(attempt, request)
-    const stillOpen = request.rungs.filter(({ id }) => !done.has(id))
-    if (stillOpen.length === 0) break
-    const culprit = attempt.at?.rung ?? null
-    if (culprit !== null && !done.has(culprit))
-      fail(
-        culprit,
-        causeOf(attempt.result, attempt.at?.stage ?? '', request.idleMs),
-        verified.get(culprit) ?? null,
-      )
-    else if (stillOpen.length === open.length)
-      throw new KernelLadderError(
-        'failed',
-        `The runner ended before it reached a rung: ${tail(attempt.result)}`,
-        'Run `kernel-ladder doctor`; the raw output is kept with the session.',
-      )
+  try {
+    for (let number = 1; !signal.aborted && openRungs().length > 0; number += 1)
+      await attempt(request, number, done, settle)
+    return { rungs: done, halted: null }
+  } catch (error) {
+    // Before the first rung there is nothing to keep.
+    if (done.size === 0) throw error
+    const halted = toErrorShape(error)
+    const reason = message('records.runnerLost', { why: halted.message })
+    for (const { id } of openRungs())
+      settle(id, { verify: null, timing: null, trouble: { status: 'not-run', reason } })
+    return { rungs: done, halted }
   }
-  return done
 }
 
+/** One runner over the rungs that are open. Throws for what no restart can mend. */
+async function attempt(
+  request: MeasureRequest,
+  number: number,
+  done: ReadonlyMap<string, Measured>,
+  settle: (rung: string, measured: Measured) => void,
+): Promise<void> {
+  const { task, problem, signal } = request
+  const reference = request.rungs.find(({ id }) => id === request.reference)
+  const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
+  const open = request.rungs.filter(({ id }) => !done.has(id))
+  // A rung that is a reference must be loaded in each attempt, also when its own time is known.
+  const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
+  const verified = new Map<string, Verify>()
+  const fail = (rung: string, reason: Statement): void =>
+    settle(rung, {
+      verify: verified.get(rung) ?? null,
+      timing: null,
+      trouble: { status: 'failed', reason },
+    })
+  const ceilings = number === 1 && request.key === undefined
+
+  /** A rung's own code shares the runner's process: what it may have said in the runner's place does not count. */
+  const isInTurn = (event: RunnerEvent, at: At): boolean => {
+    switch (event.event) {
+      case 'start':
+        return event.stage === 'reference' || loaded.some(({ id }) => id === event.rung)
+      case 'verify':
+        return at?.rung === event.rung && at.stage === 'verify'
+      case 'timing':
+        return (
+          at?.rung === event.rung &&
+          at.stage === 'time' &&
+          verified.get(event.rung)?.passed === true
+        )
+      case 'launches':
+        return at?.rung === event.rung && at.stage === 'time' && done.has(event.rung)
+      case 'unsupported':
+        return at?.rung === event.rung
+      case 'failed':
+        // The reference is launched beside the rung that is being timed.
+        return at?.rung === event.rung || (at !== null && event.rung === reference?.id)
+      case 'ceilings':
+        return ceilings && at === null
+      default:
+        return true
+    }
+  }
+
+  const ended = await runOnce(
+    request.toolbox,
+    {
+      key: `${request.key ?? 'runner/measure'}-${number}`,
+      file: request.runner,
+      args: measureArgs({
+        task,
+        problem,
+        referenceLibrary: request.referenceLibrary,
+        seed: request.seed,
+        flushL2: request.flushL2,
+        ceilings,
+        ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
+        reference: referenceUsable ? reference.id : null,
+        rungs: loaded,
+      }),
+      idleMs: request.idleMs,
+      signal,
+    },
+    (event, at) => {
+      if (!isInTurn(event, at)) {
+        if (at?.rung != null) request.onOutOfTurn(at.rung)
+        return false
+      }
+      switch (event.event) {
+        case 'start':
+          if (event.rung !== null && event.stage !== 'reference')
+            request.onStart(event.rung, event.stage)
+          break
+        case 'verify': {
+          const verify = toVerify(event, task)
+          verified.set(event.rung, verify)
+          if (verify.passed) request.onVerified(event.rung)
+          else settle(event.rung, { verify, timing: null })
+          break
+        }
+        case 'timing':
+          settle(event.rung, {
+            verify: verified.get(event.rung) ?? null,
+            timing: toTiming(event, request),
+          })
+          break
+        // It comes behind the rung's timing, so that a mishap in looking never costs the time.
+        case 'launches': {
+          const measured = done.get(event.rung)
+          if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
+          break
+        }
+        case 'ceilings': {
+          const { event: _event, ...reached } = event
+          request.onCeilings(reached)
+          break
+        }
+        case 'unsupported':
+          settle(event.rung, {
+            verify: null,
+            timing: null,
+            trouble: { status: 'unsupported', reason: event.reason },
+          })
+          break
+        case 'failed':
+          fail(event.rung, event.reason)
+          break
+        default:
+          break
+      }
+      return true
+    },
+  )
+  if (ended.result.outcome === 'cancelled') return
+  throwIfHopeless(ended, done.size > 0, request)
+  const stillOpen = open.filter(({ id }) => !done.has(id))
+  if (stillOpen.length === 0) return
+  const culprit = ended.at?.rung ?? null
+  if (culprit !== null && !done.has(culprit))
+    fail(culprit, causeOf(ended.result, ended.at?.stage ?? '', request.idleMs))
+  else if (stillOpen.length === open.length)
+    throw new KernelLadderError(
+      'failed',
+      `The runner ended before it reached a rung: ${
+        ended.result.outcome === 'idle'
+          ? `no word of it for ${Math.round(request.idleMs / 1000)} s`
+          : (ended.error?.message ?? tail(ended.result))
+      }`,
+      done.size > 0
+        ? message('tools.resetGpu')
+        : 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
+    )
+}
+
+/** `onEvent` is told what the runner was at, and says whether the event counts. */
 async function runOnce(
   toolbox: Toolbox,
   call: Parameters<typeof runRunner>[1],
-  onEvent: (event: RunnerEvent) => void,
+  onEvent: (event: RunnerEvent, at: At) => boolean,
 ): Promise<Attempt> {
   let at: Attempt['at'] = null
   let error: Attempt['error'] = null
   const result = await runRunner(toolbox, call, (event) => {
+    if (!onEvent(event, at)) return
     if (event.event === 'start') at = { rung: event.rung, stage: event.stage }
     if (event.event === 'error') error = event
-    onEvent(event)
   })
   return { result, at, error }
 }
 
-/** Failures that no restart can mend. */
-function throwIfHopeless({ result, at, error }: Attempt, { task, idleMs }: MeasureRequest): void {
+/** Failures that no restart can mend. `begun`: a rung had been measured on this GPU before. */
+function throwIfHopeless(
+  { result, at, error }: Attempt,
+  begun: boolean,
+  { task, idleMs }: MeasureRequest,
+): void {
   if (result.outcome === 'not-found')
     throw new KernelLadderError(
       'failed',
@@ -195,33 +276,40 @@ function throwIfHopeless({ result, at, error }: Attempt, { task, idleMs }: Measu
   if (error?.kind === 'reference')
     throw new KernelLadderError('failed', `The reference ${reference} failed: ${error.message}`)
   if (at?.stage === 'reference' && !error)
-    throw new KernelLadderError(
-      'failed',
-      `The reference ${reference} does not come to its end. ${causeOf(result, 'reference', idleMs)}`,
-    )
-  if (result.outcome !== 'exited' || !error) return
+    throw new KernelLadderError('failed', {
+      sentences: [
+        `The reference ${reference} does not come to its end.`,
+        causeOf(result, 'reference', idleMs),
+      ],
+    })
+  if (result.outcome !== 'exited' || result.exitCode === 0 || !error) return
   if (error.kind === 'out-of-memory')
-    throw inputError(error.message, 'Choose a smaller size with --size or --at.')
+    throw begun
+      ? missingError(error.message, message('tools.resetGpu'))
+      : inputError(error.message, 'Choose a smaller size with --size or --at.')
   if (error.kind === 'no-device')
-    throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
+    throw missingError(
+      error.message,
+      begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
+    )
   if (result.exitCode === 2)
     throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
 }
 
 const stages = ['load', 'verify', 'time', 'profile'] as const
 
-function causeOf(result: ProcessResult, stage: string, idleMs: number): string {
+function causeOf(result: ProcessResult, stage: string, idleMs: number): Statement {
   const known = stages.find((name) => name === stage)
   const when = { stage: known ? message(`part.${known}`) : stage }
   switch (result.outcome) {
     case 'idle':
-      return english('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
+      return message('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
     case 'signalled':
-      return english('records.crashed', { ...when, signal: result.signal ?? '' })
+      return message('records.crashed', { ...when, signal: result.signal ?? '' })
     case 'flooded':
-      return english('records.flooded', when)
+      return message('records.flooded', when)
     default:
-      return english('records.ended', {
+      return message('records.ended', {
         ...when,
         exitCode: result.exitCode ?? '',
         text: tail(result),

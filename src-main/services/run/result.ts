@@ -1,6 +1,6 @@
 /** From what is known of a rung at some point of a run to its result. */
 import { sha256 } from '../../adapters/disk/build-cache'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -15,7 +15,7 @@ import { allUnavailable, type ProfileOutcome } from './profile'
 export interface RungState {
   planned: PlannedRung
   build: BuildOutcome | null
-  unsupported: string | null
+  unsupported: Statement | null
   measured: Measured | null
   /** It was left out of profiling. */
   profileSkipped?: boolean
@@ -86,9 +86,9 @@ function statusOf(
   task: Task,
 ): Pick<RungResult, 'status' | 'reason'> {
   if (unsupported) return { status: 'unsupported', reason: unsupported }
-  if (build && !build.artefact && build.reason !== 'cancelled')
-    return { status: 'failed', reason: build.reason ?? english('checks.notCompiled') }
-  if (!measured) return { status: 'not-run', reason: english('records.notReached') }
+  if (build && !build.artefact && !build.cancelled)
+    return { status: 'failed', reason: build.reason ?? message('checks.notCompiled') }
+  if (!measured) return { status: 'not-run', reason: message('records.notReached') }
   if (measured.trouble) return measured.trouble
   if (measured.verify && !measured.verify.passed)
     return { status: 'wrong', reason: wrongness(measured.verify, task) }
@@ -100,26 +100,26 @@ function noCounters(
   status: RungResult['status'],
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
-): string {
-  if (status !== 'ok') return english('records.noTimeNoProfile')
-  if (level === 'none') return english('records.profilingOff')
-  if (profileSkipped) return english('records.profilingSkipped')
-  if (!profiled) return english('records.endedBeforeProfile')
-  return profiled.trouble?.message ?? english('records.noLaunchReported')
+): Statement {
+  if (status !== 'ok') return message('records.noTimeNoProfile')
+  if (level === 'none') return message('records.profilingOff')
+  if (profileSkipped) return message('records.profilingSkipped')
+  if (!profiled) return message('records.endedBeforeProfile')
+  return profiled.trouble?.message ?? message('records.noLaunchReported')
 }
 
 const titles = (task: Task, buffers: readonly string[]): string =>
   buffers.map((buffer) => bufferTitle(task, buffer)).join(', ')
 
-export function wrongness(verify: NonNullable<Measured['verify']>, task: Task): string {
+export function wrongness(verify: NonNullable<Measured['verify']>, task: Task): Statement {
   const { outOfBounds, changedInputs, firstMismatch: first, mismatches: count } = verify
   if (outOfBounds.length > 0)
-    return english('records.writesOutside', { buffers: titles(task, outOfBounds) })
+    return message('records.writesOutside', { buffers: titles(task, outOfBounds) })
   if (changedInputs.length > 0)
-    return english('records.changesInputs', { buffers: titles(task, changedInputs) })
+    return message('records.changesInputs', { buffers: titles(task, changedInputs) })
   const buffers = titles(task, outputsOf(task))
-  if (!first) return english('records.mismatches', { count, buffers })
-  return english('records.mismatchesAt', {
+  if (!first) return message('records.mismatches', { count, buffers })
+  return message('records.mismatchesAt', {
     count,
     buffers,
     place: elementPlace(task, first.buffer, first.index),

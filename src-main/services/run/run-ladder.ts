@@ -2,13 +2,14 @@
  * Climbs a ladder: builds its rungs, verifies and times them, collects counters, and puts together the
  * session. Where the tools' answers come from, this machine or a recording, is the toolbox's affair.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { nvccRelease, rungFlags } from '../../adapters/tools/nvcc'
 import { builtRung } from '../../adapters/tools/runner'
 import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { ErrorShape } from '../../domain/errors'
@@ -18,6 +19,7 @@ import type { Task } from '../../domain/task/task'
 import { sessionSchemaVersion } from '../../domain/session/session'
 import { buildReference, buildRung, buildRunner, inParallel } from './build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, smOf } from './device'
+import { inTurn, isShared } from './gpu-turn'
 import { measure } from './measure'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { RunPlan } from './plan'
@@ -54,6 +56,8 @@ export interface RunSettings {
   idleSeconds: number
   /** Waits between the tries to profile while another tool holds the counters. */
   busyWaitsMs: readonly number[]
+  /** false: a GPU that another run uses is an error, and is not waited for. */
+  waitForGpu: boolean
 }
 
 export const defaultSettings: RunSettings = {
@@ -61,13 +65,14 @@ export const defaultSettings: RunSettings = {
   flushL2: false,
   idleSeconds: 60,
   busyWaitsMs: [3000, 10_000],
+  waitForGpu: true,
 }
 
 export interface RunOutcome {
   session: Session
   /** What the deep level knows, by rung; kept beside session.json. */
   deep: Map<string, DeepProfile>
-  /** Counters were asked for and this machine cannot give them. */
+  /** This machine cannot give the counters that were asked for, or lost its GPU on the way. */
   missing: ErrorShape | null
 }
 
@@ -95,7 +100,7 @@ export async function runLadder(
   const version = await compilerVersion(environment, nvcc, signal)
   const compiler = { ...environment, nvcc, version, signal }
   const runner = await buildRunner(compiler, environment.runnerSources)
-  const device = await queryDevice(toolbox, runner, driver, signal)
+  const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
   const reference = plan.reference
   const measuredRungs =
@@ -141,30 +146,67 @@ export async function runLadder(
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
   )
-  const ceilings = await measureAll(
-    { toolbox, runner, referenceLibrary },
-    plan,
-    settings,
-    states,
-    emit,
-    publish,
-    signal,
+  const warn = (warning: Statement): void => {
+    if (session.warnings.some((known) => isDeepStrictEqual(known, warning))) return
+    session.warnings.push(warning)
+    emit({ type: 'log', level: 'warning', message: warning })
+  }
+  const gpu = { name: device.name, pciBusId }
+  const onGpu = async (): Promise<{
+    halted: ErrorShape | null
+    profiled: ProfileOutcome | null
+  }> => {
+    const onOutOfTurn = (rung: string): void => warn(message('records.outOfTurn', { rung }))
+    const shared = await isShared({ toolbox, gpu, signal }, 'before')
+    const measured = await measureAll(
+      { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn },
+      emit,
+      publish,
+    )
+    if (measured.ceilings) session.ceilings = measured.ceilings
+    if (shared || (await isShared({ toolbox, gpu, signal }, 'after')))
+      warn(message('records.gpuShared'))
+    const halted =
+      measured.halted ??
+      (await verifyFurther({
+        toolbox,
+        runner,
+        referenceLibrary,
+        plan,
+        settings,
+        states,
+        signal,
+        onOutOfTurn,
+      }))
+    if (halted) {
+      warn(message('records.halted', { why: together(halted.message, halted.remedy) }))
+      return { halted, profiled: null }
+    }
+    const profiled = await profileAll({
+      toolbox,
+      runner,
+      plan,
+      device,
+      seed: settings.seed,
+      idleSeconds: settings.idleSeconds,
+      busyWaitsMs: settings.busyWaitsMs,
+      reportPath: environment.reportPath,
+      states,
+      emit,
+      signal,
+    })
+    return { halted, profiled }
+  }
+  const { halted, profiled } = await inTurn(
+    {
+      toolbox,
+      gpu,
+      wait: settings.waitForGpu,
+      signal,
+      onNotice: (message) => emit({ type: 'log', level: 'warning', message }),
+    },
+    onGpu,
   )
-  if (ceilings) session.ceilings = ceilings
-  await verifyFurther({ toolbox, runner, referenceLibrary, plan, settings, states, signal })
-  const profiled = await profileAll({
-    toolbox,
-    runner,
-    plan,
-    device,
-    seed: settings.seed,
-    idleSeconds: settings.idleSeconds,
-    busyWaitsMs: settings.busyWaitsMs,
-    reportPath: environment.reportPath,
-    states,
-    emit,
-    signal,
-  })
 
   session.rungs = plan.rungs.map(({ rung }) => publish(states.get(rung.id)!, profiled))
   session.elapsedSeconds = (performance.now() - started) / 1000
@@ -180,18 +222,24 @@ export async function runLadder(
   const trouble = profiled?.trouble ?? null
   if (trouble)
     session.warnings.push(
-      english('records.noCounters', {
-        why: [trouble.message, trouble.remedy].filter(Boolean).join(' '),
+      message('records.noCounters', {
+        why: together(trouble.message, trouble.remedy),
       }),
     )
   session.warnings.push(...(profiled?.deepTroubles ?? []))
   if (profiled && profiled.unknownMetrics.length > 0 && !trouble)
     session.warnings.push(
-      `ncu ${profiled.ncuVersion ?? ''} does not know ${profiled.unknownMetrics.join(', ')} on this GPU; the other counters were read without.`,
+      message('records.unknownMetrics', {
+        version: profiled.ncuVersion ?? '',
+        names: profiled.unknownMetrics.join(', '),
+      }),
     )
   if (reference && states.get(reference.rung.id)?.measured?.timing == null && !signal.aborted)
     session.warnings.push(
-      `${english('records.noRatios', { rung: reference.rung.id })} ${referenceTrouble(states.get(reference.rung.id))}`.trim(),
+      together(
+        message('records.noRatios', { rung: reference.rung.id }),
+        referenceTrouble(states.get(reference.rung.id)),
+      ),
     )
   return {
     session,
@@ -202,7 +250,9 @@ export async function runLadder(
           message: trouble.message,
           ...(trouble.remedy ? { remedy: trouble.remedy } : {}),
         }
-      : null,
+      : halted?.kind === 'missing'
+        ? halted
+        : null,
   }
 }
 
@@ -237,8 +287,8 @@ export async function compilerVersion(
   return version
 }
 
-const referenceTrouble = (state: RungState | undefined): string =>
-  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
+const referenceTrouble = (state: RungState | undefined): Statement | null =>
+  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? null
 
 type Publish = (state: RungState) => RungResult
 
@@ -276,15 +326,22 @@ async function buildAll(
   })
 }
 
+interface MeasureStage {
+  toolbox: Toolbox
+  runner: string
+  referenceLibrary: string | null
+  plan: RunPlan
+  settings: RunSettings
+  states: ReadonlyMap<string, RungState>
+  signal: AbortSignal
+  onOutOfTurn: (rung: string) => void
+}
+
 async function measureAll(
-  tools: Pick<Parameters<typeof measure>[0], 'toolbox' | 'runner' | 'referenceLibrary'>,
-  plan: RunPlan,
-  settings: RunSettings,
-  states: ReadonlyMap<string, RungState>,
+  { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
   emit: (event: RunEvent) => void,
   publish: Publish,
-  signal: AbortSignal,
-): Promise<Ceilings | null> {
+): Promise<{ ceilings: Ceilings | null; halted: ErrorShape | null }> {
   let ceilings: Ceilings | null = null
   const ready = [...states.values()].flatMap(({ planned, build }) =>
     build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
@@ -292,8 +349,10 @@ async function measureAll(
   let done = 0
   const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.length })
   step()
-  await measure({
-    ...tools,
+  const { halted } = await measure({
+    toolbox,
+    runner,
+    referenceLibrary,
     task: plan.task,
     problem: plan.problem,
     rungs: ready,
@@ -302,6 +361,7 @@ async function measureAll(
     flushL2: settings.flushL2,
     idleMs: settings.idleSeconds * 1000,
     signal,
+    onOutOfTurn,
     onCeilings: (reached) => {
       ceilings = reached
     },
@@ -323,7 +383,7 @@ async function measureAll(
         stage: measured.timing ? 'time' : 'verify',
         state: measured.timing
           ? 'done'
-          : measured.trouble?.status === 'unsupported'
+          : measured.trouble && measured.trouble.status !== 'failed'
             ? 'skipped'
             : 'failed',
       })
@@ -331,5 +391,5 @@ async function measureAll(
       step()
     },
   })
-  return ceilings
+  return { ceilings, halted }
 }

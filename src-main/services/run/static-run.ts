@@ -6,7 +6,7 @@
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
 import { probeLaunches } from '../../adapters/tools/launch-probe'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
@@ -31,7 +31,7 @@ export interface StaticEnvironment extends RunEnvironment {
   probeSources: ReadonlyMap<string, string>
 }
 
-type Launches = { launches: Launch[] } | { reason: string }
+type Launches = { launches: Launch[] } | { reason: Statement }
 
 export async function buildForGpu(
   environment: StaticEnvironment,
@@ -95,7 +95,7 @@ export async function buildForGpu(
     completion: signal.aborted ? 'cancelled' : 'complete',
     elapsedSeconds: (performance.now() - started) / 1000,
     warnings: [
-      english('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
+      message('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
     ],
     rungs: plan.rungs.map((planned) => results.get(planned.rung.id) ?? notReached(planned)),
   }
@@ -116,10 +116,10 @@ const resultOf = (
 const notReached = (planned: PlannedRung): RungResult =>
   resultOf(planned, {
     status: 'not-run',
-    reason: english('records.notReached'),
+    reason: message('records.notReached'),
     build: null,
     diagnostics: [],
-    metrics: allUnavailable('card', english('records.notReached')),
+    metrics: allUnavailable('card', message('records.notReached')),
   })
 
 async function buildOne(
@@ -127,7 +127,7 @@ async function buildOne(
   plan: RunPlan,
   planned: PlannedRung,
   gpu: BuildGpu,
-  probe: { artefact: string } | { reason: string },
+  probe: { artefact: string } | { reason: Statement },
 ): Promise<RungResult> {
   const architecture = architectureFor(planned.rung.header.requires, gpu)
   if ('unsupported' in architecture)
@@ -140,13 +140,13 @@ async function buildOne(
     })
   const built = await buildRung(compiler, plan.task, planned, architecture.sm, staticRungFlags)
   if (!built.artefact) {
-    const reason = built.reason ?? english('checks.notCompiled')
+    const reason = built.reason ?? message('checks.notCompiled')
     return resultOf(planned, {
       status: 'failed',
       reason,
       build: null,
       diagnostics: built.diagnostics,
-      metrics: allUnavailable('card', english('checks.notBuilt')),
+      metrics: allUnavailable('card', message('checks.notBuilt')),
     })
   }
   const found =
@@ -158,7 +158,7 @@ async function buildOne(
         })
   return resultOf(planned, {
     status: 'not-run',
-    reason: english('records.builtNotRun', { gpu: gpu.name }),
+    reason: message('records.builtNotRun', { gpu: gpu.name }),
     build: built.build,
     diagnostics: built.diagnostics,
     ...('launches' in found ? { launches: found.launches } : {}),
@@ -187,7 +187,7 @@ async function launchesOf(
   const launches: Launch[] = []
   for (const { mangled, name, grid, block, dynamicSharedBytes, clusterBlocks } of answer.kernels) {
     const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
-    if (!compiled) return { reason: english('records.ptxasSilent', { kernel: name }) }
+    if (!compiled) return { reason: message('records.ptxasSilent', { kernel: name }) }
     launches.push({
       name,
       grid,
@@ -208,9 +208,9 @@ async function launchesOf(
 }
 
 function staticMetrics(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
-  const none = allUnavailable('card', english('records.nothingRun', { gpu: gpu.name }))
+  const none = allUnavailable('card', message('records.nothingRun', { gpu: gpu.name }))
   if ('launches' in found) return { ...none, ...derivedMetrics(found.launches, gpu) }
-  const reason = english('records.launchUnknown', { why: found.reason })
+  const reason = message('records.launchUnknown', { why: found.reason })
   for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread'])
     none[id] = unavailable(none[id]!.unit, reason)
   return none

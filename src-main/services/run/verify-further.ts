@@ -1,9 +1,11 @@
 /** Verifies rungs at further problems than the one they are timed at: a tile that fits 4096 may not fit 1023. */
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
+import { toErrorShape, type ErrorShape } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
 import type { VerifiedAt } from '../../domain/session/session'
 import type { Task } from '../../domain/task/task'
-import { measure, type Measured } from './measure'
+import { measure, type Measured, type MeasureOutcome, type MeasureRequest } from './measure'
 import type { RunPlan } from './plan'
 import { wrongness, type RungState } from './result'
 
@@ -15,18 +17,19 @@ export interface FurtherRequest {
   settings: { seed: number; idleSeconds: number }
   states: ReadonlyMap<string, RungState>
   signal: AbortSignal
+  onOutOfTurn: (rung: string) => void
 }
 
 /** The runner times what it has verified; this is the least of that. */
 const maxSeconds = 0.02
 
-function reasonOf({ verify, trouble }: Measured, task: Task): string | undefined {
+function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefined {
   if (trouble) return trouble.reason
   return verify && !verify.passed ? wrongness(verify, task) : undefined
 }
 
-/** Fills in `alsoVerified` of the rungs that the plan names and that were built. */
-export async function verifyFurther(request: FurtherRequest): Promise<void> {
+/** Fills in `alsoVerified` of the rungs that the plan names and that were built. Says why the runner could not go on. */
+export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape | null> {
   const { toolbox, runner, referenceLibrary, plan, settings, states, signal } = request
   // What hung or crashed at its own problem would do so again, for as long again.
   const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
@@ -37,8 +40,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
   )
   for (const state of wanted) state.alsoVerified = []
   for (const [index, problem] of (plan.alsoVerify?.problems ?? []).entries()) {
-    if (signal.aborted || built.length === 0) return
-    const answers = await measure({
+    if (signal.aborted || built.length === 0) return null
+    const { rungs: answers, halted } = await measureOrSay({
       toolbox,
       runner,
       referenceLibrary,
@@ -56,6 +59,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
       onVerified: () => undefined,
       onMeasured: () => undefined,
       onCeilings: () => undefined,
+      onOutOfTurn: request.onOutOfTurn,
     })
     for (const state of wanted) {
       const answer = answers.get(state.planned.rung.id)
@@ -69,6 +73,23 @@ export async function verifyFurther(request: FurtherRequest): Promise<void> {
       state.alsoVerified?.push(found)
       if (answer.trouble?.status === 'failed')
         built = built.filter(({ id }) => id !== state.planned.rung.id)
+    }
+    if (halted) return halted
+  }
+  return null
+}
+
+/** As measure does; a problem that the runner cannot begin with is said of each rung, and costs no time. */
+async function measureOrSay(request: MeasureRequest): Promise<MeasureOutcome> {
+  try {
+    return await measure(request)
+  } catch (error) {
+    const shape = toErrorShape(error)
+    const trouble = { status: 'not-run', reason: shape.message } as const
+    return {
+      rungs: new Map(request.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
+      // A larger problem may not fit where the run's own did; the next may.
+      halted: shape.kind === 'input' ? null : shape,
     }
   }
 }

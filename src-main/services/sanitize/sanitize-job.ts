@@ -13,6 +13,7 @@ export interface SanitizeOptions {
   onProgress: (progress: SanitizeProgress) => void
   signal: AbortSignal
   secondsARung?: number
+  waitForGpu?: boolean
 }
 
 /** On this machine's tools and the library on disk. */

@@ -18,7 +18,7 @@ import {
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {
   groupRecords,
@@ -32,6 +32,7 @@ import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
 import { architectureFor, locateNvcc, queryDevice, queryDriver, remedies } from '../run/device'
+import { inTurn } from '../run/gpu-turn'
 import { findLadder, planRun, taskOf, type PlannedRung } from '../run/plan'
 import { compilerVersion } from '../run/run-ladder'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
@@ -47,6 +48,8 @@ export interface SanitizeEnvironment {
   signal: AbortSignal
   /** Seconds that one process of compute-sanitizer may take for each of its rungs. */
   secondsARung?: number
+  /** false: a GPU that another run uses is an error, and is not waited for. */
+  waitForGpu?: boolean
 }
 
 /** racecheck slows a kernel down a hundredfold and more; a rung at the default size takes seconds. */
@@ -81,15 +84,19 @@ export async function sanitize(
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
   const sanitizer = await toolbox.locate('compute-sanitizer')
-  if (!sanitizer) throw missingError('compute-sanitizer was not found.', remedies.sanitizer)
+  if (!sanitizer)
+    throw missingError(
+      message('doctor.toolMissing', { tool: 'compute-sanitizer' }),
+      remedies.sanitizer,
+    )
   const nvcc = await locateNvcc(toolbox)
   const driver = await queryDriver(toolbox, signal)
   const version = await compilerVersion({ toolbox, cache, recorder: null }, nvcc, signal)
   const compiler = { ...environment, recorder: null, nvcc, version }
   const runner = await buildRunner(compiler, environment.runnerSources)
-  const device = await queryDevice(toolbox, runner, driver, signal)
+  const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
-  const built = new Map<string, BuildOutcome | { unsupported: string }>()
+  const built = new Map<string, BuildOutcome | { unsupported: Statement }>()
   await inParallel(rungs, async ({ rung, source }) => {
     if (signal.aborted) return
     const architecture = architectureFor(rung.header.requires, device)
@@ -123,11 +130,20 @@ export async function sanitize(
     total: ready.length * request.tools.length,
   })
   const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
-  for (const tool of request.tools)
-    checks.set(
-      tool,
-      ready.length > 0 && !signal.aborted ? await checker.check(tool, ready) : new Map(),
-    )
+  await inTurn(
+    {
+      toolbox,
+      gpu: { name: device.name, pciBusId },
+      wait: environment.waitForGpu ?? true,
+      signal,
+      onNotice: (notice) =>
+        onProgress({ stage: 'check', done: 0, total: 0, tool: null, rung: null, notice }),
+    },
+    async () => {
+      for (const tool of request.tools)
+        if (ready.length > 0 && !signal.aborted) checks.set(tool, await checker.check(tool, ready))
+    },
+  )
 
   return {
     schema: sanitizeReportVersion,
@@ -169,17 +185,17 @@ const sourceTexts = (
 const noVerdict = (
   tool: SanitizerTool,
   status: 'failed' | 'unsupported' | 'not-run',
-  reason: string,
+  reason: Statement,
 ): SanitizerCheck => ({ tool, status, reason, total: null, notPrinted: 0, findings: [] })
 
 function notChecked(
   tool: SanitizerTool,
-  built: BuildOutcome | { unsupported: string } | undefined,
+  built: BuildOutcome | { unsupported: Statement } | undefined,
 ): SanitizerCheck {
   if (built && 'unsupported' in built) return noVerdict(tool, 'unsupported', built.unsupported)
-  if (built && !built.artefact && built.reason !== 'cancelled')
-    return noVerdict(tool, 'failed', built.reason ?? english('checks.notCompiled'))
-  return noVerdict(tool, 'not-run', english('records.notReached'))
+  if (built && !built.artefact && !built.cancelled)
+    return noVerdict(tool, 'failed', built.reason ?? message('checks.notCompiled'))
+  return noVerdict(tool, 'not-run', message('records.notReached'))
 }
 
 interface CheckerSetup {
@@ -281,21 +297,21 @@ class Checker {
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
     events: readonly RunnerEvent[],
-  ): string | null {
+  ): Statement | null {
     if (result.outcome === 'timeout')
-      return english('tools.sanitizerStopped', {
+      return message('tools.sanitizerStopped', {
         seconds: this.environment.secondsARung ?? defaultSecondsARung,
       })
     if (result.outcome !== 'exited')
-      return english('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
+      return message('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
     if (!xml?.complete || !summary)
-      return english('tools.sanitizerNoEnd', {
+      return message('tools.sanitizerNoEnd', {
         text:
           lastWord ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`),
       })
     const counted = xml.records.length + summary.notPrinted
     if (counted !== summary.total)
-      return english('tools.sanitizerCounts', {
+      return message('tools.sanitizerCounts', {
         total: summary.total,
         count: xml.records.length,
       })
@@ -305,7 +321,7 @@ class Checker {
     // What was found says why it was not.
     return launched || xml.records.length > 0
       ? null
-      : english('tools.notLaunched', { text: lastWord ?? 'no word why' })
+      : message('tools.notLaunched', { text: lastWord ?? 'no word why' })
   }
 }
 
@@ -322,6 +338,8 @@ function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEve
       `compute-sanitizer could not be started: ${result.stderr}`.trim(),
       remedies.sanitizer,
     )
+  // A runner that came to its end had no error; what says so then is a rung's.
+  if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return
   if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')

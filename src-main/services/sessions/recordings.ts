@@ -1,70 +1,31 @@
-/** Shipped recordings: which there are, which one a request means, and how one is replayed. */
-import { join } from 'node:path'
+/** Shipped recordings: which one a request means, and how one is replayed. */
 import { emptyBuildCache } from '../../adapters/disk/build-cache'
 import { recordedToolbox } from '../../adapters/tools/recorded-toolbox'
-import { listSessions, readSources } from '../../adapters/sessions/session-store'
+import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { chosen, type Choice } from '../../domain/task/choose'
-import { problemLabel, sameSizes, sizesLabel, type Problem } from '../../domain/task/problem'
-import type { Task } from '../../domain/task/task'
+import { problemLabel, sameSizes, sizesLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
+import { readRecording, type ListedRecording, type Recording } from './recording-list'
 import { runLadder, type RunOutcome } from '../run/run-ladder'
 import { selectRungs, type RunPlan } from '../run/plan'
 
-export interface Recording {
-  name: string
-  folder: string
-  session: Session
-  /** What it computed; the session's own. */
-  task: Task
-  problem: Problem
-}
-
-const listed = new Map<string, Promise<readonly Recording[]>>()
-
-/** The recordings below a folder, read once: they ship with the program and nothing writes them while it runs. */
-export function listRecordings(root: string): Promise<readonly Recording[]> {
-  const known = listed.get(root)
-  if (known) return known
-  const found = readRecordings(root)
-  listed.set(root, found)
-  // A disk that could not be read may be there the next time.
-  found.catch(() => listed.delete(root))
-  return found
-}
-
-/** null for an import: there is no run to replay. */
-export function asRecording(name: string, folder: string, session: Session): Recording | null {
-  const { problem } = session
-  const { task } = session.ladder
-  return task && problem && { name, folder, session, task, problem }
-}
-
-async function readRecordings(root: string): Promise<Recording[]> {
-  const recordings = (await listSessions(root)).flatMap(
-    ({ name, folder, session }) => (session && asRecording(name, folder, session)) ?? [],
-  )
-  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
-  const isDeep = ({ session }: Recording): boolean => session.settings.profile === 'deep'
-  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
-}
-
-const describe = ({ name, session, problem }: Recording): string =>
-  `recorded:${name} (${session.ladder.id} at ${problemLabel(problem)})`
+const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
+  `recorded:${name} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
 /** The size a bare `recorded` means when a ladder was recorded at several. */
 const usualSize = 4096
 
-const hasUsualSize = ({ problem }: Recording): boolean =>
-  Object.values(problem.sizes).every((size) => size === usualSize)
+const hasUsualSize = ({ summary }: ListedRecording): boolean =>
+  Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
 
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
-export function chooseRecording(
-  recordings: readonly Recording[],
+export async function chooseRecording(
+  recordings: readonly ListedRecording[],
   request: Pick<RunRequest, 'ladder' | 'target'> & Choice & { profile?: ProfileLevel },
-): Recording {
+): Promise<ListedRecording> {
   const name = request.target.startsWith('recorded:')
     ? request.target.slice('recorded:'.length)
     : null
@@ -75,9 +36,8 @@ export function chooseRecording(
       `There is no recording named ${JSON.stringify(name)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const isAtLevel = ({ session }: Recording): boolean =>
-    session.settings.profile === request.profile
-  const allOfLadder = named.filter(({ session }) => session.ladder.id === request.ladder)
+  const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
+  const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
   // At the level asked for where there is one, else at any.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
@@ -88,9 +48,13 @@ export function chooseRecording(
       `${name === null ? 'No recording is' : `recorded:${name} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const { sizes } = chosen(ofLadder[0]!.task, request)
-  if (!sizes) return ofLadder.find(hasUsualSize) ?? ofLadder[0]!
-  const ofSize = ofLadder.find(({ problem }) => sameSizes(problem.sizes, sizes))
+  const first = ofLadder[0]!
+  const isChosen = request.size !== undefined || request.at !== undefined
+  const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
+  if (!sizes) return ofLadder.find(hasUsualSize) ?? first
+  const ofSize = ofLadder.find(
+    ({ summary: { problem } }) => problem !== null && sameSizes(problem.sizes, sizes),
+  )
   if (!ofSize)
     throw inputError(
       `${request.ladder} was not recorded at ${sizesLabel(sizes)}.`,
@@ -146,7 +110,7 @@ export async function replay(
   const { session, folder, name, task, problem } = recording
   checkParams(recording, request.params)
   checkChoice(recording, request)
-  const sources = await readSources(folder, session)
+  const { texts: sources } = await readSources(folder, session)
   const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
   const wanted = selectRungs(
     planned.map((entry) => ({ id: entry.rung.id, entry })),
@@ -175,7 +139,7 @@ export async function replay(
   const { seed, flushL2 } = session.settings
   const outcome = await runLadder(
     {
-      toolbox: recordedToolbox(join(folder, 'raw')),
+      toolbox: recordedToolbox(folder),
       cache: emptyBuildCache,
       recorder: null,
       includes: new Map(),
@@ -186,11 +150,19 @@ export async function replay(
     },
     plan,
     { id: session.id, createdAt: session.createdAt, target: { kind: 'recorded', name } },
-    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [] },
+    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
     emitWanted,
     signal,
   )
-  outcome.session.rungs = outcome.session.rungs.filter(({ id }) => keep.has(id))
+  const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
+  outcome.session.rungs = outcome.session.rungs
+    .filter(({ id }) => keep.has(id))
+    // A source that is gone has no hash of its own; what was measured is what was hashed then.
+    .map((rung) =>
+      sources[rung.id] === undefined
+        ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }
+        : rung,
+    )
   outcome.session.elapsedSeconds = session.elapsedSeconds
   outcome.session.settings = { ...session.settings, profile: plan.profile }
   return outcome

@@ -4,19 +4,16 @@ import type { Assets } from '../../adapters/kernels/assets'
 import { readDeep } from '../../adapters/sessions/deep-store'
 import { pathExists } from '../../adapters/disk/disk'
 import { readTitle } from '../../adapters/sessions/labels-and-trash'
-import {
-  isImported,
-  listSessions,
-  readSession,
-  readSources,
-} from '../../adapters/sessions/session-store'
+import { readSources } from '../../adapters/sessions/session-sources'
+import { isImported, listSessions, readSession } from '../../adapters/sessions/session-store'
 import { SessionRef, type SessionSummary } from '../../contract'
 import { summaryOf } from '../../contract/session-summary'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { labSessionFolder } from '../lab-library/refs'
-import { asRecording, chooseRecording, listRecordings, replay, type Recording } from './recordings'
+import { asRecording, listRecordings, readRecording, type Recording } from './recording-list'
+import { chooseRecording, replay } from './recordings'
 
 export interface OpenedSession {
   session: Session
@@ -37,6 +34,10 @@ export interface SessionPlaces {
 
 const recordedPrefix = 'recorded:'
 
+/** What of a session's folder is not there is told beside what its run had to tell. */
+const withFaults = (session: Session, faults: readonly string[]): Session =>
+  faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
+
 async function openRecording(recording: Recording): Promise<OpenedSession> {
   const { session, deep } = await replay(
     recording,
@@ -44,9 +45,10 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
     () => undefined,
     new AbortController().signal,
   )
+  const { texts, faults } = await readSources(recording.folder, recording.session)
   return {
-    session,
-    sources: await readSources(recording.folder, recording.session),
+    session: withFaults(session, faults),
+    sources: texts,
     folder: recording.folder,
     deep: (rung) => Promise.resolve(deep.get(rung) ?? null),
   }
@@ -54,9 +56,10 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
 
 async function openFolder(folder: string): Promise<OpenedSession> {
   const session = await readSession(folder)
+  const { texts, faults } = await readSources(folder, session)
   return {
-    session,
-    sources: await readSources(folder, session),
+    session: withFaults(session, faults),
+    sources: texts,
     folder,
     deep: (rung) => readDeep(folder, rung),
   }
@@ -95,7 +98,7 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
       `There is no recording named ${JSON.stringify(name)}.`,
       `The recordings are: ${recordings.map((candidate) => recordedPrefix + candidate.name).join(', ')}.`,
     )
-  return openRecording(recording)
+  return openRecording(await readRecording(recording))
 }
 
 /** A session as a person names it on the command line: a folder, a ref, or `recorded` for the default one. */
@@ -112,10 +115,11 @@ export const defaultLadder = 'gemm-fp32'
 export async function defaultRecordingRef(places: SessionPlaces): Promise<string> {
   const recordings = await listRecordings(places.assets.recordingsDir)
   if (recordings.length === 0) throw inputError('No recording ships with this program.')
-  const ladder = recordings.some(({ session }) => session.ladder.id === defaultLadder)
+  const ladder = recordings.some(({ summary }) => summary.ladder.id === defaultLadder)
     ? defaultLadder
-    : recordings[0]!.session.ladder.id
-  return recordedPrefix + chooseRecording(recordings, { ladder, target: 'recorded' }).name
+    : recordings[0]!.summary.ladder.id
+  const { name } = await chooseRecording(recordings, { ladder, target: 'recorded' })
+  return recordedPrefix + name
 }
 
 /** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
@@ -161,8 +165,14 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         damaged: problem ?? 'It cannot be read.',
       }
     })
-  const recorded = (await listRecordings(places.assets.recordingsDir)).map(({ name, session }) =>
-    summaryOf(recordedPrefix + name, 'recorded', name, session),
+  const recorded = (await listRecordings(places.assets.recordingsDir)).map(
+    ({ name, summary }): SessionSummary => ({
+      ref: recordedPrefix + name,
+      kind: 'recorded',
+      name,
+      title: null,
+      ...summary,
+    }),
   )
   return [...live, ...recorded]
 }

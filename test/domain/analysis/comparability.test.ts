@@ -7,7 +7,7 @@ import {
   ratioWarnings,
   rungWarnings,
 } from '../../../src-main/domain/analysis/comparability'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { rungOf, type RungResult } from '../../../src-main/domain/session/session'
 
 const session = await readSession('resources/recordings/gemm-fp32-h200-1024')

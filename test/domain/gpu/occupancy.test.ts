@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { occupancy, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   occupancyAdvice,
@@ -18,25 +18,22 @@ const root = join(import.meta.dirname, '../../..')
 const recordings = join(root, 'resources/recordings')
 const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 
-/** A large table is kept gzipped. */
-const table = /\/raw\/ncu\/profile\.stdout\.txt(\.gz)?$/
-const textOf = (file: string): string =>
-  file.endsWith('.gz')
-    ? gunzipSync(readFileSync(file)).toString('utf8')
-    : readFileSync(file, 'utf8')
-
 /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
-const reports = [
-  ...readdirSync(recordings, { recursive: true, encoding: 'utf8' })
-    .filter((path) => table.test(path))
-    .map((path) => ({ name: path.replace(table, ''), file: join(recordings, path) })),
-  ...['import-set-full', 'launches-two-rungs', 'import-five-kernels', 'standard-mix'].map(
-    (name) => ({
+const folders = readdirSync(recordings, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('/raw.jsonl'))
+  .map(dirname)
+const tables = [
+  ...(await Promise.all(
+    folders.map(async (name) => ({
       name,
-      file: join(captures, `${name}.stdout.txt`),
-    }),
+      text: (await readRaw(join(recordings, name), 'ncu/profile'))?.stdout ?? '',
+    })),
+  )),
+  ...['import-set-full', 'launches-two-rungs', 'import-five-kernels', 'standard-mix'].map(
+    (name) => ({ name, text: readFileSync(join(captures, `${name}.stdout.txt`), 'utf8') }),
   ),
-].map(({ name, file }) => ({ name, launches: parseNcuRawCsv(textOf(file)).launches }))
+]
+const reports = tables.map(({ name, text }) => ({ name, launches: parseNcuRawCsv(text).launches }))
 
 const figure = (launch: NcuLaunch, name: string): number => {
   const value = launch.metrics[name]?.value
@@ -64,9 +61,6 @@ const kernel = (given: Partial<KernelResources> = {}): KernelResources => ({
 })
 
 it('is compared over every recording', () => {
-  const folders = readdirSync(recordings, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'labs')
-    .map(({ name }) => name)
   const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
   expect(compared).toEqual(expect.arrayContaining(folders))
 })

@@ -14,6 +14,8 @@ describe('a figure reads as an engineer writes it', () => {
     [formatMs(0.0421), '42.1 µs'],
     [formatMs(2.704), '2.70 ms'],
     [formatMs(275.6), '276 ms'],
+    [formatMs(1e-150), '1.00e-147 µs'],
+    [formatMs(5e-324), '4.94e-321 µs'],
     [formatMs(2190), '2.19 s'],
     [formatGflops(60.8), '60.8 GFLOP/s'],
     [formatGflops(51_173), '51.2 TFLOP/s'],

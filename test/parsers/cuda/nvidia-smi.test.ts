@@ -27,9 +27,29 @@ describe('nvidia-smi -q -x', () => {
           powerW: 129.36,
           persistence: true,
           mig: false,
+          computing: 0,
         },
       ],
     })
+  })
+
+  it('counts the programs that compute on a GPU, and not what draws there', () => {
+    const program = (type: string, name: string): string =>
+      `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
+    const listing = [
+      program('C', 'python'),
+      program('M+C', '/home/ada/train'),
+      program('C+G', 'blender'),
+      program('G', '/usr/lib/xorg/Xorg'),
+      program('C', '/usr/bin/nvidia-cuda-mps-server'),
+    ]
+    const computing = (inside: string): number | undefined =>
+      parseNvidiaSmi(
+        xml.replace(/<processes>[^]*<\/processes>/, `<processes>${inside}</processes>`),
+      ).gpus[0]?.computing
+    expect(computing(listing.join(''))).toBe(3)
+    expect(computing(program('C', 'python'))).toBe(1)
+    expect(computing('N/A')).toBe(0)
   })
 
   it('gives null for what the driver does not know', () => {

@@ -10,6 +10,30 @@ const error = (file: string | null, line: number | null, message: string) => ({
   message,
 })
 
+// A pattern that tries every start of a run takes minutes here, which the limit of a test ends.
+describe('text of a size that nobody wrote', () => {
+  const digits = '1'.repeat(600_000)
+
+  it.each([
+    ['behind the registers', `ptxas info    : Used 32 registers, ${digits}, 16 bytes smem`],
+    ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
+    ['as a line of a source', `x.cu(${digits}): error: no`],
+    ['as registers', `ptxas info    : Used ${digits} registers`],
+  ])('%s is passed over', (_, line) => {
+    const { kernels, diagnostics } = parseNvccOutput(
+      [
+        "ptxas info    : Compiling entry function 'k' for 'sm_90'",
+        'ptxas info    : Function properties for k',
+        line,
+        'ptxas info    : Used 8 registers, 24 bytes smem',
+      ].join('\n'),
+    )
+    expect(kernels).toHaveLength(1)
+    expect(kernels[0]?.registers).toBeLessThanOrEqual(32)
+    for (const { line: at } of diagnostics) expect(at).toBeNull()
+  })
+})
+
 describe('resources of kernels, from -Xptxas -v', () => {
   const { kernels, diagnostics } = parse('spills')
 

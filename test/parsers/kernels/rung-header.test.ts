@@ -97,6 +97,25 @@ describe('a header', () => {
   })
 })
 
+describe('a header of a size that nobody wrote', () => {
+  // A pattern that tries every blank takes minutes here, which the limit of a test ends.
+  it.each([
+    ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
+    ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
+    ['a value without end', (blanks: string) => `// @title a${blanks}`, 600_000],
+  ])('reads %s with blanks as long as a book', (_, line, count) => {
+    const blanks = ' \t'.repeat(count / 2)
+    const { title } = parse(`// @rung a\n${line(blanks)}\n// @idea i\n// @dtype f32\n`)
+    expect([`a${blanks}b`, `a b${blanks}c`, 'a']).toContain(title)
+  })
+
+  it('reads a value of 50,000 lines', () => {
+    const more = '//   word\n'.repeat(50_000)
+    const { idea } = parse(`// @rung a\n// @title t\n// @idea i\n${more}// @dtype f32\n`)
+    expect(idea).toBe(`i${' word'.repeat(50_000)}`)
+  })
+})
+
 describe('a fault is told with file, line, key and what to write instead', () => {
   it.each(['rung', 'title', 'idea', 'dtype'])('@%s is missing', (key) => {
     const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')

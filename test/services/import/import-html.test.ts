@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isHtmlFile } from '../../../src-main/adapters/sessions/frozen-file'
-import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { importHtml } from '../../../src-main/services/import/import-html'
 import { reportHtml } from '../../../src-main/services/report'
 import { noPrivates, recording, template, withTroubles, type Sample } from '../report/samples'
@@ -31,7 +32,7 @@ describe('an HTML report', () => {
       expect(session).toEqual(sample.session)
       const saved = await readSession(folder)
       expect(saved).toEqual(sample.session)
-      expect(await readSources(folder, saved)).toEqual(sample.sources)
+      expect((await readSources(folder, saved)).texts).toEqual(sample.sources)
       // A second time stands beside the first.
       expect((await importHtml(path, { store })).folder).toBe(`${folder}-2`)
     }

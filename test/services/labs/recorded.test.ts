@@ -5,12 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readAttempt, sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
-import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { asRecording, listRecordings, replay } from '../../../src-main/services/sessions/recordings'
+import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root } from '../support'
 import { check, statusesOf } from './support'
+import { said } from '../../said'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)
@@ -37,7 +40,7 @@ describe('the recorded outcomes', () => {
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const { outcome } = await check(machine, lab, lab.solution, undefined, 'recorded')
-      expect(outcome).toMatchObject({
+      expect(said(outcome)).toMatchObject({
         status: 'passed',
         target: { kind: 'recorded', name: `${lab.id}-solution-h200` },
         device: { name: 'NVIDIA H200', computeCapability: '9.0' },
@@ -105,7 +108,7 @@ describe('the recorded outcomes', () => {
     '%s is of the code that ships, keeps the sources of its rungs, and names no serial number and no folder of its machine',
     async (name, { lab, which }) => {
       const session = await readSession(sessionFolder(join(folders, name)))
-      const sources = await readSources(sessionFolder(join(folders, name)), session)
+      const { texts: sources } = await readSources(sessionFolder(join(folders, name)), session)
       expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
       expect(sources[submissionId]).toBe(lab[which])
       const files = await readdir(join(folders, name), { recursive: true, withFileTypes: true })
@@ -122,7 +125,7 @@ describe('the recorded outcomes', () => {
       const mine = `${lab.solution}\n// mine\n`
       const { outcome } = await check(machine, lab, mine, undefined, 'recorded')
       expect(outcomeExitCode(outcome), lab.id).toBe(3)
-      expect(outcome.reason, lab.id).toMatch(/neither; measuring it needs a GPU/)
+      expect(said(outcome.reason), lab.id).toMatch(/neither; measuring it needs a GPU/)
       expect(outcome.device).toBeNull()
       for (const { id, kind, status } of outcome.checks)
         expect(status, `${lab.id} ${id}`).toBe(kind === 'static' ? 'passed' : 'unavailable')

@@ -5,7 +5,8 @@ import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ciSchemaText } from '../../../scripts/lib/session-schema.mjs'
-import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { CiDocument, ciSchemaVersion } from '../../../src-main/domain/analysis/baseline-document'
 import { reportCi } from '../../../src-main/services/report'
 import { recordingsDir, root } from '../support'
@@ -97,7 +98,7 @@ describe('recordings of the H200', () => {
   const open = async (name: string): Promise<Sample> => {
     const folder = join(recordingsDir, name)
     const session = await readSession(folder)
-    return { session, sources: await readSources(folder, session) }
+    return { session, sources: (await readSources(folder, session)).texts }
   }
 
   it('two runs of one ladder pass, and throttled ones beside themselves are not decided', async () => {

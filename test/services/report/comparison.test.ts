@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { reportComparison } from '../../../src-main/services/report'
 import { editRung, noPrivates, recording, slowed, type Sample } from './samples'
 import { gemmProblem } from '../../gemm'

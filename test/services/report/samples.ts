@@ -1,13 +1,14 @@
 /** Sessions for tests of reports: one that was recorded, and what a hostile or unlucky one looks like. */
 import { join } from 'node:path'
-import { readSession, readSources } from '../../../src-main/adapters/sessions/session-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
 import type { Privates } from '../../../src-main/services/report/scrub'
 import { root } from '../support'
 
 const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')
 const session = await readSession(folder)
-const sources = await readSources(folder, session)
+const { texts: sources } = await readSources(folder, session)
 
 /** A page with the places that the build's own has. */
 export const template =

@@ -1,17 +1,17 @@
 /** The deep level over a recording that is made of captures: what ncu printed on an H200. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { runNcu, type NcuAnswer } from '../../../src-main/adapters/tools/ncu'
-import { readRaw, rawRecorder } from '../../../src-main/adapters/tools/raw-files'
+import { rawRecorder } from '../../../src-main/adapters/tools/raw-files'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 import { draftSession } from '../../../src-main/adapters/sessions/session-store'
-import type { RawCall, ToolCall, Toolbox } from '../../../src-main/adapters/tools/toolbox'
+import type { ToolCall, Toolbox } from '../../../src-main/adapters/tools/toolbox'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { ncuCapture } from '../../parsers/captures'
 import { tempDir } from '../support'
+import { said } from '../../said'
 
 const captures: Record<string, string> = {
   'ncu/profile': 'import-set-full',
@@ -112,7 +112,7 @@ describe('profiling at the deep level', () => {
       recordedToolbox(await recording(['ncu/source-lines', 'ncu/details'])),
     )
     expect(byRung.size).toBe(2)
-    expect(deepTroubles.join(' ')).toMatch(/did not print its source page.*details page/)
+    expect(said(deepTroubles).join(' ')).toMatch(/did not print its source page.*details page/)
     expect(deep.get('03_a')!.kernels[0]).toMatchObject({ instructions: [], lines: [], rules: [] })
   })
 })
@@ -155,43 +155,5 @@ describe('a deep profile on disk', () => {
 
   it.each(['../session', 'a/b', '..', ''])('is never looked for at %j', async (rung) => {
     await expect(readDeep(await tempDir(), rung)).rejects.toThrow()
-  })
-})
-
-describe('raw output', () => {
-  const call: RawCall = {
-    key: 'ncu/page',
-    tool: 'ncu',
-    argv: ['ncu'],
-    outcome: 'exited',
-    exitCode: 0,
-    signal: null,
-    seconds: 1,
-    startedAt: '2026-11-21T02:45:00.000Z',
-  }
-
-  it('of a megabyte is kept gzipped, with this machine’s folders as words, and reads the same', async () => {
-    const dir = await tempDir()
-    const text = 'at /home/someone/cache/x.cu\n'.repeat(40_000)
-    await rawRecorder(dir, [{ path: '/home/someone', alias: '~' }]).record(call, text, 'short')
-    expect((await readdir(join(dir, 'ncu'))).sort()).toEqual([
-      'page.json',
-      'page.stderr.txt',
-      'page.stdout.txt.gz',
-    ])
-    const packed = await readFile(join(dir, 'ncu', 'page.stdout.txt.gz'))
-    expect(gunzipSync(packed).toString()).not.toContain('someone')
-    expect(await readRaw(dir, 'ncu/page')).toMatchObject({
-      stdout: text.replaceAll('/home/someone', '~'),
-      stderr: 'short',
-    })
-  })
-
-  it('that cannot be unpacked is refused by its name', async () => {
-    const dir = await tempDir()
-    await mkdir(join(dir, 'ncu'))
-    await writeFile(join(dir, 'ncu', 'page.json'), JSON.stringify(call))
-    await writeFile(join(dir, 'ncu', 'page.stdout.txt.gz'), 'no gzip')
-    await expect(readRaw(dir, 'ncu/page')).rejects.toThrow(/page\.stdout\.txt\.gz is damaged/)
   })
 })

@@ -1,6 +1,7 @@
 /** A rung whose header turns on flags of the task: who is told, and what the real kernels launch. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import {
   readKernelLibrary,
@@ -89,7 +90,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
       runnerSources: await readSharedFiles(kernels, 'runner'),
       probeSources: await readSharedFiles(kernels, 'probe'),
     })
-    if (!('artefact' in probe)) throw new Error(probe.reason)
+    if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
     const launched: Record<string, unknown> = {}
     for (const planned of rungs) {
       const { artefact, build } = await buildRung(real, task, planned, '90', staticRungFlags)
@@ -105,7 +106,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
           gpu: buildGpu('h200')!,
           signal: real.signal,
         })
-        if (!('kernels' in answer)) throw new Error(answer.reason)
+        if (!('kernels' in answer)) throw new Error(inEnglish(answer.reason))
         launched[`${planned.rung.id} ${flags.length > 0 ? 'with' : 'without'}`] =
           answer.kernels.map(({ name, grid }) => [/\w+(?=<)/.exec(name)?.[0], grid[0]])
       }

@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { eventLog, fakeMachine, isAlive, ladderRungs, rung, statuses } from '../support'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { planRun } from '../../../src-main/services/run/plan'
+import { eventLog, fakeMachine, isAlive, ladderRungs, rung, setEnv, statuses } from '../support'
+import { said } from '../../said'
 
 /** What becomes of a ladder when these rungs fail and no other does. */
 const allBut = (...failed: string[]): Record<string, string> =>
@@ -22,7 +24,7 @@ describe('a rung that misbehaves costs only itself', () => {
     await machine.addFault('02_coalesced', fault)
     const { session, folder } = await machine.run()
     expect(rung(session, '02_coalesced').status).toBe(status)
-    expect(rung(session, '02_coalesced').reason).toMatch(reason)
+    expect(said(rung(session, '02_coalesced').reason)).toMatch(reason)
     const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
     expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
     expect(folder).not.toBeNull()
@@ -34,7 +36,7 @@ describe('a rung that misbehaves costs only itself', () => {
     const { session } = await machine.run()
     const { metrics } = rung(session, '02_coalesced')
     expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
-    expect(metrics.fmaUtilization?.reason).toContain('not profiled')
+    expect(said(metrics.fmaUtilization?.reason)).toContain('not profiled')
     const profiled = machine.calls('ncu').find((call) => call.includes('profile'))
     expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
   })
@@ -54,7 +56,106 @@ describe('a rung that misbehaves costs only itself', () => {
     expect(statuses(session)).toEqual(allBut('00_cublas'))
     const restart = machine.calls('runner').filter((call) => call[1] === 'measure')[1]
     expect(restart).not.toContain('--reference')
-    expect(session.warnings.join()).toContain('No ratios')
+    expect(said(session.warnings).join()).toContain('No ratios')
+  })
+})
+
+describe('a rung that prints what looks like the protocol', () => {
+  it('in wrong shapes is measured as any other', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'garble')
+    const { session } = await machine.run()
+    expect(statuses(session)).toEqual(allBut())
+    expect(session.warnings).toEqual([])
+  })
+
+  it('gives no rung a time, a failure or a roof out of turn, and it is said', async () => {
+    const honest = (await (await fakeMachine()).run()).session
+    const machine = await fakeMachine()
+    await machine.addFault('02_coalesced', 'forge')
+    const { session } = await machine.run()
+    expect(statuses(session)).toEqual(allBut())
+    expect(session.rungs.map(({ timing }) => timing?.medianMs)).toEqual(
+      honest.rungs.map(({ timing }) => timing?.medianMs),
+    )
+    expect(session.ceilings).toEqual(honest.ceilings)
+    expect(said(session.warnings).join()).toMatch(/passed over/)
+  })
+})
+
+describe('a crash that takes the GPU away', () => {
+  const before = ladderRungs.slice(0, ladderRungs.indexOf('03_shared_tile'))
+  const behind = ladderRungs.slice(before.length + 1)
+
+  it.each([
+    ['no-device', 'missing', /no CUDA-capable device/],
+    ['out-of-memory', 'missing', /0 GiB free/],
+    ['silent', undefined, /before it reached a rung: exit code 1/],
+    ['mute', undefined, /no word of it for 2 s/],
+  ])('(%s) keeps and saves what was measured', async (how, missingKind, why) => {
+    const machine = await fakeMachine()
+    await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
+    const { session, folder, missing } = await machine.run()
+    expect(folder).not.toBeNull()
+    for (const id of before) {
+      expect(rung(session, id).status).toBe('ok')
+      expect(rung(session, id).timing?.medianMs).toBeGreaterThan(0)
+    }
+    expect(said(rung(session, '03_shared_tile'))).toMatchObject({
+      status: 'failed',
+      reason: 'Crashed while being verified (SIGSEGV).',
+    })
+    for (const id of behind) {
+      expect(rung(session, id).status).toBe('not-run')
+      expect(rung(session, id).reason).toMatch(why)
+    }
+    expect(missing?.kind).toBe(missingKind)
+    expect(said(session.warnings).join()).toMatch(why)
+    expect(said(session.warnings).join()).toMatch(/nvidia-smi --gpu-reset/)
+    expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
+  })
+
+  it('at the first rung leaves a session that names the culprit', async () => {
+    const machine = await fakeMachine()
+    await machine.addFault('00_cublas', 'gpu-lost:no-device')
+    const { session, folder } = await machine.run()
+    expect(folder).not.toBeNull()
+    expect(rung(session, '00_cublas').status).toBe('failed')
+    expect(rung(session, '01_naive').status).toBe('not-run')
+  })
+
+  it('while further problems are verified leaves the times', async () => {
+    const machine = await fakeMachine()
+    setEnv({ FAKE_GONE_AT: '--max-seconds' })
+    const library = await readKernelLibrary(machine.kernelsDir)
+    const plan = planRun(library, {
+      ladder: 'gemm-fp32',
+      size: 1024,
+      params: {},
+      target: 'local',
+      profile: 'none',
+    })
+    const problem = { ...plan.problem, sizes: { ...plan.problem.sizes, m: 129 } }
+    const { session, missing } = await machine.runPlan({
+      ...plan,
+      alsoVerify: { rungs: ['02_coalesced'], problems: [problem, problem] },
+    })
+    expect(statuses(session)).toEqual(allBut())
+    expect(rung(session, '02_coalesced').alsoVerified).toMatchObject([
+      { verify: null, reason: expect.stringMatching(/no CUDA-capable device/) as string },
+    ])
+    expect(missing?.kind).toBe('missing')
+  })
+})
+
+describe('a GPU that others compute on', () => {
+  it('is warned of, once, and its times are kept', async () => {
+    const machine = await fakeMachine()
+    setEnv({ FAKE_GPU_PROGRAMS: '2' })
+    const { session } = await machine.run()
+    expect(said(session.warnings).filter((warning) => /shared/.test(warning))).toHaveLength(1)
+    expect(said(session.warnings).join()).not.toContain('4242')
+    expect(statuses(session)).toEqual(allBut())
   })
 })
 
@@ -87,7 +188,6 @@ describe('what the runner reports', () => {
     ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not come to its end\./],
   ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
     const machine = await fakeMachine()
-    const { setEnv } = await import('../support')
     setEnv({ FAKE_RUNNER: refusal })
     await expect(machine.run()).rejects.toMatchObject({
       kind,
@@ -120,7 +220,7 @@ describe('cancelling', () => {
       '03_shared_tile': 'not-run',
       '06_float4': 'not-run',
     })
-    const stderr = await readFile(join(folder!, 'raw/runner/measure-1.stderr.txt'), 'utf8')
+    const { stderr } = (await readRaw(folder!, 'runner/measure-1'))!
     const child = Number(/child (\d+)/.exec(stderr)?.[1])
     expect(child).toBeGreaterThan(0)
     await expect.poll(() => isAlive(child), { timeout: 3000 }).toBe(false)

@@ -20,6 +20,7 @@ import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapte
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { tempDir } from '../support'
 import { gemmProblem } from '../../gemm'
+import { said } from '../../said'
 
 const nvcc = await findTool('nvcc')
 const kernels = join(import.meta.dirname, '../../../cuda-kernels')
@@ -53,7 +54,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     await inParallel([...planned], async ([what, entry]) => {
       const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
       const { build, reason } = await buildRung(real, plan.task, entry, sm)
-      expect(reason, what).toBeUndefined()
+      expect(said(reason), what).toBeUndefined()
       expect(build?.spillStoreBytes ?? 0, what).toBe(0)
     })
   }, 300_000)
@@ -67,7 +68,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
       }),
       async ({ planned, sm }) => {
         const { build, diagnostics, reason } = await buildRung(real, plan.task, planned, sm)
-        expect(reason, planned.rung.id).toBeUndefined()
+        expect(said(reason), planned.rung.id).toBeUndefined()
         expect(diagnostics, planned.rung.id).toEqual([])
         if (planned.rung.id === '00_cublas') expect(build?.registersPerThread).toBeNull()
         else expect(build).toMatchObject({ spillStoreBytes: 0, cached: false })
@@ -125,7 +126,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const { artefact, reason, diagnostics } = await buildRung(real, plan.task, bad, '90')
       expect(artefact).toBeNull()
-      expect(reason).toBe(
+      expect(said(reason)).toBe(
         `Does not compile: gemm/02_coalesced.cu:${line + 1}: identifier "nothing" is undefined`,
       )
       expect(diagnostics[0]).toMatchObject({ severity: 'error', line: line + 1 })
@@ -138,7 +139,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     const planned = plan.rungs.find(({ rung }) => rung.id === '05_thread_tile_2d')!
     const rung = { ...planned.rung, params: { ...planned.rung.params, TM: 3 } }
     const { reason } = await buildRung(real, plan.task, { ...planned, rung }, '90')
-    expect(reason).toContain('BM must be a multiple of TM')
+    expect(said(reason)).toContain('BM must be a multiple of TM')
   }, 60_000)
 
   it('line information points into the cache, where the source stays', async () => {

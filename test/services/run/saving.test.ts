@@ -1,4 +1,7 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -6,10 +9,12 @@ import {
   listSessions,
   parseSession,
   readSession,
-  readSources,
 } from '../../../src-main/adapters/sessions/session-store'
-import { diskError, sweepStaged } from '../../../src-main/adapters/disk/disk'
-import { fakeMachine, ladderRungs, tempDir } from '../support'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { diskError } from '../../../src-main/adapters/disk/disk'
+import { openRaw } from '../../../src-main/adapters/tools/raw-files'
+import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
+import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 
@@ -23,15 +28,17 @@ describe('saving a session', () => {
     expect(folder).toBe(out)
     expect(await readSession(out)).toEqual(session)
     expect(await readdir(join(machine.dir, 'deep', 'er'))).toEqual(['session'])
-    expect(Object.keys(await readSources(out, session)).sort()).toEqual(ladderRungs.toSorted())
+    expect(Object.keys((await readSources(out, session)).texts).sort()).toEqual(
+      ladderRungs.toSorted(),
+    )
   })
 
   it('keeps every source as it was compiled', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run()
     await machine.editRung('01_naive', () => '// gone')
-    const sources = await readSources(folder!, session)
-    expect(sources['01_naive']).toContain('gemmNaive')
+    const { texts } = await readSources(folder!, session)
+    expect(texts['01_naive']).toContain('gemmNaive')
   })
 
   it('gives two runs in one second two folders', async () => {
@@ -43,6 +50,82 @@ describe('saving a session', () => {
     expect(a.folder).not.toBe(b.folder)
     expect(await readdir(machine.store)).toHaveLength(2)
   })
+
+  it('gives drafts of one name the next free ones, and takes none away', async () => {
+    const dir = await tempDir()
+    const session = await readSession(shipped)
+    const drafts = [1, 2, 3].map(() => draftSession(join(dir, 'mine')))
+    const folders = await Promise.all(drafts.map(async (draft) => (await draft).commit(session)))
+    expect(folders.toSorted()).toEqual(['mine', 'mine-2', 'mine-3'].map((name) => join(dir, name)))
+    expect((await readdir(dir)).toSorted()).toEqual(['mine', 'mine-2', 'mine-3'])
+    for (const folder of folders) expect(await readdir(folder)).toEqual(['session.json'])
+  })
+
+  it.each(['mkdir', 'write'] as const)(
+    'takes a free name where something of that name came meanwhile (%s)',
+    async (kind) => {
+      const taken = join(await tempDir(), 'mine')
+      const draft = await draftSession(taken)
+      await (kind === 'mkdir' ? mkdir(taken) : writeFile(taken, 'theirs'))
+      expect(await draft.commit(await readSession(shipped))).toBe(`${taken}-2`)
+      if (kind === 'write') expect(await readFile(taken, 'utf8')).toBe('theirs')
+    },
+  )
+
+  /** Does something to the hidden folder that a run to `out` is filling, once it has built. */
+  const meddling = (dir: string, meddle: (staged: string) => void) =>
+    eventLog((event) => {
+      if (event.type === 'stage' && event.stage === 'measure' && event.done === 0)
+        for (const name of readdirSync(dir).filter((name) => name.startsWith('.')))
+          meddle(join(dir, name))
+    })
+
+  it('says in the session that raw output could not be kept, and saves it where it was asked to', async () => {
+    const machine = await fakeMachine()
+    const place = join(machine.dir, 'place')
+    const { emit } = meddling(place, (staged) => {
+      rmSync(join(staged, 'raw.jsonl'))
+      mkdirSync(join(staged, 'raw.jsonl'))
+    })
+    const { folder, unsaved } = await machine.run({}, { out: join(place, 'x'), emit })
+    expect([folder, unsaved]).toEqual([join(place, 'x'), null])
+    const session = await readSession(folder!)
+    expect(session.rungs.every(({ timing }) => timing !== null)).toBe(true)
+    expect(session.warnings).toEqual([
+      expect.stringMatching(
+        /^Raw output is missing, so that this session cannot be replayed in full: .*, …\. It could not be written \(/,
+      ),
+    ])
+  })
+
+  it.each(['the store', 'the temporary folder'])(
+    'saves in %s what cannot be saved where it was asked to, raw output and all',
+    async (where) => {
+      const machine = await fakeMachine()
+      const place = join(machine.dir, 'place')
+      const temporary = await tempDir()
+      setEnv({ TMPDIR: temporary })
+      expect(tmpdir()).toBe(temporary)
+      if (where !== 'the store') await writeFile(machine.store, 'in the way')
+      const { emit } = meddling(place, (staged) => {
+        mkdirSync(join(staged, 'session.json'))
+      })
+      const { folder, unsaved } = await machine.run({}, { out: join(place, 'x'), emit })
+      expect(folder?.startsWith(where === 'the store' ? machine.store : temporary)).toBe(true)
+      expect(unsaved).toMatchObject({
+        kind: 'failed',
+        message: expect.stringContaining(join(place, 'x')) as string,
+        remedy: `The session is saved in ${folder}.`,
+      })
+      const session = await readSession(folder!)
+      expect(session.warnings).toEqual([])
+      expect(Object.keys((await readSources(folder!, session)).texts).sort()).toEqual(
+        ladderRungs.toSorted(),
+      )
+      expect((await openRaw(folder!)).keys).toContainEqual(expect.stringMatching(/^ncu\//))
+      expect(await readdir(place)).toEqual([])
+    },
+  )
 
   it('refuses a folder that exists before anything runs, and leaves it alone', async () => {
     const machine = await fakeMachine()
@@ -88,17 +171,6 @@ describe('saving a session', () => {
   it('returns from a file system that answers nonsense', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
-
-  it('sweeps what a killed run left, and not what a running one is filling', async () => {
-    const dir = await tempDir()
-    const mine = await draftSession(join(dir, 'mine'))
-    await mkdir(join(dir, '.other.partial-999999999-0123abcd'))
-    await mkdir(join(dir, '.keep-me'))
-    await sweepStaged(dir)
-    expect(await readdir(dir)).toEqual(expect.arrayContaining(['.keep-me']))
-    expect(await readdir(dir)).toHaveLength(2)
-    await mine.discard()
-  })
 })
 
 describe('reading a session', () => {
@@ -141,12 +213,52 @@ describe('reading a session', () => {
     ])
   })
 
-  it('takes no source from outside its folder', async () => {
+  it.skipIf(process.platform === 'win32')(
+    'waits for no writer where a pipe lies in place of a file',
+    async () => {
+      const store = await tempDir()
+      const draft = await draftSession(join(store, 'whole'))
+      const folder = await draft.commit(await readSession(shipped))
+      await mkdir(join(store, 'piped'))
+      for (const path of [join(store, 'piped', 'session.json'), join(folder, 'label.json')])
+        expect(spawnSync('mkfifo', [path]).status).toBe(0)
+      const listed = await listSessions(store)
+      expect(listed.map(({ name, problem }) => [name, problem])).toEqual([
+        ['whole', null],
+        ['piped', expect.stringContaining('session.json is not a file.')],
+      ])
+      expect(await readTitle(folder)).toBeNull()
+    },
+  )
+
+  it('takes no source that a link leads out of the session to', async () => {
+    const dir = await tempDir()
+    await writeFile(join(dir, 'private'), 'not for a report')
     const session = await readSession(shipped)
-    const hostile = {
-      ...session,
-      rungs: [{ ...session.rungs[0]!, file: '../../../../package.json' }],
-    }
-    expect(await readSources(shipped, hostile)).toEqual({})
+    const [first, second, third] = session.rungs
+    const linked = (links: string) => join(dir, links)
+    const draft = await draftSession(linked('file'))
+    await draft.addSource(second!.file, '// own')
+    const folder = await draft.commit({ ...session, rungs: [first!, second!] })
+    await symlink(join(dir, 'private'), join(folder, 'sources', first!.file))
+    expect(await readSources(folder, session)).toEqual({
+      texts: { [second!.id]: '// own' },
+      faults: [],
+    })
+
+    // A folder above it, and sources/ itself.
+    await rename(join(folder, 'sources'), linked('elsewhere'))
+    await symlink(linked('elsewhere'), join(folder, 'sources'))
+    expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({
+      texts: {},
+      faults: [],
+    })
+  })
+
+  it('takes no source from outside its folder', async () => {
+    const machine = await fakeMachine()
+    const { session, folder } = await machine.run({ rungs: ['01_naive'] })
+    const hostile = { rungs: [{ ...session.rungs[0]!, file: '../session.json' }] }
+    expect(await readSources(folder!, hostile)).toEqual({ texts: {}, faults: [] })
   })
 })

@@ -13,6 +13,7 @@ import {
   type SanitizeOptions,
 } from '../../../src-main/services/sanitize/sanitize-job'
 import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
+import { said } from '../../said'
 
 const start = (
   { kernelsDir }: Machine,
@@ -57,7 +58,7 @@ describe('rungs without a fault', () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'unsupported')
     const report = await start(machine, { tools: ['memcheck'] })
-    expect(check(report, '02_coalesced', 'memcheck')).toMatchObject({
+    expect(said(check(report, '02_coalesced', 'memcheck'))).toMatchObject({
       status: 'unsupported',
       reason: 'k is not a multiple of 8',
       total: null,
@@ -100,7 +101,7 @@ describe('a rung with a fault', () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'compile-error')
     const report = await start(machine, { tools: ['memcheck'] })
-    expect(check(report, '02_coalesced', 'memcheck')).toMatchObject({
+    expect(said(check(report, '02_coalesced', 'memcheck'))).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('Does not compile') as string,
     })
@@ -112,7 +113,7 @@ describe('a rung with a fault', () => {
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })
     const cut = check(report, '02_coalesced', 'memcheck')
-    expect(cut).toMatchObject({
+    expect(said(cut)).toMatchObject({
       status: 'found',
       total: null,
       reason: expect.stringContaining('Internal sanitizer error') as string,
@@ -130,7 +131,7 @@ describe('a check that does not end', () => {
       { tools: ['memcheck'], rungs: ['01_naive'] },
       { secondsARung: 1 },
     )
-    expect(check(report, '01_naive', 'memcheck')).toMatchObject({
+    expect(said(check(report, '01_naive', 'memcheck'))).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('Stopped after 1 s') as string,
     })
@@ -172,7 +173,7 @@ describe('what cannot be started', () => {
     const machine = await fakeMachine()
     const work = sanitize(
       {
-        toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024', 'raw')),
+        toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024')),
         cache: emptyBuildCache,
         library: await readKernelLibrary(machine.kernelsDir),
         includes: new Map(),

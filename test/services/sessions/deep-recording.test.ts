@@ -142,7 +142,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(new Set(session.rungs.map(({ profile }) => profile?.passes))).toEqual(
       new Set([plan.passes]),
     )
-    const { call } = (await readRaw(join(folder, 'raw'), 'ncu/profile'))!
+    const { call } = (await readRaw(folder, 'ncu/profile'))!
     expect(plan.seconds / call.seconds).toBeGreaterThan(0.7)
     expect(plan.seconds / call.seconds).toBeLessThan(1.3)
   })
@@ -161,7 +161,7 @@ describe('a deep run', () => {
       expect(await core.call('sessions.deep', { ref: run.id, rung: id })).toEqual(
         await profileOf(id),
       )
-    const again = recordedToolbox(join(saved!, 'raw'))
+    const again = recordedToolbox(saved!)
     expect(
       (await again.exec({ tool: 'ncu', key: 'ncu/source-sass', file: '', args: [] })).stdout,
     ).not.toBe('')

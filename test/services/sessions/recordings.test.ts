@@ -1,15 +1,19 @@
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { problemLabel } from '../../../src-main/domain/task/problem'
-import { listRecordings } from '../../../src-main/services/sessions/recordings'
+import {
+  listRecordings,
+  readRecordings,
+  recordingIndex,
+} from '../../../src-main/services/sessions/recording-list'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
 
-const recordings = await listRecordings(recordingsDir)
+const recordings = await readRecordings(recordingsDir)
 
 describe('the shipped recordings', () => {
   it('are every ladder at the sizes that it is here for', () => {
@@ -68,11 +72,14 @@ describe('the shipped recordings', () => {
   it.each(recordings)(
     '$name names no serial number, no user and no folder of its machine',
     async ({ folder }) => {
-      const files = await readdir(folder, { recursive: true, withFileTypes: true })
-      for (const file of files.filter((entry) => entry.isFile())) {
-        const bytes = await readFile(join(file.parentPath, file.name))
-        const text = (file.name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
-        expect(text, file.name).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
+      const named = /GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//
+      for (const name of await readdir(folder))
+        expect(await readFile(join(folder, name), 'utf8'), name).not.toMatch(named)
+      const raw = await openRaw(folder)
+      for (const key of raw.keys) {
+        const { stdout, stderr } = (await raw.get(key))!
+        expect(stdout, key).not.toMatch(named)
+        expect(stderr, key).not.toMatch(named)
       }
     },
   )
@@ -137,14 +144,51 @@ describe('the shipped recordings', () => {
   })
 })
 
-it('recordings are read once in the life of a program', async () => {
-  const dir = await tempDir()
-  const name = 'seed-t4-h200'
-  await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
-  const [first] = await listRecordings(dir)
-  await rm(join(dir, name), { recursive: true })
-  expect(await listRecordings(dir)).toEqual([first])
-  expect(first!.name).toBe(name)
+describe('the list of recordings', () => {
+  const [name, other] = ['seed-t4-h200', 'gemm-fp32-h200-1024'] as const
+  const indexFile = join(recordingsDir, 'index.json')
+
+  /** Two recordings; what is indexed has no session that could be read. */
+  async function some(indexed: readonly string[]): Promise<string> {
+    const dir = await tempDir()
+    const { recordings: all } = await recordingIndex(recordingsDir)
+    for (const one of [name, other]) {
+      await mkdir(join(dir, one))
+      if (!indexed.includes(one))
+        await cp(join(recordingsDir, one, 'session.json'), join(dir, one, 'session.json'))
+    }
+    const recordings = Object.fromEntries(indexed.map((one) => [one, all[one]]))
+    await writeFile(join(dir, 'index.json'), JSON.stringify({ schema: 1, recordings }))
+    return dir
+  }
+
+  it('says what the sessions say: run `npm run recordings` where it does not', async () => {
+    const text = await readFile(indexFile, 'utf8')
+    expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
+    expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(18)
+  })
+
+  it('is made without reading a session that is indexed', async () => {
+    const listed = await listRecordings(await some([name, other]))
+    expect(listed.map((one) => one.name).sort()).toEqual([other, name])
+  })
+
+  it('has what is not indexed all the same, read once in the life of a program', async () => {
+    const dir = await some([other])
+    const first = await listRecordings(dir)
+    await rm(join(dir, name), { recursive: true })
+    expect(await listRecordings(dir)).toEqual(first)
+    const whole = await listRecordings(recordingsDir)
+    for (const { name: listed, summary } of first)
+      expect(summary).toEqual(whole.find((one) => one.name === listed)!.summary)
+    expect(first).toHaveLength(2)
+  })
+
+  it('is made of the sessions where the index is damaged', async () => {
+    const dir = await some([])
+    await writeFile(join(dir, 'index.json'), '{"schema":')
+    expect((await listRecordings(dir)).map((one) => one.name).sort()).toEqual([other, name])
+  })
 })
 
 describe('replaying', () => {
@@ -204,7 +248,9 @@ describe('replaying', () => {
     const out = join(machine.dir, 'copy')
     const { session } = await machine.run({ target: 'recorded' }, { out })
     expect(await readSession(out)).toEqual(session)
-    expect(await readdir(out)).toEqual(expect.arrayContaining(['raw', 'sources', 'session.json']))
+    expect(await readdir(out)).toEqual(
+      expect.arrayContaining(['raw.jsonl', 'sources', 'session.json']),
+    )
   })
 
   it.each([

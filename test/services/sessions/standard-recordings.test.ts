@@ -1,5 +1,4 @@
 /** What the shipped recordings of the standard level say of the level itself. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
@@ -8,10 +7,10 @@ import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { flops } from '../../../src-main/domain/task/problem'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
 import type { Session } from '../../../src-main/domain/session/session'
-import { listRecordings } from '../../../src-main/services/sessions/recordings'
+import { readRecordings } from '../../../src-main/services/sessions/recording-list'
 import { recordingsDir, rung } from '../support'
 
-const recordings = (await listRecordings(recordingsDir)).filter(
+const recordings = (await readRecordings(recordingsDir)).filter(
   ({ session }) => session.settings.profile === 'standard',
 )
 const named = (name: string): Session =>
@@ -36,7 +35,7 @@ describe.each(recordings)('$name', ({ session, folder }) => {
     expect(new Set(session.rungs.map(({ profile }) => profile!.passes))).toEqual(
       new Set([plan.passes]),
     )
-    const { call } = (await readRaw(join(folder, 'raw'), 'ncu/profile'))!
+    const { call } = (await readRaw(folder, 'ncu/profile'))!
     expect(plan.seconds / call.seconds).toBeGreaterThan(0.75)
     expect(plan.seconds / call.seconds).toBeLessThan(1.25)
   })

@@ -7,11 +7,20 @@ export const records = {
   mismatchesAt:
     '{count} elements of {buffers} are beyond the error bound; the first is {place} = {actual}, expected {expected}.',
 
+  needsArchitecture: 'needs {requires}; {gpu} has compute capability {computeCapability}.',
+
   notCompiling: 'Does not compile: {what}',
   hung: 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
   crashed: 'Crashed while {stage} ({signal}).',
   flooded: 'Printed without end while {stage}; its process was ended.',
   ended: 'Ended the runner while {stage} (exit code {exitCode}): {text}',
+
+  runnerLost: 'It was not run, because the runner could not go on after the rungs before it: {why}',
+  halted: 'Not all rungs were run: {why}',
+  outOfTurn:
+    'While {rung} was running, lines came that the runner cannot have sent then; they were passed over. The rung may print what looks like a result.',
+  gpuShared:
+    'Another program computed on this GPU before or after it was timed: the times may be those of a GPU that was shared. See `nvidia-smi`, and run again once nothing else computes there.',
 
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',
   profilingOff: 'Profiling was turned off (--profile none).',
@@ -19,6 +28,9 @@ export const records = {
   endedBeforeProfile: 'The run ended before it was profiled.',
   noLaunchReported: 'ncu reported no launch of this rung.',
   noCounters: 'No counters: {why}',
+  rawLost: 'Raw output is missing, so that this session cannot be replayed in full: {calls}. {why}',
+  unknownMetrics:
+    'ncu {version} does not know {names} on this GPU; the other counters were read without.',
   noRatios: 'No ratios: the reference {rung} has no time.',
 
   noKernelProfiled: 'ncu profiled no kernel of this rung.',

@@ -24,8 +24,26 @@ export const tools = {
   runWithout: 'Run the same rungs without profiling; what they say there is the cause.',
   seeLaunch: 'Run the same rungs without profiling and see whether they launch a kernel.',
   triedTimes: 'It was tried {count} times.',
+  ncuIdle: 'ncu did not finish (no progress for {seconds} s).',
+  ncuUnfinished: 'ncu did not finish ({signal}).',
+  ncuSilent: 'ncu did not finish within two minutes.',
+  ncuNoKernel: 'ncu ran without an error, and reported no kernel.',
+  ncuFailed: 'ncu failed: {text}',
+  ncuKilled: 'ncu was ended by a signal.',
+  ncuEnded: 'ncu ended with exit code {exitCode}.',
+  readRaw: "Read ncu's output in the session's raw folder.",
   retry: "Another tool holds the GPU's counters; trying again in {seconds} s.",
   askWithout: 'This ncu does not know {names} on this GPU; asking again without.',
+
+  nvccStopped: 'nvcc was stopped after {minutes} minutes.',
+  nvccNotStarted: 'nvcc could not be started.',
+  nvccKilled: 'nvcc was ended by {signal}.',
+  nvccEnded: 'nvcc ended with exit code {exitCode}: {text}',
+  runnerNotBuilt: 'The runner cannot be built with this CUDA toolkit.',
+  probeNotBuilt: 'the probe cannot be built with this CUDA toolkit.',
+  hostCompiler: 'Check that nvcc finds a host compiler it supports (`kernel-ladder doctor`).',
+  probeEnded: 'the probe ended with exit code {exitCode}: {text}',
+  probeUnfinished: 'the probe did not finish ({signal})',
 
   sanitizerStopped: 'Stopped after {seconds} s without an end; give it longer with --timeout.',
   sanitizerEnded: 'compute-sanitizer was ended ({signal}).',
@@ -39,6 +57,14 @@ export const tools = {
   noGpuFound: 'No NVIDIA GPU was found.',
   noGpuUsable: 'CUDA offers no usable GPU: {text}',
   checkVisible: 'Check the driver and CUDA_VISIBLE_DEVICES (`nvidia-smi`, `kernel-ladder doctor`).',
+  resetGpu:
+    'See whether `nvidia-smi` still lists the GPU, and what holds its memory; reset it (`nvidia-smi --gpu-reset`, as administrator) or reboot, then run the rungs that are left.',
+  gpuInUse: '{gpu} is in use by process {pid} of {user}, since {since}.',
+  gpuInUseBySilent: '{gpu} is in use by a process that does not say who it is.',
+  waitingForGpu: '{why} Waiting for it to end.',
+  waitYourself: 'Wait until it has ended, or run without --no-wait.',
+  gpuNotReserved:
+    '{gpu} could not be reserved ({text}); another run of this program may time at the same moment.',
 
   knownWith: 'an {gpu} (cc {computeCapability}) with ncu {version}',
 } as const

@@ -2,12 +2,12 @@
 import { resolve } from 'node:path'
 import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
 import { sessionsDir } from '../../../adapters/disk/paths'
-import { inputError } from '../../../domain/errors'
+import { exitCodes, inputError } from '../../../domain/errors'
 import { importReport, type ImportResult } from '../../../services/import/import-report'
 import { importHtml } from '../../../services/import/import-html'
 import { appVersion } from '../../../services/version'
 import { describeSession } from '../describe/describe-ladder'
-import { note, printJson, printText } from '../output'
+import { note, printError, printJson, printText } from '../output'
 import { sessionDocument } from './run-command'
 
 export interface ImportOptions {
@@ -19,13 +19,14 @@ export interface ImportOptions {
 }
 
 export async function importCommand(file: string, options: ImportOptions): Promise<number> {
-  const { session, folder } = (await isHtmlFile(file))
+  const { session, folder, misplaced } = (await isHtmlFile(file))
     ? await importPage(file, options)
     : await importProfile(file, options)
   if (options.json) printJson(sessionDocument(session, folder))
   else printText(describeSession(session))
   note(`Saved in ${folder}`)
-  return 0
+  if (misplaced) printError(misplaced)
+  return misplaced ? exitCodes[misplaced.kind] : 0
 }
 
 const place = ({ out }: ImportOptions) => ({

@@ -1,8 +1,6 @@
 /** `kernel-ladder lab …`: labs from the command line. */
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { assets } from '../../../adapters/kernels/assets'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import {
@@ -13,6 +11,7 @@ import {
   readShippedLabs,
 } from '../../../adapters/labs/library'
 import { readSubmission, startLab } from '../../../adapters/labs/work'
+import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
@@ -22,8 +21,9 @@ import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
+import { confirmed } from '../confirm'
 import { describeOutcome } from '../describe/describe-lab'
-import { note, printJson, printText, table } from '../output'
+import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 
@@ -88,6 +88,7 @@ export interface LabCheckOptions {
   target: string
   timeout?: string
   out?: string
+  wait: boolean
   json?: boolean
 }
 
@@ -105,27 +106,30 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
     lab.lab,
     options.answers === undefined ? undefined : resolve(options.answers),
   )
-  const out =
-    options.out === undefined
-      ? await newAttemptFolder(isShipped(places, lab) ? lab.id : `own:${lab.id}`)
-      : resolve(options.out)
-  const { outcome } = await checkLab(
+  const asked = options.out === undefined ? null : resolve(options.out)
+  if (asked !== null) await refuseTaken(asked)
+  const { outcome, folder } = await checkLab(
     { lab, ...submission, target: options.target },
     {
       assets: places,
       appVersion,
-      out,
-      ...(options.timeout === undefined
-        ? {}
-        : { settings: { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) } }),
+      out: asked ?? newAttemptFolder(isShipped(places, lab) ? lab.id : `own:${lab.id}`),
+      settings: {
+        waitForGpu: options.wait,
+        ...(options.timeout === undefined
+          ? {}
+          : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
+      },
       emit: progressPrinter(),
       signal: abortOnStop('stopping; nothing of this attempt is kept.'),
     },
   )
-  if (options.json) printJson({ ...outcome, folder: out })
+  if (options.json) printJson({ ...outcome, folder })
   else printText(describeOutcome(outcome))
-  note(`Kept in ${out}`)
-  return outcomeExitCode(outcome)
+  note(`Kept in ${folder}`)
+  const misplaced = asked === null ? null : takenMeanwhile(asked, folder)
+  if (misplaced) printError(misplaced)
+  return misplaced ? exitCodes[misplaced.kind] : outcomeExitCode(outcome)
 }
 
 /** Shows every file of the lab, and asks; without a terminal only `--yes` is an answer. */
@@ -148,13 +152,9 @@ export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }
         'There is no terminal to ask on.',
         'Read the files above, and give --yes if you want their code built and run.',
       )
-    const terminal = createInterface({ input: process.stdin, output: process.stderr })
-    const word = randomBytes(2).toString('hex')
-    const answer = await terminal.question(
-      `Its code will be built and run as you. Type ${word} to allow that for these files: `,
-    )
-    terminal.close()
-    if (answer.trim() !== word) {
+    if (
+      !(await confirmed('Its code will be built and run as you, for as long as these files stay.'))
+    ) {
       note('Nothing was changed.')
       return exitCodes.failed
     }

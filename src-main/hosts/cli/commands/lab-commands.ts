@@ -34,6 +34,7 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--answers <file>', 'predictions and answers; answers.yaml beside the submission')
     .option('--target <target>', 'local, or recorded for the shipped outcome', 'local')
     .option('--timeout <seconds>', 'code without progress for so long counts as hung (60)')
+    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'keep the attempt in this folder, which must not exist')
     .option(...json)
     .action(async (id: string, options: LabCheckOptions) =>
@@ -53,6 +54,8 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--jobs <n>', 'so many at a time; as many as there are GPUs unless given')
     .option('--timeout <seconds>', 'the most a submission may take (120)')
     .option('--memory <GiB>', 'the most its processes may hold together (8)')
+    .option('--readable <dir...>', 'folders that submissions may read, such as a toolkit’s')
+    .option('--unisolated', 'grade also where this machine cannot keep submissions apart')
     .option('--target <target>', 'local or recorded', 'local')
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(dir, options)),

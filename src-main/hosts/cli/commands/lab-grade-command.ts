@@ -1,17 +1,24 @@
 /** `kernel-ladder lab grade`: a folder of submissions as a table, one row a student. */
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { inEnglish } from '../../../domain/text/wording'
 import { assets } from '../../../adapters/kernels/assets'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import type { LabFolder } from '../../../adapters/labs/library'
-import { isolationSentence, type Limits } from '../../../adapters/labs/sandbox'
-import { exitCodes, inputError } from '../../../domain/errors'
+import {
+  isIsolated,
+  isolationSentence,
+  type Isolation,
+  type Limits,
+} from '../../../adapters/sandbox/sandbox'
+import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import type { GradeRow } from '../../../domain/labs/grade'
 import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
 import { requireTrust } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 import { wholeNumber } from '../arguments'
+import { confirmed } from '../confirm'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
@@ -21,6 +28,8 @@ export interface LabGradeOptions {
   timeout?: string
   memory?: string
   target: string
+  unisolated?: boolean
+  readable?: string[]
   csv?: boolean
   json?: boolean
   out?: string
@@ -63,7 +72,33 @@ function limitsOf(options: LabGradeOptions): Limits {
     processes: 256,
     outputBytes: 32 * 1024 * 1024,
     fileBytes: GiB,
+    diskBytes: GiB,
   }
+}
+
+/** Folders that exist, as they are really called. */
+const readableFolders = (folders: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    folders.map((folder) =>
+      realpath(folder).catch(() => {
+        throw inputError(`--readable ${folder} does not exist.`, 'Name a folder that is there.')
+      }),
+    ),
+  )
+
+/** What is not isolated runs only where someone said so, by the option or when asked. */
+async function allowUnisolated(
+  isolation: Isolation,
+  { unisolated }: LabGradeOptions,
+): Promise<boolean> {
+  if (unisolated) return true
+  const refusal = missingError(
+    `This machine does not keep submissions apart as they have to be. ${isolationSentence(isolation)}`,
+    'Grade on a machine with util-linux (unshare, setpriv) where user namespaces are allowed, or as root; or give --unisolated to run them all the same.',
+  )
+  if (!process.stdin.isTTY) throw refusal
+  if (await confirmed('They would run with what is named above in reach.')) return true
+  throw refusal
 }
 
 const countOf = (parts: Record<string, string>, good: string): string =>
@@ -94,7 +129,7 @@ function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
         ...groups.check.map((id) => row.checks[id] ?? null),
         ...groups.prediction.map((id) => row.predictions[id] ?? null),
         ...groups.question.map((id) => row.questions[id] ?? null),
-        ...[row.timeMs, Number(row.seconds.toFixed(2)), row.reason],
+        ...[row.timeMs, Number(row.seconds.toFixed(2)), inEnglish(row.reason)],
         row.similarTo
           .map(({ student, share }) => `${student} (${Math.round(share * 100)} %)`)
           .join('; '),
@@ -116,7 +151,7 @@ const textOf = (rows: readonly GradeRow[]): string =>
       align: 'left',
       cell: ({ similarTo }) => similarTo.map(({ student }) => student).join(', '),
     },
-    { header: 'reason', align: 'left', cell: ({ reason }) => reason },
+    { header: 'reason', align: 'left', cell: ({ reason }) => inEnglish(reason) },
   ])
 
 /** A file of ours that was not there: whether it can be written is known before an hour of grading. */
@@ -178,14 +213,16 @@ async function gradeBatches(
   const solutions: GradeRow[] = []
   let isolation = ''
   let seconds = 0
+  let allowed = false
   for (const { lab, folder } of batches) {
     const request: GradeRequest = {
       ...{ folder, lab, limits, target },
       ...(options.jobs === undefined ? {} : { jobs: wholeNumber(options.jobs, '--jobs', 256) }),
-      program: [process.execPath, process.argv[1]!],
+      program: process.argv[1]!,
+      readable: await readableFolders(options.readable ?? []),
     }
     const grades = await gradeFolder(request, {
-      onStart: (facts) => {
+      onStart: async (facts) => {
         isolation = isolationSentence(facts.isolation)
         note(
           `${lab.id}: ${facts.submissions} submissions, ${facts.jobs} at a time on ${facts.gpus} GPUs`,
@@ -193,18 +230,22 @@ async function gradeBatches(
         note(isolation)
         if (facts.jobs > Math.max(1, facts.gpus))
           note('warning: several share a GPU, which disturbs their times.')
+        allowed ||= isIsolated(facts.isolation) || (await allowUnisolated(facts.isolation, options))
       },
       onSolution: (row) => {
         solutions.push(row)
         if (row.status !== 'passed')
           note(
-            `warning: the lab’s own solution does not pass on this machine, so no submission can be expected to: ${row.reason}`,
+            `warning: the lab’s own solution does not pass on this machine, so no submission can be expected to: ${inEnglish(row.reason)}`,
           )
       },
       onRow: (row, done, total) => {
         note(
-          `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${row.reason}`,
+          `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${inEnglish(row.reason)}`,
         )
+      },
+      onLeft: (folder) => {
+        note(`warning: ${folder} could not be removed; remove it yourself.`)
       },
       signal,
     })
@@ -213,7 +254,7 @@ async function gradeBatches(
   }
   if (out !== null) await writeOrPrint(out, csvOf(batches, rows))
   else if (options.csv) process.stdout.write(csvOf(batches, rows))
-  else if (options.json) printJson({ schema: 1, isolation, seconds, solutions, rows })
+  else if (options.json) printJson({ schema: 2, isolation, seconds, solutions, rows })
   else printText(textOf(rows))
   note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length

@@ -33,12 +33,15 @@ export function sessionDocument(session: Session, folder: string | null): object
   }
 }
 
-/** 1 when a rung is wrong or failed or was not reached; an unsupported rung is no failure of the run. */
+/** 1 when a rung is wrong or failed or was not reached, 3 when the GPU was lost on the way; an unsupported rung is no failure of the run. */
 function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
   // Without a GPU nothing is run, and that is what was asked for.
   const bad = session.target.kind === 'static' ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
+  // What kept rungs from being run is this machine's, whatever became of those before.
+  const notRun = session.rungs.some(({ status }) => status === 'not-run')
+  if (missing && notRun && session.completion !== 'cancelled') return exitCodes.missing
   if (session.completion === 'cancelled' || failed) return exitCodes.failed
   return missing ? exitCodes.missing : 0
 }
@@ -53,6 +56,7 @@ export async function runCommand(
       ? {}
       : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
     flushL2: options.flushL2 ?? false,
+    waitForGpu: options.wait,
   }
   const result = await startRun(request, {
     assets: await assets(),

@@ -1,4 +1,5 @@
 /** `kernel-ladder sanitize`: compute-sanitizer over the rungs of a ladder. */
+import { inEnglish } from '../../../domain/text/wording'
 import { assets } from '../../../adapters/kernels/assets'
 import { SanitizeRequest } from '../../../contract/sanitize'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -29,6 +30,7 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   tool?: string
   param?: string[]
   timeout?: string
+  wait: boolean
   json?: boolean
 }
 
@@ -72,18 +74,21 @@ export async function sanitizeCommand(
   let said = ''
   const report = await sanitizeLive(await assets(), request, {
     signal: abortOnStop('stopping; what was checked is printed.'),
+    waitForGpu: options.wait,
     ...(options.timeout === undefined
       ? {}
       : { secondsARung: wholeNumber(options.timeout, '--timeout', 86_400) }),
-    onProgress: ({ stage, tool, rung, done, total }) => {
+    onProgress: ({ stage, tool, rung, done, total, notice }) => {
       const line =
-        stage === 'prepare'
-          ? 'Looking at the machine…'
-          : stage === 'build'
-            ? `  build ${done}/${total} ${rung ?? ''}`
-            : rung === null
-              ? ''
-              : `  ${tool ?? ''} ${done}/${total} ${rung}`
+        notice !== undefined
+          ? `warning: ${inEnglish(notice)}`
+          : stage === 'prepare'
+            ? 'Looking at the machine…'
+            : stage === 'build'
+              ? `  build ${done}/${total} ${rung ?? ''}`
+              : rung === null
+                ? ''
+                : `  ${tool ?? ''} ${done}/${total} ${rung}`
       if (line !== '' && line !== said) note(line)
       said = line
     },
@@ -135,7 +140,7 @@ function describeReport(report: SanitizeReport): string {
       check.status === 'clean'
         ? []
         : [
-            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${check.reason}` : ''}`,
+            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${inEnglish(check.reason)}` : ''}`,
             ...check.findings.flatMap(describeFinding),
             ...(check.notPrinted > 0
               ? [`    and ${check.notPrinted} more that compute-sanitizer did not print`]

@@ -1,16 +1,19 @@
 /** `kernel-ladder show` and `diff`: a session, one rung of it in depth, or two side by side. */
+import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
 import { rungWarnings } from '../../../domain/analysis/comparability'
 import { compareRungs } from '../../../domain/analysis/compare'
 import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
 import { inputError } from '../../../domain/errors'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
+import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
 import {
   rungOf,
   sessionSchemaVersion,
   type RungResult,
   type Session,
 } from '../../../domain/session/session'
+import { measuredRungs } from '../../../services/sessions/measured'
 import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
 import { diffSources } from '../../../services/source-diff'
 import { describeComparison } from '../describe/describe-ladder'
@@ -22,6 +25,18 @@ import { sessionDocument } from './run-command'
 export interface ShowOptions {
   rung?: string
   json?: boolean
+}
+
+/** What the recordings say of this rung, where the session is not the recording that says it. */
+async function measuredElsewhere(
+  { assets }: SessionPlaces,
+  { ladder, target }: Session,
+  rung: string,
+): Promise<RungMeasured | null> {
+  const library = await readKernelLibrary(assets.kernelsDir)
+  const measured = (await measuredRungs(assets, library, ladder.id))[rung]
+  const isOwn = target.kind === 'recorded' && target.name === measured?.recording
+  return measured && !isOwn ? measured : null
 }
 
 export async function showCommand(
@@ -38,9 +53,21 @@ export async function showCommand(
   const rung = namedRung(session, id)
   const bottleneck = bottleneckOf(session, rung)
   const profile = await deep(id)
+  const measured = await measuredElsewhere(places, session, id)
   if (json)
-    printJson({ schema: sessionSchemaVersion, session: folder, rung, bottleneck, deep: profile })
-  else printText(describeRung(session, rung, bottleneck, profile))
+    printJson({
+      schema: sessionSchemaVersion,
+      session: folder,
+      rung,
+      bottleneck,
+      deep: profile,
+      /** What a recording measured of the rung; null where none holds it, or this session is the one. */
+      measured,
+    })
+  else {
+    printText(describeRung(session, rung, bottleneck, profile))
+    if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
+  }
   return 0
 }
 

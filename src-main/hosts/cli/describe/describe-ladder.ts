@@ -3,7 +3,7 @@ import { ratioWarnings } from '../../../domain/analysis/comparability'
 import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
 import { parameterWords, speedup } from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
@@ -133,7 +133,7 @@ export function describeSession(session: Session): string {
     status === 'ok'
       ? []
       : [
-          `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+          `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
           ...diagnostics
             .filter(({ severity }) => severity === 'error')
             .map(
@@ -171,7 +171,7 @@ export function describeSession(session: Session): string {
       ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
       : []),
     ...(imported ? [] : [`the run took ${session.elapsedSeconds.toFixed(1)} s`]),
-    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...ratioWarnings(session).map(inEnglish),
     ...troubles,
     ...describePublished(session),

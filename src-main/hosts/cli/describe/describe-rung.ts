@@ -17,7 +17,7 @@ import {
   type Rule,
 } from '../../../domain/session/deep'
 import { mixOf } from '../../../domain/analysis/instruction-mix'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
@@ -224,7 +224,7 @@ export function describeRung(
 ): string {
   const time = rung.timing
     ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
-    : `${rung.status}. ${rung.reason ?? ''}`.trim()
+    : `${rung.status}. ${inEnglish(rung.reason ?? '')}`.trim()
   const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
   const more = ratioWarning(session, rung)
   return [

@@ -1,0 +1,136 @@
+/**
+ * From a session folder to a recording that ships: session.json and raw.jsonl as they are, sources.json in
+ * place of sources/, whose contents go into the store that all recordings share. What a replay does not read
+ * is left out: ncu's own report, and deep/, which is parsed again from the raw output. Of a lab's attempt
+ * lab.cu is left out too: its session holds the same text.
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, join, relative, resolve, sep } from 'node:path'
+import { sha256 } from '../../src-main/adapters/disk/build-cache'
+import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
+import { pathExists } from '../../src-main/adapters/disk/disk'
+import { copyRaw, openRaw } from '../../src-main/adapters/tools/raw-files'
+import {
+  copySources,
+  readSourceList,
+  sourceListFile,
+  sourcesFolder,
+  storedName,
+  type SourceList,
+} from '../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { inputError } from '../../src-main/domain/errors'
+import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
+
+/** Below the folder of recordings: the attempts at labs, which are no recordings of a ladder. */
+export const labsFolder = 'labs'
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .sort()
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** Puts what lies in `folder` into the store; returns which path is which content. */
+async function storeSources(folder: string, store: string): Promise<SourceList['files']> {
+  await mkdir(store, { recursive: true })
+  const files: SourceList['files'] = {}
+  for (const path of await filesBelow(folder)) {
+    const bytes = await readFile(join(folder, path))
+    files[path] = sha256(bytes)
+    const stored = join(store, storedName(path, files[path]))
+    const there = await readFile(stored).catch(() => null)
+    if (there && !there.equals(bytes))
+      throw inputError(`${stored} is not what its name says.`, 'Restore it from the repository.')
+    if (!there) await writeFile(stored, bytes)
+  }
+  return files
+}
+
+/** Packs a session folder into `target`, which will lie `depth` folders below the recordings. */
+async function packSession(from: string, target: string, recordings: string, depth: number) {
+  const session = await readSession(from)
+  await mkdir(target, { recursive: true })
+  await cp(join(from, 'session.json'), join(target, 'session.json'))
+  const { keys } = await openRaw(from)
+  if (keys.length === 0)
+    throw inputError(`${from} has no raw output, so that nothing can be replayed from it.`)
+  await copyRaw(from, target)
+  const unpacked = join(target, '.sources')
+  const faults = await copySources(from, unpacked)
+  if (faults.length > 0) throw inputError(faults.join(' '))
+  const files = await storeSources(join(unpacked, sourcesFolder), join(recordings, sourcesFolder))
+  await rm(unpacked, { recursive: true, force: true })
+  for (const { id, file, sourceHash } of session.rungs)
+    if (files[file] !== sourceHash)
+      throw inputError(`The source of ${id} in ${from} is not the one that was measured.`)
+  const list: SourceList = { schema: 1, store: `${'../'.repeat(depth)}${sourcesFolder}`, files }
+  await writeFile(join(target, sourceListFile), json(list))
+}
+
+async function packAttempt(from: string, target: string, recordings: string): Promise<void> {
+  const { outcome } = await readAttempt(from)
+  const own = await readFile(join(from, 'lab.cu')).catch(() => null)
+  await packSession(sessionFolder(from), sessionFolder(target), recordings, 3)
+  const { files } = (await readSourceList(sessionFolder(target)))!
+  if (own && files[`labs/${outcome.lab}/lab.cu`] !== sha256(own))
+    throw inputError(`${join(from, 'lab.cu')} is not the code that its session measured.`)
+  const read = async (name: string): Promise<unknown> =>
+    (await pathExists(join(from, name)))
+      ? JSON.parse(await readFile(join(from, name), 'utf8'))
+      : undefined
+  const attempt = (await read('attempt.json')) as Record<string, unknown>
+  // Attempts of before have the verdicts of compute-sanitizer in a file of their own.
+  const sanitized = await read('sanitizer.json')
+  await writeFile(
+    join(target, 'attempt.json'),
+    json(sanitized === undefined ? attempt : { ...attempt, sanitized }),
+  )
+}
+
+/**
+ * Keeps a session folder, or the folder of a lab's attempt, among the recordings under its own name. One of
+ * that name that is there is replaced, also when it is the folder given. Returns the recording's folder.
+ */
+export async function keepRecording(folder: string, recordings: string): Promise<string> {
+  const from = resolve(folder)
+  const isAttempt = await pathExists(join(from, 'attempt.json'))
+  const home = isAttempt ? join(recordings, labsFolder) : recordings
+  await mkdir(home, { recursive: true })
+  const staged = await mkdtemp(join(home, '.keeping-'))
+  try {
+    const packed = join(staged, 'recording')
+    if (isAttempt) await packAttempt(from, packed, recordings)
+    else await packSession(from, packed, recordings, 1)
+    const kept = join(home, basename(from))
+    await rm(kept, { recursive: true, force: true })
+    await rename(packed, kept)
+    return kept
+  } finally {
+    await rm(staged, { recursive: true, force: true })
+  }
+}
+
+/** Writes what is said of the recordings without reading them; returns how many there are. */
+export async function writeIndex(recordings: string): Promise<number> {
+  const index = await recordingIndex(recordings)
+  await writeFile(join(recordings, recordingIndexFile), json(index))
+  return Object.keys(index.recordings).length
+}
+
+/** Takes away what no recording names; returns how many contents stay. */
+export async function sweepStore(recordings: string): Promise<number> {
+  const named = new Set<string>()
+  for (const path of await filesBelow(recordings)) {
+    if (basename(path) !== sourceListFile) continue
+    const list = await readSourceList(join(recordings, path, '..'))
+    for (const [file, hash] of Object.entries(list?.files ?? {})) named.add(storedName(file, hash))
+  }
+  const store = join(recordings, sourcesFolder)
+  for (const name of await filesBelow(store)) if (!named.has(name)) await rm(join(store, name))
+  return named.size
+}

@@ -1,0 +1,157 @@
+/**
+ * Hidden folders that belong to a process while it works, and go when it has gone. Several machines and
+ * containers may share the disk, where a process id alone says nothing: an owner file in the folder says
+ * whose it is, and is touched as long as that process lives.
+ */
+import { randomBytes } from 'node:crypto'
+import { lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { diskError, errorCode, makeFolder } from './disk'
+
+const ownerFile = '.owner.json'
+
+const Owner = z.object({
+  schema: z.literal(1),
+  /** Where the process id means this process: a running kernel and a pid namespace of it; null where that cannot be told. */
+  realm: z.string().nullable(),
+  pid: z.number().int(),
+  /** In the kernel's clock ticks: another process that was given the same id started later. */
+  started: z.string().nullable(),
+  /** For a person who wonders. */
+  host: z.string(),
+})
+type Owner = z.infer<typeof Owner>
+
+const heartbeatMs = 60_000
+/** Without a sign of life for so long, a folder is nobody's, whoever had it: a laptop may have slept for days. */
+const abandonedMs = 7 * 24 * 3600 * 1000
+
+const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
+
+const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
+
+/** Only the running kernel's own id keeps two containers apart that were made of one image. */
+async function ownRealm(): Promise<string | null> {
+  if (process.platform !== 'linux') return `${process.platform} ${hostname()}`
+  const boot = await orNull(readFile('/proc/sys/kernel/random/boot_id', 'utf8'))
+  const namespace = await orNull(readlink('/proc/self/ns/pid'))
+  return boot === null || namespace === null ? null : `${boot.trim()} ${namespace}`
+}
+
+/** null where it cannot be told: without /proc, or with the /proc of another pid namespace. */
+async function startOf(pid: number): Promise<string | null> {
+  if ((await orNull(readlink('/proc/self'))) !== String(process.pid)) return null
+  const stat = await orNull(readFile(`/proc/${pid}/stat`, 'utf8'))
+  // The command name, in parentheses, may hold anything: count the fields after the last one.
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+}
+
+async function thisProcess(): Promise<Owner> {
+  const { pid } = process
+  const [realm, started] = await Promise.all([ownRealm(), startOf(pid)])
+  return { schema: 1, realm, pid, started, host: hostname() }
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH'
+  }
+}
+
+/** Whether it is certain that the process is gone: of another machine or container it never is. */
+async function isGone(owner: Owner): Promise<boolean> {
+  if (owner.realm === null || owner.realm !== (await ownRealm())) return false
+  if (!isRunning(owner.pid)) return true
+  const started = await startOf(owner.pid)
+  return started !== null && owner.started !== null && started !== owner.started
+}
+
+/** Null where there is none, or half of one: the folder is just being made, or its disk was full. */
+async function readOwner(folder: string): Promise<Owner | null> {
+  try {
+    return Owner.parse(JSON.parse(await readFile(join(folder, ownerFile), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+const modifiedMs = (path: string): Promise<number> =>
+  lstat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+
+async function isAbandoned(path: string): Promise<boolean> {
+  const entry = await lstat(path)
+  // In a shared temporary folder anyone can make a folder of such a name.
+  if (process.getuid && entry.uid !== process.getuid()) return false
+  if (!entry.isDirectory()) return false
+  const owner = await readOwner(path)
+  if (owner && (await isGone(owner))) return true
+  const lastSign = Math.max(entry.mtimeMs, await modifiedMs(join(path, ownerFile)))
+  return Date.now() - lastSign > abandonedMs
+}
+
+/** Removes what processes that are gone left in `parent`. Housekeeping: what cannot be removed stays, without a word. */
+export async function sweepAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => []))
+    if (named.test(name)) {
+      const path = join(parent, name)
+      if (await isAbandoned(path).catch(() => false))
+        await rm(path, { recursive: true, force: true }).catch(() => undefined)
+    }
+}
+
+export interface OwnedFolder {
+  readonly path: string
+  /** The folder is a folder like others from here on, with nothing in it but what was put there. */
+  disown(): Promise<void>
+  /** Never fails: what cannot be removed now is swept when this process is gone. */
+  remove(): Promise<void>
+}
+
+/** Makes a folder of this process's own in `parent`, where it first clears away what others left. */
+export async function ownFolder(parent: string, name: string): Promise<OwnedFolder> {
+  await makeFolder(parent)
+  await sweepAbandoned(parent)
+  const path = join(parent, `.${name}.partial-${process.pid}-${randomBytes(4).toString('hex')}`)
+  const owner = join(path, ownerFile)
+  await mkdir(path, { mode: 0o700 })
+  const heartbeat = setInterval(() => {
+    const now = new Date()
+    void utimes(owner, now, now).catch(() => undefined)
+  }, heartbeatMs)
+  heartbeat.unref()
+  const remove = async (): Promise<void> => {
+    clearInterval(heartbeat)
+    await rm(path, { recursive: true, force: true }).catch(() => undefined)
+  }
+  try {
+    await writeFile(owner, `${JSON.stringify(await thisProcess())}\n`)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return {
+    path,
+    async disown() {
+      clearInterval(heartbeat)
+      await rm(owner, { force: true })
+    },
+    remove,
+  }
+}
+
+/** For what a tool leaves while it runs; the next one clears away what a killed program left. */
+export async function scratchFolder(): Promise<OwnedFolder> {
+  try {
+    return await ownFolder(tmpdir(), 'kernel-ladder')
+  } catch (error) {
+    throw diskError(error, tmpdir(), 'write to', 'set TMPDIR to another folder')
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * Limits on all processes of a submission together, which the kernel keeps: a control group, by systemd,
+ * or made beside our own where this user may (version 2, or 1). Each is believed only once it was tried.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { errorCode, pathExists } from '../disk/disk'
+import { runProcess } from '../tools/process'
+
+export interface GroupLimits {
+  memoryBytes: number
+  /** Processes and their threads. */
+  tasks: number
+}
+
+export interface Group {
+  /** Put before a command line, runs it in the group. */
+  prefix: readonly string[]
+  /** Which limit was met, as far as the kernel tells. */
+  met(): Promise<'memory' | 'tasks' | null>
+  /** Ends what still runs in it, and the group. */
+  end(): Promise<void>
+}
+
+export type MakeGroup = () => Promise<Group>
+
+const root = '/sys/fs/cgroup'
+const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
+const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
+
+/** Of /proc/self/cgroup, our path by controller; of version 2 by the empty word. */
+async function ownPaths(): Promise<Map<string, string>> {
+  const lines = (await read('/proc/self/cgroup')).split('\n')
+  return new Map(
+    lines.flatMap((line): [string, string][] => {
+      const [, names, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
+      return (names ?? '').split(',').flatMap((name) => (path === undefined ? [] : [[name, path]]))
+    }),
+  )
+}
+
+/** Enters each of the folders and becomes the command. */
+const enter = (folders: readonly string[]): string[] => [
+  ...[
+    'sh',
+    '-c',
+    'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"',
+  ],
+  ...['sh', ...folders, '--'],
+]
+
+const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+
+/** What is written into which folder, each below a parent that exists. */
+type Plan = readonly { parent: string; settings: Readonly<Record<string, string>> }[]
+
+const counted = (text: string, word: string): boolean =>
+  new RegExp(`^${word} [1-9]`, 'm').test(text)
+
+async function makeGroup(plan: Plan): Promise<Group> {
+  const name = newName()
+  const folders = plan.map(({ parent }) => join(parent, name))
+  const end = async (): Promise<void> => {
+    for (const folder of folders) {
+      await writeFile(join(folder, 'cgroup.kill'), '1').catch(() => undefined)
+      // What was killed leaves the group only once it is reaped.
+      for (let tries = 0; tries < 100; tries += 1) {
+        for (const pid of (await read(folder, 'cgroup.procs')).split('\n').filter(Boolean))
+          try {
+            process.kill(Number(pid), 'SIGKILL')
+          } catch {
+            // It has gone by itself.
+          }
+        const gone = await rmdir(folder).then(
+          () => true,
+          (error: unknown) => errorCode(error) === 'ENOENT',
+        )
+        if (gone) break
+        await sleep(20)
+      }
+    }
+  }
+  try {
+    for (const [at, { settings }] of plan.entries()) {
+      await mkdir(folders[at]!)
+      for (const [file, value] of Object.entries(settings)) {
+        const path = join(folders[at]!, file)
+        // Swap is not everywhere, and where it is not there is none to limit.
+        if (file.includes('sw') && !(await pathExists(path))) continue
+        await writeFile(path, value)
+      }
+    }
+  } catch (error) {
+    await end()
+    throw error
+  }
+  return {
+    prefix: enter(folders),
+    async met() {
+      for (const folder of folders) {
+        if (counted(await read(folder, 'memory.events'), 'oom_kill')) return 'memory'
+        if (counted(await read(folder, 'memory.oom_control'), 'oom_kill')) return 'memory'
+        if (counted(await read(folder, 'pids.events'), 'max')) return 'tasks'
+      }
+      return null
+    },
+    end,
+  }
+}
+
+/**
+ * Version 2: below the nearest group, from our own up, whose controllers its children have. A limit of a
+ * group that is left thereby still holds.
+ */
+async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
+  const own = (await ownPaths()).get('')
+  if (own === undefined || !(await pathExists(join(root, 'cgroup.controllers')))) return null
+  let memory = memoryBytes
+  for (let folder = join(root, own); folder.startsWith(root); folder = dirname(folder)) {
+    const passed = (await read(folder, 'cgroup.subtree_control')).split(/\s+/)
+    if (passed.includes('memory') && passed.includes('pids'))
+      return [
+        {
+          parent: folder,
+          settings: {
+            'memory.max': String(memory),
+            'memory.swap.max': '0',
+            'pids.max': String(tasks),
+          },
+        },
+      ]
+    const limit = Number((await read(folder, 'memory.max')).trim())
+    if (Number.isFinite(limit) && limit > 0) memory = Math.min(memory, limit)
+  }
+  return null
+}
+
+/** Version 1: below our own groups. */
+async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
+  const own = await ownPaths()
+  const memory = own.get('memory')
+  const pids = own.get('pids')
+  if (memory === undefined || pids === undefined) return null
+  return [
+    {
+      parent: join(root, 'memory', memory),
+      settings: {
+        'memory.limit_in_bytes': String(memoryBytes),
+        'memory.memsw.limit_in_bytes': String(memoryBytes),
+      },
+    },
+    { parent: join(root, 'pids', pids), settings: { 'pids.max': String(tasks) } },
+  ]
+}
+
+/** A scope of the user's own systemd, or of the system's for root. */
+function systemd({ memoryBytes, tasks }: GroupLimits): Group {
+  const unit = newName()
+  const user = process.getuid?.() === 0 ? [] : ['--user']
+  const reach = ['XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
+  return {
+    prefix: [
+      ...[
+        'env',
+        ...reach.flatMap((name) => (process.env[name] ? [`${name}=${process.env[name]}`] : [])),
+      ],
+      ...['systemd-run', ...user, '--scope', '--quiet', '--collect', `--unit=${unit}`],
+      ...['-p', `MemoryMax=${memoryBytes}`, '-p', 'MemorySwapMax=0', '-p', `TasksMax=${tasks}`],
+      // Its own way to systemd is no submission's.
+      ...['--', 'env', ...reach.flatMap((name) => ['-u', name])],
+    ],
+    // The scope and its counters are gone with its last process.
+    met: () => Promise.resolve(null),
+    end: async () => {
+      await runProcess({
+        file: 'systemctl',
+        args: [...user, 'kill', '--signal=KILL', `${unit}.scope`],
+        timeoutMs: 10_000,
+      })
+    },
+  }
+}
+
+/** Whether what runs in the group is limited as it should be, as it reads itself. */
+async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Promise<boolean> {
+  const group = await make().catch(() => null)
+  if (!group) return false
+  try {
+    const script = `for at in ${root}$(sed -n 's/^0:://p' /proc/self/cgroup) ${root}/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup) ${root}/pids$(sed -n 's/^[0-9]*:pids://p' /proc/self/cgroup); do cat "$at/memory.max" "$at/memory.limit_in_bytes" "$at/pids.max"; done 2>/dev/null`
+    const [file, ...args] = [...group.prefix, 'sh', '-c', script]
+    const { outcome, stdout } = await runProcess({ file: file!, args, timeoutMs: 10_000 })
+    const said = stdout.split('\n').filter(Boolean).map(Number)
+    return (
+      outcome === 'exited' &&
+      said.includes(tasks) &&
+      // Rounded to pages, or lower where a group that was left had a lower one.
+      said.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
+    )
+  } finally {
+    await group.end()
+  }
+}
+
+/** How to make a group with these limits here; null where the kernel keeps none for this user. */
+export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {
+  for (const make of [version2, version1]) {
+    const plan = await make(limits)
+    if (plan && (await holds(() => makeGroup(plan), limits))) return () => makeGroup(plan)
+  }
+  const scope: MakeGroup = () => Promise.resolve(systemd(limits))
+  return (await holds(scope, limits)) ? scope : null
+}

@@ -1,0 +1,380 @@
+/**
+ * Runs a program that is not trusted: in a view of the file system that holds what it needs and no more,
+ * without network, capabilities or a way to get any, within limits that the kernel keeps where it does.
+ * Everything that this keeps from happening is tried from inside first, and only what held is claimed.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { availableParallelism, homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathExists } from '../disk/disk'
+import { descendants, runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
+import { removeTree } from './remove-tree'
+import { findGroups, type MakeGroup } from './cgroup'
+import { Findings, probeScript, type Attempts } from './probe'
+import {
+  bare,
+  bubblewrap,
+  devicesHere,
+  systemFolders,
+  unshareWith,
+  type Identity,
+  type Wrap,
+} from './view'
+
+/** What a submission is kept from; each was tried. */
+export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
+export type Safeguard = (typeof safeguards)[number]
+
+export interface Isolation {
+  /** By which means; `none` where the system offers none. */
+  by: 'unshare' | 'bubblewrap' | 'none'
+  held: Readonly<Record<Safeguard, boolean>>
+  /** Of these, the ones that the kernel keeps. The others are looked after by watching. */
+  kernel: { memory: boolean; disk: boolean }
+}
+
+/** Ends with the grader, however that comes to end. */
+const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
+
+/** The range that systemd takes its dynamic users from: nobody's, and within what containers map. */
+const nobodies = { first: 61184, count: 65520 - 61184 }
+
+/** Another user id each time, so that submissions side by side are strangers to each other. */
+function nobody(): Identity {
+  const groups = devicesHere()
+    .map((path) => statSync(path))
+    .filter(({ mode, gid }) => (mode & 0o006) !== 0o006 && (mode & 0o060) === 0o060 && gid !== 0)
+    .map(({ gid }) => gid)
+  const uid = nobodies.first + (randomBytes(4).readUInt32LE(0) % nobodies.count)
+  return { uid, groups: [...new Set(groups)] }
+}
+
+const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<ProcessResult> =>
+  runProcess({ timeoutMs: 20_000, ...call, file: argv[0]!, args: argv.slice(1) })
+
+/** Whether a program that runs another with some limit is here and does. */
+const works = async (limiter: readonly string[]): Promise<boolean> =>
+  (await run([...limiter, 'true'])).exitCode === 0
+
+async function candidates(
+  tie: readonly string[],
+): Promise<{ by: 'unshare' | 'bubblewrap'; wrap: Wrap }[]> {
+  const asRoot = process.getuid?.() === 0
+  const help = (await run(['bwrap', '--help'])).stdout
+  const closed = /--disable-userns/.test(help) ? ['--unshare-user', '--disable-userns'] : []
+  const shared = ['--pid', '--mount', '--ipc', '--fork', '--kill-child']
+  return [
+    ...(asRoot ? [{ by: 'unshare' as const, wrap: unshareWith(tie, nobody) }] : []),
+    { by: 'unshare', wrap: unshareWith(tie, null) },
+    { by: 'bubblewrap', wrap: bubblewrap(closed) },
+    // With the network in reach, and a loopback for ncu.
+    { by: 'unshare', wrap: unshareWith(tie, asRoot ? nobody : null, shared) },
+  ]
+}
+
+export interface Limits {
+  seconds: number
+  /** Of all its processes together. */
+  memoryBytes: number
+  processes: number
+  outputBytes: number
+  /** The largest file it may write. */
+  fileBytes: number
+  /** All that it may write together. */
+  diskBytes: number
+}
+
+/** Threads count: a compiler or a profiler has some for each core. */
+const tasksOf = ({ processes }: Limits): number => processes * 8
+
+export interface Sandbox {
+  isolation: Isolation
+  wrap: Wrap
+  /** An empty folder of the grader's, on which views are put together. */
+  view: string
+  readable: readonly string[]
+  makeGroup: MakeGroup | null
+}
+
+/** Without isolation: for what is trusted, or was allowed to run like that. */
+export const openSandbox = (by: Wrap = bare([])): Sandbox => ({
+  isolation: {
+    by: 'none',
+    held: { network: false, processes: false, writing: false, reading: false, rights: false },
+    kernel: { memory: false, disk: false },
+  },
+  wrap: by,
+  view: '',
+  readable: [],
+  makeGroup: null,
+})
+
+const tools = ['nvcc', 'ncu', 'compute-sanitizer', 'nvidia-smi', 'cuobjdump', 'node']
+
+const isBelow = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
+
+/**
+ * Where the tools and the libraries of this environment lie, beside the folders of the system: the whole
+ * of a toolkit that has a folder to itself, but never the user's own folder or one above it.
+ */
+async function installations(): Promise<string[]> {
+  const home = await realpath(homedir()).catch(() => homedir())
+  const found: string[] = []
+  const add = async (path: string): Promise<boolean> => {
+    const real = await realpath(path).catch(() => null)
+    if (real === null || isBelow(home, real)) return false
+    found.push(real)
+    return true
+  }
+  for (const folder of (process.env.PATH ?? '').split(':').filter(Boolean))
+    for (const tool of tools) {
+      const real = await realpath(join(folder, tool)).catch(() => null)
+      if (real === null) continue
+      const bin = dirname(real)
+      if (tool === 'node' || !(await add(dirname(bin)))) await add(real)
+    }
+  const libraries = (process.env.LD_LIBRARY_PATH ?? '').split(':').filter(Boolean)
+  for (const path of [process.env.CUDA_HOME, process.env.CUDA_PATH, ...libraries])
+    if (path !== undefined && path !== '') await add(path)
+  return found
+}
+
+/** Real paths, without those that another or the system's folders hold. */
+async function readablePaths(wanted: readonly string[]): Promise<string[]> {
+  const real = await Promise.all([...wanted, process.execPath].map((path) => realpath(path)))
+  const all = [...new Set([...real, ...(await installations())])]
+  const system: string[] = []
+  for (const folder of systemFolders) {
+    const at = await realpath(folder).catch(() => null)
+    if (at !== null) system.push(at)
+  }
+  return all.filter(
+    (path) =>
+      !system.some((folder) => isBelow(path, folder)) &&
+      !all.some((other) => other !== path && isBelow(path, other)),
+  )
+}
+
+const placeOf = (
+  { view, readable }: Pick<Sandbox, 'view' | 'readable'>,
+  work: string,
+  limits: Limits,
+) => ({
+  ...{ work, view, readable, diskBytes: limits.diskBytes, fileBytes: limits.fileBytes },
+  tasks: tasksOf(limits),
+  cpuSeconds: Math.ceil(limits.seconds * availableParallelism()),
+})
+
+/** Things outside that a submission must not reach, each of which can be reached from here. */
+async function lures(probe: string, shown: readonly string[]) {
+  const sibling = join(probe, 'other')
+  await mkdir(sibling)
+  const file = join(sibling, 'lab.cu')
+  await writeFile(file, 'another submission\n', { mode: 0o666 })
+  const servers = await Promise.all(
+    [{ path: join(sibling, 'socket') }, { path: `\0${probe}` }, { host: '127.0.0.1', port: 0 }].map(
+      async (at) => {
+        const server = createServer((socket) => socket.destroy())
+        await new Promise((done) => server.on('error', done).listen(at, () => done(null)))
+        return server
+      },
+    ),
+  )
+  const address = servers[2]!.address()
+  const entries: string[] = []
+  for (const folder of [homedir(), '/run', '/var/run', '/var/lib'])
+    for (const name of (await readdir(folder).catch(() => [] as string[])).slice(0, 200)) {
+      const path = join(folder, name)
+      if (!shown.some((one) => isBelow(one, path) || isBelow(path, one))) entries.push(path)
+    }
+  const namespaces: Record<string, string> = {}
+  for (const name of ['net', 'pid', 'mnt', 'ipc'])
+    namespaces[name] = await readlink(`/proc/self/ns/${name}`).catch(() => '')
+  const attempts: Attempts = {
+    files: [file],
+    entries,
+    sockets: [join(sibling, 'socket'), `\0${probe}`],
+    port: address !== null && typeof address === 'object' ? address.port : 0,
+    namespaces,
+  }
+  return {
+    attempts,
+    close: () => {
+      for (const server of servers) server.close()
+    },
+  }
+}
+
+/** Makes what it is tried with, tries what there is here, and keeps the one that holds the most. */
+export async function findSandbox(
+  limits: Limits,
+  view: string,
+  wanted: readonly string[],
+): Promise<Sandbox> {
+  const tie = (await works(tied)) ? tied : []
+  const readable = await readablePaths(wanted)
+  const makeGroup = await findGroups({ memoryBytes: limits.memoryBytes, tasks: tasksOf(limits) })
+  const probe = await realpath(await mkdtemp(join(tmpdir(), 'kernel-ladder-sandbox-')))
+  const { attempts, close } = await lures(probe, [...readable, probe])
+  let best: { sandbox: Sandbox; score: number } = {
+    sandbox: { ...openSandbox(bare(tie)), makeGroup },
+    score: 0,
+  }
+  try {
+    const work = join(probe, 'work')
+    await mkdir(work)
+    for (const { by, wrap } of await candidates(tie)) {
+      const command = [process.execPath, '-e', probeScript, JSON.stringify(attempts)]
+      const tried = await run(wrap(placeOf({ view, readable }, work, limits), command), {
+        ownEnv: true,
+        env: { PATH: process.env.PATH ?? '', HOME: work },
+      })
+      const findings = readFindings(tried.stdout)
+      if (!findings?.own || !findings.loopback) continue
+      const held = Object.fromEntries(
+        safeguards.map((name) => [name, findings[name].length === 0]),
+      ) as Isolation['held']
+      const score = 1 + safeguards.filter((name) => held[name]).length
+      if (score <= best.score) continue
+      const disk = !(await pathExists(join(work, 'own')))
+      const isolation: Isolation = { by, held, kernel: { memory: makeGroup !== null, disk } }
+      best = { sandbox: { isolation, wrap, view, readable, makeGroup }, score }
+      if (score > safeguards.length) break
+    }
+    const { sandbox } = best
+    return {
+      ...sandbox,
+      isolation: {
+        ...sandbox.isolation,
+        kernel: { ...sandbox.isolation.kernel, memory: makeGroup !== null },
+      },
+    }
+  } finally {
+    close()
+    await removeTree(probe)
+  }
+}
+
+function readFindings(stdout: string): Findings | null {
+  try {
+    return Findings.parse(JSON.parse(stdout))
+  } catch {
+    return null
+  }
+}
+
+export type SandboxResult = ProcessResult & {
+  /** Why it was ended before its time, as a sentence. */
+  stopped: string | null
+}
+
+const pageBytes = 4096
+const watchMs = 150
+
+async function residentBytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '')
+  return Number(text.split(' ')[1] ?? 0) * pageBytes
+}
+
+/** Ends what still runs with this word in its environment: it has left its process tree. */
+async function sweep(mark: string): Promise<void> {
+  for (const name of await readdir('/proc').catch(() => [] as string[])) {
+    if (!/^\d+$/.test(name)) continue
+    const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
+    if (!environment.includes(mark)) continue
+    try {
+      process.kill(Number(name), 'SIGKILL')
+    } catch {
+      // It has gone by itself.
+    }
+  }
+}
+
+/** The program in the sandbox, with this environment and nothing of ours. */
+export async function runSandboxed(
+  sandbox: Sandbox,
+  call: { work: string; command: readonly string[]; env: Record<string, string> },
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<SandboxResult> {
+  const mark = `KERNEL_LADDER_GRADED=${randomBytes(12).toString('hex')}`
+  const [markName, markValue] = mark.split('=') as [string, string]
+  const abort = new AbortController()
+  let stopped: string | null = null
+  const stop = (why: string): void => {
+    stopped ??= why
+    abort.abort()
+  }
+  const tooMuch = `It was stopped: it took more than ${(limits.memoryBytes / 2 ** 30).toFixed(1)} GiB.`
+  const watch = async (pid: number): Promise<void> => {
+    const tree = [pid, ...(await descendants(pid))]
+    if (tree.length > limits.processes)
+      stop(`It was stopped: it had more than ${limits.processes} processes.`)
+    const sizes = await Promise.all(tree.map(residentBytes))
+    if (sizes.reduce((sum, size) => sum + size, 0) > limits.memoryBytes) stop(tooMuch)
+  }
+  let timer: NodeJS.Timeout | undefined
+  const group = (await sandbox.makeGroup?.()) ?? null
+  const argv = [
+    ...(group?.prefix ?? []),
+    ...sandbox.wrap(placeOf(sandbox, call.work, limits), call.command),
+  ]
+  try {
+    const result = await run(argv, {
+      cwd: call.work,
+      ownEnv: true,
+      env: { ...call.env, [markName]: markValue },
+      timeoutMs: limits.seconds * 1000,
+      outputLimit: limits.outputBytes,
+      signal: AbortSignal.any([signal, abort.signal]),
+      onSpawn: (pid) => {
+        timer = setInterval(() => void watch(pid), watchMs)
+      },
+    })
+    if (result.outcome === 'timeout') stopped = `It was stopped after ${limits.seconds} s.`
+    if (result.outcome === 'flooded') stopped = 'It was stopped: it printed without end.'
+    const met = await group?.met()
+    if (met === 'memory') stopped ??= tooMuch
+    if (met === 'tasks')
+      stopped ??= `It was stopped: it had more than ${tasksOf(limits)} processes and threads.`
+    return { ...result, stopped }
+  } finally {
+    clearInterval(timer)
+    await group?.end()
+    await sweep(mark)
+  }
+}
+
+export const isIsolated = ({ held }: Isolation): boolean => safeguards.every((name) => held[name])
+
+const inReach: Record<Safeguard, string> = {
+  network: 'the network',
+  processes: 'other processes',
+  writing: 'writing to files elsewhere',
+  reading: 'your files and sockets, and other submissions',
+  rights: 'capabilities and mounts',
+}
+
+/** What the sandbox was seen to keep from happening and what not, for whoever reads the grades. */
+export function isolationSentence({ by, held, kernel }: Isolation): string {
+  const watched = [
+    ...(kernel.memory ? [] : ['memory', 'number of processes']),
+    ...(kernel.disk ? [] : ['disk space in all']),
+  ]
+  const limits =
+    watched.length === 0
+      ? 'The kernel keeps its limits on memory, tasks and disk.'
+      : kernel.memory || kernel.disk
+        ? `The kernel keeps its limit on ${kernel.memory ? 'memory and tasks' : 'disk'}; ${watched.filter((what) => !what.startsWith('disk')).length > 0 ? `${watched.join(' and ')} are only watched` : 'disk space is limited a file, not in all'}.`
+        : 'Its memory and processes are only watched, and its disk space is limited a file, not in all.'
+  if (by === 'none')
+    return `Neither unshare nor bubblewrap works here: submissions run as you, with the network and your files in reach. ${limits}`
+  const open = safeguards.filter((name) => !held[name]).map((name) => inReach[name])
+  return open.length === 0
+    ? `Each submission runs in namespaces of its own (${by}), without network or capabilities, sees programs and its own folder alone, and writes nowhere but in its folder; all of that was tried. ${limits}`
+    : `Each submission runs in namespaces of its own (${by}); not kept off: ${open.join(', ')}. ${limits}`
+}

@@ -1,0 +1,51 @@
+/**
+ * Raw output as sessions kept it before `raw.jsonl`: for a call with key `nvcc/01_naive`, the files
+ * `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`, a long stream gzipped
+ * as `.stdout.txt.gz`. Read as the rows that are written now; nothing writes these files any more.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inputError } from '../../domain/errors'
+
+/** A row of raw.jsonl and where it stands, for the sentence when it cannot be read. */
+export interface RowText {
+  text: string
+  place: string
+}
+
+/** An empty stream has no file. */
+async function streamOf(base: string, stream: 'stdout' | 'stderr') {
+  const path = `${base}.${stream}.txt`
+  const plain = await readFile(path, 'utf8').catch(() => null)
+  if (plain !== null) return plain
+  const gzipped = await readFile(`${path}.gz`).catch(() => null)
+  return gzipped === null ? '' : { gzip: gzipped.toString('base64') }
+}
+
+async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
+  const base = path.slice(0, -'.json'.length)
+  let call: Record<string, unknown>
+  try {
+    call = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
+  } catch {
+    throw inputError(
+      `${path} is damaged: it is not JSON.`,
+      'Nothing was changed. Use another recording, or fetch this one again.',
+    )
+  }
+  const row = {
+    ...call,
+    stdout: await streamOf(base, 'stdout'),
+    stderr: await streamOf(base, 'stderr'),
+  }
+  return { text: JSON.stringify(row), place: path, startedAt: String(call.startedAt) }
+}
+
+/** The calls of a session's `raw/` in the order in which they were begun; none where there is no such folder. */
+export async function rowsOfFolder(folder: string): Promise<RowText[]> {
+  const root = join(folder, 'raw')
+  const entries = await readdir(root, { recursive: true, encoding: 'utf8' }).catch(() => [])
+  const paths = entries.filter((path) => path.endsWith('.json')).sort()
+  const rows = await Promise.all(paths.map((path) => rowOf(join(root, path))))
+  return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : Number(a.startedAt > b.startedAt)))
+}

@@ -1,0 +1,282 @@
+/**
+ * What recordings measured of a ladder's rung, and of the step to it from the rung that it comes after. A pure
+ * function of recordings: nothing of it is written down, least of all into the source that was measured.
+ */
+import { z } from 'zod'
+import { compareRungs, type MetricDelta } from './compare'
+import type { Ladder, LadderRung } from '../ladder/ladder'
+import { metricDefinition } from '../metrics/metrics'
+import { named, Problem, problemWord, Scalars } from '../task/problem'
+import { resultOf, type Task } from '../task/task'
+import { Identifier, Parameters } from '../ladder/rung'
+import type { RungResult, Session } from '../session/session'
+import { formatMs, formatRatio, formatValue, units } from '../metrics/units'
+
+export const MeasuredStep = z.object({
+  metric: z.string(),
+  unit: z.enum(units),
+  /** Of the rung before and of this one; null where no recording of the step collected it. */
+  from: z.number().nullable(),
+  to: z.number().nullable(),
+  moved: z.enum(['up', 'down', 'same']).nullable(),
+  /** What the rung's header expects of the step today, and whether it came true; absent where it says nothing. */
+  expected: z.enum(['up', 'down', 'same']).optional(),
+  met: z.boolean().nullable().optional(),
+  /** Where another recording of the same step collected it. */
+  recording: z.string().optional(),
+})
+export type MeasuredStep = z.infer<typeof MeasuredStep>
+
+export const RungMeasured = z.object({
+  /** `recorded:<recording>` opens it. */
+  recording: z.string(),
+  device: z.string().nullable(),
+  problem: Problem.nullable(),
+  /** Scalars of the problem that are not the task's own. */
+  unusual: Scalars,
+  medianMs: z.number(),
+  /** The rung that it comes after, with those parameters that are not its defaults. */
+  before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
+  /** Ratio to the rung `to`; `alone`: what that one computes where it leaves out this rung's flags, or null. */
+  reference: z
+    .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
+    .nullable(),
+  /** What the header expects, and how busy the tensor cores or else the FMA pipe are. */
+  steps: z.array(MeasuredStep),
+  /** Of this rung and the one before: those whose code is no longer the one that was measured. */
+  changed: z.array(Identifier),
+})
+export type RungMeasured = z.infer<typeof RungMeasured>
+
+/** A recording with the sources that it was made of, by rung id. */
+export interface MeasuredRecording {
+  name: string
+  session: Session
+  sources: Readonly<Record<string, string>>
+}
+
+/** A rung's source as it is today. */
+export interface RungToday {
+  id: string
+  file: string
+  params: readonly { name: string; default: number }[]
+  text: string
+}
+
+interface Finding {
+  recording: MeasuredRecording
+  rung: RungResult
+  before: RungResult | null
+}
+
+/** The lines that a compiler sees; a recording is of the rung as long as these are the same. */
+export const codeOf = (text: string): string =>
+  text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '' && !line.startsWith('//'))
+    .join('\n')
+
+const unusual = ({ params }: RungToday, rung: RungResult): Parameters =>
+  Object.fromEntries(
+    params.flatMap(({ name, default: usual }) => {
+      const value = rung.params[name]
+      return value === undefined || value === usual ? [] : [[name, value]]
+    }),
+  )
+
+const hasParams = (rung: RungResult, params: Parameters): boolean =>
+  Object.entries(params).every(([name, value]) => rung.params[name] === value)
+
+/** The rung with the ladder's parameters and the one before it, with its defaults if it can be. */
+function findIn(
+  recording: MeasuredRecording,
+  { file, params }: LadderRung,
+  after: RungToday | null,
+): Finding[] {
+  const timed = recording.session.rungs.filter(({ timing }) => timing !== null)
+  const rung = timed.find((one) => one.file === file && hasParams(one, params))
+  if (!rung) return []
+  const ofBefore = after ? timed.filter((one) => one.file === after.file) : []
+  const usual = ofBefore.find((one) => after && Object.keys(unusual(after, one)).length === 0)
+  return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
+}
+
+/** The size that a ladder is told of by first. */
+const is4096 = ({ session }: MeasuredRecording): boolean => {
+  const sizes = Object.values(session.problem?.sizes ?? {})
+  return sizes.length > 0 && sizes.every((size) => size === 4096)
+}
+
+/**
+ * The first recording of the ladder that has both the rung and the one before, else the first with the rung;
+ * then those of the same problem, which may have counters that the first lacks.
+ */
+function findRung(
+  ladder: string,
+  rung: LadderRung,
+  after: RungToday | null,
+  recordings: readonly MeasuredRecording[],
+): Finding[] {
+  const findings = recordings
+    .filter(({ session }) => session.ladder.id === ladder)
+    .sort((a, b) => Number(is4096(b)) - Number(is4096(a)) || (a.name < b.name ? -1 : 1))
+    .flatMap((recording) => findIn(recording, rung, after))
+  const first = findings.find(({ before }) => before) ?? findings[0]
+  if (!first) return []
+  const problem = (finding: Finding): string => JSON.stringify(finding.recording.session.problem)
+  return [first, ...findings.filter((one) => one !== first && problem(one) === problem(first))]
+}
+
+function stepOf(
+  { recording: { session }, rung, before }: Finding,
+  expect: LadderRung['header']['expect'],
+  metric: string,
+): MetricDelta | null {
+  if (!before) return null
+  // As the header expects today; the recording may hold an older one.
+  const { metrics } = compareRungs(
+    { session, rung: before },
+    { session, rung: { ...rung, expect } },
+  )
+  const delta = metrics.find(({ id }) => id === metric)
+  return delta?.a?.value != null && delta.b?.value != null ? delta : null
+}
+
+function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[]): MeasuredStep[] {
+  const [first] = findings
+  if (!first?.before) return []
+  const wanted = expect.map(({ metric }) => metric)
+  // Some instructions beside tensor products count a little on the tensor pipe: below one per cent it is not in use.
+  const tensorBusy = first.rung.metrics['tensorUtilization']?.value ?? 0
+  if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
+  if (wanted.length === 0) wanted.push('fmaUtilization')
+  return wanted.flatMap((metric): MeasuredStep[] => {
+    const direction = expect.find((one) => one.metric === metric)?.direction
+    for (const finding of findings) {
+      const delta = stepOf(finding, expect, metric)
+      if (!delta) continue
+      const { unit, a, b, verdict, expected } = delta
+      return [
+        {
+          metric,
+          unit,
+          from: a!.value,
+          to: b!.value,
+          moved: verdict === 'same' || !delta.delta ? 'same' : delta.delta > 0 ? 'up' : 'down',
+          ...(expected ? { expected: expected.direction, met: expected.met } : {}),
+          ...(finding === first ? {} : { recording: finding.recording.name }),
+        },
+      ]
+    }
+    const unit = metricDefinition(metric)?.unit
+    if (!unit) return []
+    const judged = direction ? { expected: direction, met: null } : {}
+    return [{ metric, unit, from: null, to: null, moved: null, ...judged }]
+  })
+}
+
+/** What was measured of each rung of a ladder that a recording of it holds, by the rung's id. */
+export function measuredOf(
+  ladder: Ladder,
+  today: ReadonlyMap<string, RungToday>,
+  recordings: readonly MeasuredRecording[],
+): Record<string, RungMeasured> {
+  const byFile = new Map([...today.values()].map((source) => [source.file, source]))
+  const isChanged = ({ recording }: Finding, { id, file }: RungResult): boolean => {
+    const [then, now] = [recording.sources[id], byFile.get(file)?.text]
+    return then !== undefined && now !== undefined && codeOf(then) !== codeOf(now)
+  }
+  const measured = ladder.rungs.flatMap((rung): [string, RungMeasured][] => {
+    const after = (rung.header.after && today.get(rung.header.after)) || null
+    const findings = findRung(ladder.id, rung, after, recordings)
+    const [first] = findings
+    if (!first?.rung.timing) return []
+    const { session, name } = first.recording
+    const { timing } = first.rung
+    const { reference } = session.ladder
+    const { before } = first
+    return [
+      [
+        rung.id,
+        {
+          recording: name,
+          device: session.device?.name ?? null,
+          problem: session.problem,
+          unusual: unusualScalars(session.ladder.task, session.problem),
+          medianMs: timing.medianMs,
+          before: before?.timing
+            ? {
+                id: before.id,
+                medianMs: before.timing.medianMs,
+                params: after ? unusual(after, before) : {},
+              }
+            : null,
+          reference:
+            reference === null || reference === first.rung.id || timing.ratioToReference === null
+              ? null
+              : {
+                  to: reference,
+                  ratio: timing.ratioToReference,
+                  alone: first.rung.flags.length > 0 ? resultOf(session.ladder.task) : null,
+                },
+          steps: stepsOf(rung, findings),
+          changed: (before ? [before, first.rung] : [first.rung])
+            .filter((one) => isChanged(first, one))
+            .map(({ id }) => id),
+        },
+      ],
+    ]
+  })
+  return Object.fromEntries(measured)
+}
+
+function unusualScalars(task: Task | null, problem: Problem | null): Scalars {
+  const scalars = Object.entries(problem?.scalars ?? {})
+  return Object.fromEntries(scalars.filter(([name, value]) => task?.scalars[name]?.value !== value))
+}
+
+/** From one value to the next, in words: `15.3 → 32.2 %`. */
+function valueWords({ unit, moved, from, to }: MeasuredStep): string {
+  if (from === null || to === null) return 'not collected'
+  const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
+  if (a !== b) return `${a.endsWith(` ${unit}`) ? a.slice(0, -unit.length - 1) : a} → ${b}`
+  // Too small a step for the digits shown, and yet one.
+  return moved === 'same' || from === 0
+    ? b
+    : `${b}, ${to > from ? '+' : '-'}${Math.abs((to / from - 1) * 100).toPrecision(1)} %`
+}
+
+function stepWords(step: MeasuredStep): string {
+  const { metric, moved, expected, met, recording } = step
+  const way = moved === 'same' ? 'stayed' : `went ${moved}`
+  const judged =
+    expected === undefined || moved === null
+      ? ''
+      : met
+        ? ` (${expected} as expected)`
+        : ` (expected ${expected}, ${way})`
+  return `${metric} ${valueWords(step)}${judged}${recording ? ` in ${recording}` : ''}`
+}
+
+/** `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …` */
+export function measuredWords(measured: RungMeasured): string {
+  const { device, problem, unusual, before, reference, medianMs, recording, changed, steps } =
+    measured
+  const params = Object.entries(before?.params ?? {}).map(([name, value]) => `${name} ${value}`)
+  const where = [
+    device ?? 'a GPU without a name',
+    problem &&
+      ` at ${problemWord(problem)}${Object.keys(unusual).length > 0 ? `, ${named(unusual)},` : ''}`,
+    before && ` after ${before.id}${params.length > 0 ? ` with ${params.join(', ')}` : ''}`,
+    ` (${recording}${changed.length > 0 ? `, before the code of ${changed.join(' and ')} changed` : ''})`,
+  ]
+  const now = formatMs(medianMs)
+  const time = before
+    ? `${formatMs(before.medianMs)} → ${now} (${formatRatio(before.medianMs / medianMs)})`
+    : now
+  const ratio =
+    reference && reference.to !== before?.id
+      ? `, ${formatRatio(reference.ratio)} as fast as ${reference.to}${reference.alone === null ? '' : `, which computes ${reference.alone} alone`}`
+      : ''
+  return `${where.filter(Boolean).join('')}: ${[`time ${time}${ratio}`, ...steps.map(stepWords)].join('; ')}`
+}

@@ -1,0 +1,79 @@
+/** `kernel-ladder ladders`: the ladders, their rungs, and what the recordings that ship measured of each. */
+import { assets } from '../../../adapters/kernels/assets'
+import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
+import { exitCodes } from '../../../domain/errors'
+import { problemAt } from '../../../domain/task/choose'
+import { sizesLabel } from '../../../domain/task/problem'
+import type { RungMeasured } from '../../../domain/analysis/rung-measured'
+import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import { measuredRungs } from '../../../services/sessions/measured'
+import { note, printJson, printText, table } from '../output'
+
+/** `4.44 ms, 0.605× of 00_cublas` */
+function timeCell(measured: RungMeasured | null): string {
+  if (!measured) return ''
+  const { medianMs, reference } = measured
+  return reference
+    ? `${formatMs(medianMs)}, ${formatRatio(reference.ratio)} of ${reference.to}`
+    : formatMs(medianMs)
+}
+
+export async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
+  const library = await readKernelLibrary((await assets()).kernelsDir)
+  const ladders = await Promise.all(
+    library.ladders.map(async (file) => {
+      const { schema: _schema, rungs, ...rest } = file
+      const task = library.tasks.get(rest.task)!
+      const { scalars, options } = problemAt(task, {}, { ...rest, sizes: rest.sizes[0] })
+      const ladder = { ...rest, scalars, options }
+      const measured = await measuredRungs(await assets(), library, ladder.id)
+      return {
+        ...ladder,
+        rungs: rungs.map((entry) => {
+          const source = library.rungs.get(entry.id)
+          const id = entry.as ?? entry.id
+          return {
+            id,
+            title: entry.title ?? source?.header.title ?? null,
+            idea: source?.header.idea ?? null,
+            expect: source?.header.expect ?? [],
+            note: entry.note ?? null,
+            file: source?.file ?? null,
+            params: source?.header.params ?? [],
+            values: entry.params ?? {},
+            options: { ...ladder.options, ...entry.options },
+            takes: source?.header.options ?? {},
+            flags: source?.header.flags ?? [],
+            requires: source?.header.requires ?? null,
+            /** What a recording measured of it; null where none holds it. */
+            measured: measured[id] ?? null,
+          }
+        }),
+      }
+    }),
+  )
+  const problems = [...library.faults.values()]
+  if (json) printJson({ schema: 2, tasks: [...library.tasks.values()], ladders, problems })
+  else
+    for (const ladder of ladders) {
+      printText(`${ladder.id}: ${ladder.title}`)
+      printText(`  ${ladder.summary}`)
+      printText(
+        `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
+      )
+      const recordings = [
+        ...new Set(ladder.rungs.flatMap(({ measured }) => measured?.recording ?? [])),
+      ]
+      if (recordings.length > 0)
+        printText(`  times: ${recordings.map((name) => `recorded:${name}`).join(', ')}`)
+      printText(
+        table(ladder.rungs, [
+          { header: '', align: 'left', cell: ({ id }) => `  ${id}` },
+          { header: '', align: 'left', cell: ({ title }) => title ?? '(its file cannot be used)' },
+          { header: '', align: 'left', cell: ({ measured }) => timeCell(measured) },
+        ]),
+      )
+    }
+  for (const problem of problems) note(`error: ${problem}`)
+  return problems.length > 0 ? exitCodes.input : 0
+}

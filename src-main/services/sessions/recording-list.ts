@@ -1,0 +1,132 @@
+/**
+ * Which recordings ship. `index.json` beside them says of each what a list shows and what a request is matched
+ * with, so that no session is read before one is opened. It is derived from the sessions by
+ * `npm run recordings`; of a recording that it does not name, and where it is damaged, the session is read.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readSession } from '../../adapters/sessions/session-store'
+import { SessionSummary } from '../../contract'
+import { summaryOf } from '../../contract/session-summary'
+import { inputError } from '../../domain/errors'
+import type { Session } from '../../domain/session/session'
+import type { Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+
+export const recordingIndexFile = 'index.json'
+
+/** What is said of a recording without reading it: its name is its folder's. */
+const RecordingSummary = SessionSummary.omit({
+  ref: true,
+  kind: true,
+  name: true,
+  title: true,
+  damaged: true,
+})
+
+const RecordingIndex = z.object({
+  schema: z.literal(1),
+  recordings: z.record(z.string(), RecordingSummary),
+})
+export type RecordingIndex = z.infer<typeof RecordingIndex>
+
+export interface ListedRecording {
+  name: string
+  folder: string
+  summary: z.infer<typeof RecordingSummary>
+}
+
+export interface Recording {
+  name: string
+  folder: string
+  session: Session
+  /** What it computed; the session's own. */
+  task: Task
+  problem: Problem
+}
+
+/** null for an import: there is no run to replay. */
+export function asRecording(name: string, folder: string, session: Session): Recording | null {
+  const { problem } = session
+  const { task } = session.ladder
+  return task && problem && { name, folder, session, task, problem }
+}
+
+export async function readRecording({
+  name,
+  folder,
+}: Pick<ListedRecording, 'name' | 'folder'>): Promise<Recording> {
+  const recording = asRecording(name, folder, await readSession(folder))
+  if (!recording)
+    throw inputError(
+      `${folder} is no recording: it was imported, and there is no run to replay.`,
+      'Give a session that `kernel-ladder run` has written.',
+    )
+  return recording
+}
+
+async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
+  try {
+    const text = await readFile(join(root, recordingIndexFile), 'utf8')
+    return RecordingIndex.parse(JSON.parse(text)).recordings
+  } catch {
+    return {}
+  }
+}
+
+async function foldersIn(root: string): Promise<{ name: string; folder: string }[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => ({ name, folder: join(root, name) }))
+}
+
+const summarize = ({ name, session }: Recording): ListedRecording['summary'] =>
+  RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
+
+/** Those that can be read; a folder without a session is none. */
+async function list(root: string): Promise<ListedRecording[]> {
+  const index = await readIndex(root)
+  const found = await Promise.all(
+    (await foldersIn(root)).map(async ({ name, folder }): Promise<ListedRecording[]> => {
+      const listed = Object.hasOwn(index, name) ? index[name] : undefined
+      if (listed) return [{ name, folder, summary: listed }]
+      const recording = await readRecording({ name, folder }).catch(() => null)
+      return recording ? [{ name, folder, summary: summarize(recording) }] : []
+    }),
+  )
+  const recordings = found
+    .flat()
+    .sort((a, b) => b.summary.createdAt.localeCompare(a.summary.createdAt))
+  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
+  const isDeep = ({ summary }: ListedRecording): boolean => summary.profile === 'deep'
+  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
+}
+
+const listed = new Map<string, Promise<readonly ListedRecording[]>>()
+
+/** The recordings below a folder, listed once: they ship with the program and nothing writes them while it runs. */
+export function listRecordings(root: string): Promise<readonly ListedRecording[]> {
+  const known = listed.get(root)
+  if (known) return known
+  const found = list(root)
+  listed.set(root, found)
+  // A disk that could not be read may be there the next time.
+  found.catch(() => listed.delete(root))
+  return found
+}
+
+/** Every recording whole; for what is told of all of them together. */
+export const readRecordings = async (root: string): Promise<Recording[]> =>
+  Promise.all((await listRecordings(root)).map(readRecording))
+
+/** What index.json should say of the recordings below a folder; one that cannot be read is thrown for. */
+export async function recordingIndex(root: string): Promise<RecordingIndex> {
+  const isSession = async ({ folder }: { folder: string }): Promise<boolean> =>
+    (await readdir(folder)).includes('session.json')
+  const recordings: RecordingIndex['recordings'] = {}
+  for (const place of (await foldersIn(root)).sort((a, b) => (a.name < b.name ? -1 : 1)))
+    if (await isSession(place)) recordings[place.name] = summarize(await readRecording(place))
+  return { schema: 1, recordings }
+}

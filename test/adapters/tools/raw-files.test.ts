@@ -1,0 +1,172 @@
+/** The raw output of tools: a row a call in raw.jsonl, and the folder that sessions of before have. */
+import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { copyRaw, openRaw, rawRecorder, readRaw } from '../../../src-main/adapters/tools/raw-files'
+import type { RawCall } from '../../../src-main/adapters/tools/toolbox'
+import { tempDir } from '../../services/support'
+
+const call = (key: string, startedAt = '2026-11-21T02:45:00.000Z'): RawCall => ({
+  key,
+  tool: 'ncu',
+  argv: ['ncu', '--version'],
+  outcome: 'exited',
+  exitCode: 0,
+  signal: null,
+  seconds: 1.25,
+  startedAt,
+})
+
+const linesOf = async (folder: string): Promise<string[]> =>
+  (await readFile(join(folder, 'raw.jsonl'), 'utf8')).split('\n').filter(Boolean)
+
+/** A session's raw output as it was kept before. */
+async function older(): Promise<string> {
+  const dir = await tempDir()
+  const ncu = join(dir, 'raw', 'ncu')
+  await mkdir(ncu, { recursive: true })
+  await writeFile(join(ncu, 'page.json'), JSON.stringify(call('ncu/page', '2026-11-21T02:46:00Z')))
+  await writeFile(join(ncu, 'page.stdout.txt.gz'), gzipSync('a page\n'))
+  await writeFile(join(ncu, 'version.json'), JSON.stringify(call('ncu/version')))
+  await writeFile(join(ncu, 'version.stdout.txt'), 'ncu 2025.3\n')
+  await writeFile(join(ncu, 'version.stderr.txt'), 'hm\n')
+  return dir
+}
+
+describe('raw.jsonl', () => {
+  it('has a row a call, which reads back as it was written', async () => {
+    const dir = await tempDir()
+    const recorder = rawRecorder(dir, [])
+    await recorder.record({ ...call('ncu/a'), reused: true }, 'out\n\u2028"ä"\n', '')
+    await recorder.record({ ...call('ncu/b'), outcome: 'signalled', signal: 'SIGSEGV' }, '', 'err')
+    expect(await linesOf(dir)).toHaveLength(2)
+    expect(await readRaw(dir, 'ncu/a')).toEqual({
+      call: { ...call('ncu/a'), reused: true },
+      stdout: 'out\n\u2028"ä"\n',
+      stderr: '',
+    })
+    expect(await readRaw(dir, 'ncu/b')).toMatchObject({
+      call: { signal: 'SIGSEGV' },
+      stderr: 'err',
+    })
+    expect(await readRaw(dir, 'ncu/c')).toBeNull()
+  })
+
+  it('keeps a stream of a megabyte gzipped, and this machine’s folders as words', async () => {
+    const dir = await tempDir()
+    const text = 'at /home/someone/cache/x.cu\n'.repeat(40_000)
+    const own = { ...call('ncu/page'), argv: ['/home/someone/ncu'] }
+    await rawRecorder(dir, [{ path: '/home/someone', alias: '~' }]).record(own, text, 'short')
+    const [line] = await linesOf(dir)
+    const { argv, stdout } = JSON.parse(line!) as { argv: string[]; stdout: { gzip: string } }
+    expect(argv).toEqual(['~/ncu'])
+    expect(line!.length).toBeLessThan(10_000)
+    expect(gunzipSync(Buffer.from(stdout.gzip, 'base64')).toString()).not.toContain('someone')
+    expect(await readRaw(dir, 'ncu/page')).toMatchObject({
+      stdout: text.replaceAll('/home/someone', '~'),
+      stderr: 'short',
+    })
+  })
+
+  it('has whole rows however many calls end at once', async () => {
+    const dir = await tempDir()
+    const recorder = rawRecorder(dir, [])
+    const keys = Array.from({ length: 40 }, (_, index) => `nvcc/rung_${index}`)
+    await Promise.all(
+      keys.map((key, index) => recorder.record(call(key), key.repeat(20_000 * (index % 3)), key)),
+    )
+    const raw = await openRaw(dir)
+    expect([...raw.keys].sort()).toEqual(keys.toSorted())
+    for (const key of keys) expect((await raw.get(key))!.stderr).toBe(key)
+  })
+
+  it('loses a row that cannot be written, says so, and keeps the others', async () => {
+    const dir = await tempDir()
+    const recorder = rawRecorder(dir, [])
+    await recorder.record(call('ncu/a'), 'a', '')
+    // A disk that fills up in the middle of a row.
+    const probe = await open(join(dir, 'raw.jsonl'))
+    const handles = Object.getPrototypeOf(probe) as typeof probe
+    await probe.close()
+    const whole = handles.appendFile
+    handles.appendFile = async function (this: typeof probe, row) {
+      await whole.call(this, (row as string).slice(0, 20))
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    }
+    try {
+      await recorder.record(call('ncu/b'), 'b', '')
+    } finally {
+      handles.appendFile = whole
+    }
+    await recorder.record(call('ncu/c'), 'c', '')
+    expect((await openRaw(dir)).keys).toEqual(['ncu/a', 'ncu/c'])
+    expect(await recorder.lostFrom(dir)).toEqual({ keys: ['ncu/b'], why: 'The disk was full.' })
+  })
+
+  it('takes the later of two rows with one key', async () => {
+    const dir = await tempDir()
+    const recorder = rawRecorder(dir, [])
+    await recorder.record(call('ncu/a'), 'first', '')
+    await recorder.record(call('ncu/a'), 'second', '')
+    expect((await readRaw(dir, 'ncu/a'))!.stdout).toBe('second')
+  })
+
+  it.each([
+    ['cut off', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
+    ['of another shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
+  ])('with a row that is %s is refused by file and row', async (_what, row, message) => {
+    const dir = await tempDir()
+    await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
+    await appendFile(join(dir, 'raw.jsonl'), row)
+    await expect(readRaw(dir, 'ncu/a')).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringMatching(message) as string,
+    })
+  })
+
+  it('with a stream that cannot be unpacked is refused where that call is asked for', async () => {
+    const dir = await tempDir()
+    await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
+    const bad = { ...call('ncu/page'), stdout: { gzip: 'bm8gZ3ppcA==' }, stderr: '' }
+    await appendFile(join(dir, 'raw.jsonl'), `${JSON.stringify(bad)}\n`)
+    const raw = await openRaw(dir)
+    expect((await raw.get('ncu/a'))!.stdout).toBe('a')
+    await expect(raw.get('ncu/page')).rejects.toThrow(
+      /stdout of ncu\/page in .* cannot be unpacked/,
+    )
+  })
+
+  it.each(['ncu', '../x', 'a/../b', 'a/b/c'])('takes no call named %j', async (key) => {
+    await expect(rawRecorder(await tempDir(), []).record(call(key), '', '')).rejects.toThrow(key)
+  })
+})
+
+describe('the folder of before', () => {
+  it('reads like the rows of today, absent streams as empty, in the order of the calls', async () => {
+    const dir = await older()
+    const raw = await openRaw(dir)
+    expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])
+    expect(await raw.get('ncu/version')).toEqual({
+      call: call('ncu/version'),
+      stdout: 'ncu 2025.3\n',
+      stderr: 'hm\n',
+    })
+    expect(await raw.get('ncu/page')).toMatchObject({ stdout: 'a page\n', stderr: '' })
+  })
+
+  it('becomes rows where it is copied, and these are copied to the byte', async () => {
+    const [dir, first, second] = [await older(), await tempDir(), await tempDir()]
+    await copyRaw(dir, first)
+    await copyRaw(first, second)
+    expect(await linesOf(second)).toEqual(await linesOf(first))
+    for (const key of ['ncu/version', 'ncu/page'])
+      expect(await readRaw(second, key)).toEqual(await readRaw(dir, key))
+  })
+
+  it('is refused by the name of a file that is damaged', async () => {
+    const dir = await older()
+    await writeFile(join(dir, 'raw', 'ncu', 'version.json'), '{')
+    await expect(openRaw(dir)).rejects.toThrow(/version\.json is damaged/)
+  })
+})

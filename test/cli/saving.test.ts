@@ -1,0 +1,249 @@
+/** What several programs at once, a full disk, a kill and a reader that went away do to what is measured: nothing. */
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { said } from '../said'
+import { readSources } from '../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { isAlive, ladderRungs, tempDir } from '../services/support'
+import { bundle, fakeTools, run, start, type Finished, type Running } from './support'
+
+const ladder = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
+const rungs = ['01_naive', '02_coalesced']
+const short = [...ladder, '--rungs', rungs.join(','), '--profile', 'none']
+/** Where the run says that it has saved. */
+const savedIn = ({ stderr }: Finished): string => /^Saved in (.+)$/m.exec(stderr)?.[1] ?? ''
+
+async function expectWhole(folder: string, ids: readonly string[] = rungs): Promise<void> {
+  const session = await readSession(folder)
+  expect(session.rungs.map(({ id }) => id)).toEqual(ids)
+  expect(Object.keys((await readSources(folder, session)).texts).sort()).toEqual([...ids].sort())
+}
+
+const hidden = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith('.'))
+
+/** Fake tools with a store, a cache and a temporary folder of their own. */
+async function machine() {
+  const dir = await tempDir()
+  const env = { ...fakeTools(dir), TMPDIR: join(dir, 'tmp') }
+  await mkdir(env.TMPDIR)
+  return { dir, store: join(dir, 'sessions'), env }
+}
+type Machine = Awaited<ReturnType<typeof machine>>
+
+/** Hangs in its second rung, so that another program can come and go, until it is interrupted and saves. */
+const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
+  start([...short, '--timeout', '600', ...more], {
+    ...env,
+    FAKE_FAULTS: '02_coalesced=hang',
+    // The fault is in what is built, which the others must not find.
+    KERNEL_LADDER_CACHE: join(dir, 'cache-hanging'),
+  })
+
+describe('programs at the same time', () => {
+  it('each save their session whole under a name of its own', async () => {
+    const { store, env } = await machine()
+    await run(short, env)
+    const ended = await Promise.all([1, 2, 3, 4].map(() => run(short, env)))
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    expect(new Set(ended.map(savedIn)).size).toBe(4)
+    for (const one of ended) await expectWhole(savedIn(one))
+    expect(await readdir(store)).toHaveLength(5)
+  })
+
+  it('that name the same --out: the later one is kept beside it, and says where', async () => {
+    const shared = await machine()
+    const { dir, env } = shared
+    const out = join(dir, 'out', 'mine')
+    const later = startHanging(shared, '--out', out)
+    await later.says('Verifying')
+    const first = await run([...short, '--out', out], env)
+    expect([first.code, savedIn(first)]).toEqual([0, out])
+    later.signal('SIGINT')
+    const ended = await later.finished
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain(`${out} was made by someone else meanwhile.`)
+    expect(ended.stderr).toContain(`is saved in ${out}-2.`)
+    await run([...short, '--out', join(dir, 'out', 'third')], env)
+    for (const folder of [out, `${out}-2`]) await expectWhole(folder)
+    expect((await readSession(`${out}-2`)).completion).toBe('cancelled')
+  })
+})
+
+/** Whether this user may make a pid namespace, as a container has one. */
+const unshare = ['--pid', '--fork', '--mount-proc']
+const mayUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0
+
+/*
+ * Where it may not (no Linux, no privilege), test/adapters/disk/owned-folder.test.ts stands for it: there the
+ * owner file is edited to say what a process of another namespace would write.
+ */
+describe.skipIf(!mayUnshare)('a program in a container that shares the store', () => {
+  const contained = (args: readonly string[], env: Record<string, string>): number | null =>
+    spawnSync('unshare', [...unshare, process.execPath, bundle, ...args], {
+      env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
+    }).status
+
+  it('leaves alone what a run outside of it is filling', async () => {
+    const shared = await machine()
+    const { store, env } = shared
+    const running = startHanging(shared)
+    await running.says('Verifying')
+    expect(contained(short, env)).toBe(0)
+    expect(await hidden(store)).toHaveLength(1)
+    running.signal('SIGINT')
+    const ended = await running.finished
+    await expectWhole(savedIn(ended))
+    expect(await readdir(join(savedIn(ended), 'raw'))).toEqual(
+      expect.arrayContaining(['nvcc', 'runner']),
+    )
+    expect(await readdir(store)).toHaveLength(2)
+  })
+})
+
+it('a run whose folder is cleared away under it saves what it measured, sources and all, and says what is missing', async () => {
+  const own = await machine()
+  const { store } = own
+  const running = startHanging(own)
+  await running.says('Verifying')
+  const [staged] = await hidden(store)
+  await rm(join(store, staged!), { recursive: true })
+  running.signal('SIGINT')
+  const ended = await running.finished
+  const folder = savedIn(ended)
+  await expectWhole(folder)
+  const { warnings } = await readSession(folder)
+  expect(said(warnings).join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted while the run/)
+})
+
+it('what a killed run left beside --out goes with the next run there', async () => {
+  const own = await machine()
+  const { dir, env } = own
+  const place = join(dir, 'results')
+  const killed = startHanging(own, '--out', join(place, 'a'))
+  await killed.says('Verifying')
+  killed.signal('SIGKILL')
+  await killed.finished
+  await expect.poll(() => isAlive(killed.pid)).toBe(false)
+  expect(await hidden(place)).toHaveLength(1)
+  expect((await run([...short, '--out', join(place, 'b')], env)).code).toBe(0)
+  expect(await readdir(place)).toEqual(['b'])
+})
+
+/** A disk of so many KiB at `folder`; false where this user may not mount one. */
+const mount = (folder: string, size: number): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}k`, 'tmpfs', folder]).status === 0
+const unmount = (folder: string): void => {
+  spawnSync('umount', ['-l', folder])
+}
+
+const mayMount = await (async () => {
+  const folder = await tempDir()
+  const may = mount(folder, 64)
+  if (may) unmount(folder)
+  return may
+})()
+
+// Where it may not mount one, test/services/run/saving.test.ts has the disk refuse in other ways.
+describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () => {
+  const small = async (
+    size: number,
+    work: (disk: string, machine: Machine) => Promise<void>,
+  ): Promise<void> => {
+    const warm = await machine()
+    const disk = join(warm.dir, 'disk')
+    await mkdir(disk)
+    expect(mount(disk, size)).toBe(true)
+    try {
+      await work(disk, warm)
+    } finally {
+      unmount(disk)
+    }
+  }
+
+  it.each([280, 400])('of %i KiB costs raw output and no measurement', async (size) => {
+    await small(size, async (disk, { env, store }) => {
+      const ended = await run([...ladder, '--out', join(disk, 'x')], env)
+      expect(ended.code).toBe(1)
+      expect(ended.stderr).toMatch(/the disk is full/)
+      expect(ended.stderr).not.toMatch(/internal error/)
+      const folder = savedIn(ended)
+      expect(ended.stderr).toContain(`The session is saved in ${folder}.`)
+      expect(folder.startsWith(store)).toBe(true)
+      await expectWhole(folder, ladderRungs)
+      const session = await readSession(folder)
+      expect(session.rungs.every(({ timing }) => timing !== null)).toBe(true)
+      expect(said(session.warnings).join(' ')).toMatch(/Raw output is missing.*The disk was full\./)
+      expect(await readdir(disk)).toEqual([])
+    })
+  })
+
+  it('of the store itself has the session in the temporary folder', async () => {
+    await small(300, async (disk, { env }) => {
+      const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
+      expect(ended.code).toBe(1)
+      const folder = savedIn(ended)
+      expect(folder.startsWith(join(env.TMPDIR, 'kernel-ladder-gemm-fp32-1024-'))).toBe(true)
+      await expectWhole(folder, ladderRungs)
+      expect(await readdir(join(disk, 'sessions'))).toEqual([])
+    })
+  })
+
+  it('too small to begin on is refused before anything runs', async () => {
+    await small(40, async (disk, { env }) => {
+      const ended = await run([...ladder, '--out', join(disk, 'x')], env)
+      expect([ended.code, savedIn(ended)]).toEqual([1, ''])
+      expect(ended.stderr).toMatch(/^error: Could not write .*: the disk is full\.$/m)
+      expect(await readdir(disk)).toEqual([])
+    })
+  })
+})
+
+describe('a reader that goes away', () => {
+  /** Closes the streams at the first words, as `| head -1` does; ends with the program's exit code. */
+  const readBriefly = (
+    args: readonly string[],
+    env: Record<string, string>,
+  ): Promise<number | null> =>
+    new Promise((done) => {
+      const child = spawn(process.execPath, [bundle, ...args], {
+        env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      child.stderr.once('data', () => {
+        child.stderr.destroy()
+        child.stdout.destroy()
+      })
+      child.on('exit', done)
+    })
+
+  it.each([
+    ['a good run', '', 0],
+    ['a run with a rung that fails', '02_coalesced=wrong', 1],
+  ])('ends no run: %s is saved and has its exit code', async (_which, faults, code) => {
+    const { store, env } = await machine()
+    expect(await readBriefly(short, { ...env, FAKE_FAULTS: faults })).toBe(code)
+    const [name, ...others] = await readdir(store)
+    expect(others).toEqual([])
+    await expectWhole(join(store, name!))
+  })
+
+  it.skipIf(!existsSync('/dev/full'))('is told apart from a stdout that is full', async () => {
+    const { store, env } = await machine()
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [bundle, ...short], {
+      env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    expect(status).toBe(1)
+    expect(stderr).toContain('error: Could not write to stdout: the disk is full.\n')
+    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stderr).toContain(`Saved in ${join(store, '')}`)
+    await expectWhole(join(store, basename((await readdir(store))[0]!)))
+  })
+})

@@ -1,0 +1,173 @@
+/** What recordings measured of a rung, derived from them when it is asked for. */
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import {
+  measuredOf,
+  measuredWords,
+  type MeasuredRecording,
+  type RungToday,
+} from '../../../src-main/domain/analysis/rung-measured'
+import { copyHeader } from '../../../src-main/parsers/kernels/rung-header-edit'
+import { measuredRungs } from '../../../src-main/services/sessions/measured'
+import { resolveLadder } from '../../../src-main/services/run/plan'
+import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recording-list'
+import { recordingsDir, root, rung } from '../../services/support'
+
+const kernelsDir = join(root, 'cuda-kernels')
+const library = await readKernelLibrary(kernelsDir)
+const file = library.ladders.find(({ id }) => id === 'gemm-fp32')!
+const ladder = resolveLadder(library, file)
+const today = new Map<string, RungToday>(
+  [...library.rungs].map(([id, { header, file, text }]) => [
+    id,
+    { id, file, text, params: header.params },
+  ]),
+)
+const recordings: MeasuredRecording[] = await Promise.all(
+  (await readRecordings(recordingsDir)).map(async ({ name, folder, session }) => ({
+    name,
+    session,
+    sources: (await readSources(folder, session)).texts,
+  })),
+)
+const at4096 = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096')!
+const tile = '05_thread_tile_2d'
+const measured = measuredOf(ladder, today, recordings)
+
+/** The library with one text in a rung replaced. */
+const edited = (id: string, from: string, to: string): Map<string, RungToday> => {
+  const source = today.get(id)!
+  expect(source.text).toContain(from)
+  return new Map(today).set(id, { ...source, text: source.text.replace(from, to) })
+}
+
+describe('what was measured of a rung', () => {
+  it('is GPU, problem, the rung before, the recording, and each expectation with its outcome', () => {
+    const [then, now] = ['04_thread_tile_1d', tile].map((id) => rung(at4096.session, id))
+    expect(measured[tile]).toMatchObject({
+      recording: 'gemm-fp32-h200-4096',
+      device: 'NVIDIA H200',
+      medianMs: now!.timing!.medianMs,
+      before: { id: '04_thread_tile_1d', medianMs: then!.timing!.medianMs, params: {} },
+      reference: { to: '00_cublas', ratio: now!.timing!.ratioToReference, alone: null },
+      changed: [],
+    })
+    const { expect: expected } = library.rungs.get(tile)!.header
+    expect(measured[tile]!.steps.map(({ metric }) => metric)).toEqual(
+      expected.map(({ metric }) => metric),
+    )
+    for (const { metric, from, to } of measured[tile]!.steps) {
+      expect(from).toBe(then!.metrics[metric]!.value)
+      expect(to).toBe(now!.metrics[metric]!.value)
+    }
+    const words = measuredWords(measured[tile]!)
+    expect(words).toContain(
+      'NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): ' +
+        `time ${then!.timing!.medianMs.toFixed(2)} ms → ${now!.timing!.medianMs.toFixed(2)} ms (`,
+    )
+    expect(words).toContain('registersPerThread 32 → 128 registers (up as expected)')
+  })
+
+  it('is there for every rung of every ladder that ships, at its ladder’s parameters', async () => {
+    const listed = await listRecordings(recordingsDir)
+    for (const each of library.ladders) {
+      const found = await measuredRungs({ recordingsDir }, library, each.id)
+      expect(Object.keys(found)).toEqual(each.rungs.map(({ id, as }) => as ?? id))
+      const own = listed.filter(({ summary }) => summary.ladder.id === each.id)
+      for (const { recording } of Object.values(found))
+        expect(own.map(({ name }) => name)).toContain(recording)
+    }
+  })
+
+  it('takes a counter that the recording lacks from another of the same problem, and says which', () => {
+    const without = structuredClone(at4096)
+    for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
+    const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!
+    const found = measuredOf(ladder, today, [deep, without])['11_warp_tile']!
+    expect(found.recording).toBe('gemm-fp32-h200-4096')
+    expect(measuredWords(found)).toMatch(
+      /sharedLoadWavefronts .* → .* \(down as expected\) in gemm-fp32-h200-4096-deep(;|$)/,
+    )
+    const alone = measuredOf(ladder, today, [without])['11_warp_tile']!
+    expect(measuredWords(alone)).toContain('sharedLoadWavefronts not collected')
+  })
+
+  it('says how an expectation failed', () => {
+    const rungs = ladder.rungs.map((one) =>
+      one.id === tile
+        ? {
+            ...one,
+            header: {
+              ...one.header,
+              expect: [{ metric: 'sharedLoads', direction: 'up' as const }],
+            },
+          }
+        : one,
+    )
+    const found = measuredOf({ ...ladder, rungs }, today, recordings)[tile]!
+    expect(found.steps[0]).toMatchObject({ expected: 'up', met: false, moved: 'down' })
+    expect(measuredWords(found)).toMatch(/sharedLoads \S+ M → \S+ M \(expected up, went down\)/)
+  })
+
+  it('says so where the code is no longer the one measured, for the rung and for the one after', () => {
+    const changed = measuredOf(
+      ladder,
+      edited(tile, '#include', '#define CHANGED\n#include'),
+      recordings,
+    )
+    expect(changed[tile]!.changed).toEqual([tile])
+    expect(changed['06_float4']!.changed).toEqual([tile])
+    expect(changed['07_half_block']?.changed ?? []).toEqual([])
+    expect(measuredWords(changed['06_float4']!)).toContain(
+      '(gemm-fp32-h200-4096, before the code of 05_thread_tile_2d changed)',
+    )
+  })
+
+  it('takes a comment for no change: what was measured stood in the header once', () => {
+    const source = library.rungs.get(tile)!
+    const recorded = at4096.sources[tile]!
+    const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+    // The recording keeps the source as it was compiled, with that comment, and its hash is of that.
+    expect(recorded).toContain('\n// Measured on ')
+    expect(hash(recorded)).toBe(rung(at4096.session, tile).sourceHash)
+    expect(hash(source.text)).not.toBe(rung(at4096.session, tile).sourceHash)
+    expect(Object.values(measured).flatMap(({ changed }) => changed)).toEqual([])
+    const remarked = measuredOf(
+      ladder,
+      edited(tile, '#include', '// A remark.\n#include'),
+      recordings,
+    )
+    expect(remarked[tile]!.changed).toEqual([])
+  })
+
+  it('is none of a ladder that no recording holds', async () => {
+    expect(measuredOf({ ...ladder, id: 'another' }, today, recordings)).toEqual({})
+    expect(await measuredRungs({ recordingsDir }, library, 'another')).toEqual({})
+  })
+})
+
+describe('the sources of rungs', () => {
+  it('hold nothing that was measured, and no script writes into them', async () => {
+    for (const { file, text } of library.rungs.values())
+      expect(text, file).not.toMatch(/^\/\/ Measured on /m)
+    const scripts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile() && /\.(mjs|ts)$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+    expect(scripts.length).toBeGreaterThan(10)
+    for (const script of scripts) {
+      const text = await readFile(script, 'utf8')
+      if (text.includes('cuda-kernels')) expect(text, script).not.toMatch(/writeFile|cpSync|\bcp\(/)
+    }
+  })
+
+  it('of older sessions say what was measured, which does not go into a copy', () => {
+    const recorded = at4096.sources[tile]!
+    const copy = copyHeader(recorded, { rung: 'x', title: 'x', after: tile, idea: 'x' })
+    expect(copy).not.toContain('Measured on')
+    expect(copy).toContain('// @param   TN 8 {4,8}\n// @dtype   f32\n\n#include')
+  })
+})

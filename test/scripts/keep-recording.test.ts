@@ -1,0 +1,140 @@
+/** From a session folder to a recording that ships, and the store that recordings share. */
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { keepRecording, sweepStore } from '../../scripts/lib/keep-recording'
+import { openRaw } from '../../src-main/adapters/tools/raw-files'
+import { readSources } from '../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { openSession } from '../../src-main/services/sessions/sessions'
+import { fakeMachine, recordingsDir, tempDir } from '../services/support'
+
+const shipped = 'seed-t4-h200'
+
+/** What a replay reads of a recording. */
+async function read(folder: string) {
+  const session = await readSession(folder)
+  const raw = await openRaw(folder)
+  const calls = await Promise.all(raw.keys.map((key) => raw.get(key)))
+  return { session, ...(await readSources(folder, session)), calls }
+}
+
+/** The store and one recording, as they ship. */
+async function someRecordings(): Promise<{ dir: string; folder: string }> {
+  const dir = await tempDir()
+  for (const name of ['sources', shipped])
+    await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
+  return { dir, folder: join(dir, shipped) }
+}
+
+const placesOf = (dir: string) => ({
+  assets: { kernelsDir: '', recordingsDir: dir, rendererDir: '', reportTemplate: '' },
+  store: join(dir, 'none'),
+})
+
+describe('keeping a session as a recording', () => {
+  it('makes three files of it and the sources that are new, and loses nothing that is shown', async () => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
+    const own = join(machine.dir, 'mine')
+    await rename(folder!, own)
+    const dir = await tempDir()
+    const kept = await keepRecording(own, dir)
+    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json', 'sources.json'])
+    expect(await read(kept)).toEqual(await read(own))
+    const again = await fakeMachine()
+    const replayed = await again.run(
+      { target: 'recorded:mine', rungs: ['02_coalesced'] },
+      { assets: { ...placesOf(dir).assets, kernelsDir: machine.kernelsDir } },
+    )
+    expect(replayed.session.rungs[0]!.timing).toEqual((await readSession(own)).rungs[1]!.timing)
+    const stored = (await readdir(join(dir, 'sources'))).length
+    await rename(own, join(machine.dir, 'twice'))
+    await keepRecording(join(machine.dir, 'twice'), dir)
+    expect(await readdir(join(dir, 'sources'))).toHaveLength(stored)
+    expect((await readdir(dir)).sort()).toEqual(['mine', 'sources', 'twice'])
+  })
+
+  it('makes the same bytes of what is kept already', async () => {
+    const { dir, folder } = await someRecordings()
+    const files = async () =>
+      Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))))
+    const before = await files()
+    expect(await keepRecording(folder, dir)).toBe(folder)
+    expect(await files()).toEqual(before)
+  })
+
+  it.each([
+    ['another source than was measured', 'source', /is not the one that was measured/],
+    ['no raw output', 'raw', /has no raw output/],
+    ['no session.json', 'session', /is not a session/],
+  ])('refuses a session of %s, and leaves nothing', async (_what, part, message) => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run({ rungs: ['01_naive'] })
+    if (part === 'source') await writeFile(join(folder!, 'sources/gemm/01_naive.cu'), '// edited')
+    if (part === 'raw') await rm(join(folder!, 'raw.jsonl'))
+    if (part === 'session') await rm(join(folder!, 'session.json'))
+    const dir = await tempDir()
+    await expect(keepRecording(folder!, dir)).rejects.toThrow(message)
+    expect((await readdir(dir)).filter((name) => name !== 'sources')).toEqual([])
+  })
+
+  it('keeps of an attempt at a lab what it rests on, its code once', async () => {
+    const name = '01-coalescing-solution-h200'
+    const dir = await tempDir()
+    await cp(join(recordingsDir, 'sources'), join(dir, 'sources'), { recursive: true })
+    await mkdir(join(dir, 'labs'))
+    const attempt = join(dir, 'labs', name)
+    await cp(join(recordingsDir, 'labs', name), attempt, { recursive: true })
+    const before = JSON.parse(await readFile(join(attempt, 'attempt.json'), 'utf8')) as {
+      sanitized: unknown
+    }
+    // As attempts of before have it: the verdicts in a file of their own.
+    await writeFile(join(attempt, 'sanitizer.json'), JSON.stringify(before.sanitized))
+    await writeFile(
+      join(attempt, 'attempt.json'),
+      JSON.stringify({ ...before, sanitized: undefined }),
+    )
+    await keepRecording(attempt, dir)
+    expect((await readdir(attempt)).sort()).toEqual(['attempt.json', 'session'])
+    expect(JSON.parse(await readFile(join(attempt, 'attempt.json'), 'utf8'))).toEqual(before)
+    await writeFile(join(attempt, 'lab.cu'), '// another')
+    await expect(keepRecording(attempt, dir)).rejects.toThrow(/lab\.cu is not the code/)
+  })
+})
+
+describe('the store', () => {
+  it('that ships has every source that a recording names, and no other', async () => {
+    const { dir } = await someRecordings()
+    await rm(dir, { recursive: true })
+    await cp(recordingsDir, dir, { recursive: true })
+    const before = (await readdir(join(dir, 'sources'))).sort()
+    await writeFile(join(dir, 'sources', '0123456789abcdef.cu'), '// of nobody')
+    expect(await sweepStore(dir)).toBe(before.length)
+    expect((await readdir(join(dir, 'sources'))).sort()).toEqual(before)
+  })
+
+  it('that lacks a source opens the recording all the same, and says which and why', async () => {
+    const { dir, folder } = await someRecordings()
+    const whole = await openSession(placesOf(dir), `recorded:${shipped}`)
+    const { files } = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8')) as {
+      files: Record<string, string>
+    }
+    const { id, file } = whole.session.rungs[1]!
+    const stored = join(dir, 'sources', `${files[file]!.slice(0, 16)}.cu`)
+    for (const [damage, why] of [
+      [() => rm(stored), /there is no/],
+      [() => writeFile(stored, '// another'), /is not what was recorded/],
+    ] as const) {
+      await damage()
+      const { session, sources } = await openSession(placesOf(dir), `recorded:${shipped}`)
+      const { warnings, ...rest } = session
+      const { warnings: before, ...all } = whole.session
+      expect(rest).toEqual(all)
+      expect(warnings.slice(0, before.length)).toEqual(before)
+      expect(warnings.at(-1)).toContain(file)
+      expect(warnings.at(-1)).toMatch(why)
+      expect(sources[id]).toBeUndefined()
+    }
+  })
+})
