@@ -3,6 +3,7 @@
 
 #include "kernel_ladder.h"
 
+#include <math.h>
 #include <stdint.h>
 
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
@@ -61,3 +62,9 @@ inline bool klAligned16(const void* pointer) { return reinterpret_cast<uintptr_t
 inline const char* klRequireF32(const KlGemm* p) {
   return p->dtype == KL_F32 ? nullptr : "this rung takes f32 inputs only";
 }
+
+// Below this nothing comes out of the activation: 0 with ReLU, without an activation no bound.
+inline float klLeast(const KlGemm* p) { return p->activation == KL_RELU ? 0.0f : -INFINITY; }
+
+// ReLU, where `least` is 0. A NaN stays one: fmaxf would turn it into a 0 that looks right.
+__device__ inline float klAtLeast(float x, float least) { return x < least ? least : x; }

@@ -1,16 +1,17 @@
 // kl-launches: what a rung would launch, on a machine without a GPU. It stands in for the CUDA runtime:
 // the rung, built with `-cudart none`, calls the functions below, and its launches
 // are written down in place of made. Grid, block and dynamic shared memory are the rung's own answer for
-// the problem; registers and static shared memory are the compiler's, and not known here.
+// the case; registers and static shared memory are the compiler's, and not known here.
 //
-//   kl-launches --m M --n N --k K --alpha 1 --beta 0 --dtype f32 --sm 90 --sms 132 --shared-optin 232448
-//               [--epilogue bias+relu] --library rung.so
+//   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448] --library rung.so
+//
+// The launch struct is described as to the runner; ../README.md has the forms of a field.
 //
 // One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
 // dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that asks the runtime for something that
 // only a GPU can tell is given an error, as CUDA would.
-#include "../include/kernel_ladder.h"
 #include "../runner/json.hpp"
+#include "../runner/struct.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -34,9 +35,9 @@ struct Pending {
   cudaStream_t stream = nullptr;
 };
 
-std::vector<Pending> pending;                 // of <<<…>>>, until the stub of the kernel takes it
-std::map<const void*, std::string> names;     // mangled, by the host's stub
-std::string kernels, unknown;                 // JSON; the first question that could not be answered
+std::vector<Pending> pending;              // of <<<…>>>, until the stub of the kernel takes it
+std::map<const void*, std::string> names;  // mangled, by the host's stub
+std::string kernels, unknown;              // JSON; the first question that could not be answered
 cudaError_t last = cudaSuccess;
 
 cudaError_t fail(cudaError_t error) { return last = error; }
@@ -54,9 +55,7 @@ std::string demangled(const std::string& name) {
   return result;
 }
 
-std::string extent(dim3 e) {
-  return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]";
-}
+std::string extent(dim3 e) { return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]"; }
 
 cudaError_t record(const void* function, dim3 grid, dim3 block, size_t shared, unsigned cluster) {
   const auto name = names.find(function);
@@ -83,7 +82,8 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 char __cudaInitModule(void**) { return 1; }
 void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
-void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*) {
   names[stub] = name;
 }
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
@@ -115,7 +115,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
   return record(function, grid, block, shared, 0);
 }
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared,
+                                        cudaStream_t) {
   return record(function, grid, block, shared, 0);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void**) {
@@ -149,18 +150,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       if (gpu.sms < 0) return notKnown("how many SMs the GPU has");
       *value = gpu.sms;
       return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = gpu.sm / 10;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = gpu.sm % 10;
-      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor: *value = gpu.sm / 10; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor: *value = gpu.sm % 10; return cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       if (gpu.sharedOptin < 0) return notKnown("how much shared memory a block may have");
       *value = gpu.sharedOptin;
       return cudaSuccess;
-    default:
-      return notKnown("device attribute " + std::to_string(int(attribute)));
+    default: return notKnown("device attribute " + std::to_string(int(attribute)));
   }
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
@@ -180,28 +176,39 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 
 namespace {
 
-// Where the matrices would be: nothing is read or written there.
-void* place(size_t index) { return reinterpret_cast<void*>(uintptr_t(0x700000000000) + (index << 40)); }
+// Where a buffer would be: nothing is read or written there.
+unsigned long long place(size_t index) { return 0x700000000000 + (index << 38); }
 
 template <typename Function>
 Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-std::string launch(const char* path, KlGemm gemm) {
-  void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+// Buffers at places by their order; the workspace only when its size is known.
+StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t workspaceBytes) {
+  StructBytes filled(bytes);
+  size_t buffers = 0;
+  filled.put(fields, [&](const Field& field) -> unsigned long long {
+    if (field.kind == Field::kBuffer) return place(++buffers);
+    if (field.kind == Field::kWorkspace) return workspaceBytes ? place(0) : 0;
+    return workspaceBytes;
+  });
+  return filled;
+}
+
+std::string launch(const std::string& path, size_t bytes, const std::vector<Field>& fields) {
+  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return std::string("it cannot be loaded: ") + dlerror();
-  const auto launchRung = find<cudaError_t (*)(const KlGemm*, cudaStream_t)>(library, "kl_launch");
+  const auto launchRung = find<cudaError_t (*)(const void*, cudaStream_t)>(library, "kl_launch");
   if (!launchRung) return "it does not define kl_launch";
-  const auto unsupported = find<const char* (*)(const KlGemm*, int)>(library, "kl_unsupported");
-  const char* reason = unsupported ? unsupported(&gemm, gpu.sm) : nullptr;
+  StructBytes filled = structOf(bytes, fields, 0);
+  const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
+  const char* reason = unsupported ? unsupported(filled.data(), gpu.sm) : nullptr;
   if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
   if (reason) return reason;
-  if (const auto bytes = find<size_t (*)(const KlGemm*)>(library, "kl_workspace_bytes")) {
-    gemm.workspaceBytes = bytes(&gemm);
-    if (gemm.workspaceBytes) gemm.workspace = place(4);
-  }
-  const cudaError_t status = launchRung(&gemm, nullptr);
+  if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
+    filled = structOf(bytes, fields, workspace(filled.data()));
+  const cudaError_t status = launchRung(filled.data(), nullptr);
   if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
   if (status != cudaSuccess) return "its launch failed with CUDA error " + std::to_string(int(status));
   return kernels.empty() ? "it launches no kernel of its own" : "";
@@ -211,33 +218,30 @@ std::string launch(const char* path, KlGemm gemm) {
 
 int main(int count, char** words) {
   Json::claimStdout();
-  KlGemm gemm{};
-  gemm.alpha = 1;
-  gemm.a = place(1);
-  gemm.b = place(2);
-  gemm.c = static_cast<float*>(place(3));
-  const char* library = nullptr;
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string option = words[i], value = words[i + 1];
-    if (option == "--m") gemm.m = atoll(value.c_str());
-    else if (option == "--n") gemm.n = atoll(value.c_str());
-    else if (option == "--k") gemm.k = atoll(value.c_str());
-    else if (option == "--alpha") gemm.alpha = float(atof(value.c_str()));
-    else if (option == "--beta") gemm.beta = float(atof(value.c_str()));
-    else if (option == "--dtype") gemm.dtype = value == "f16" ? KL_F16 : value == "bf16" ? KL_BF16 : KL_F32;
-    else if (option == "--epilogue") {
-      if (value.find("bias") != std::string::npos) gemm.bias = static_cast<const float*>(place(5));
-      if (value.find("relu") != std::string::npos) gemm.activation = KL_RELU;
+  size_t bytes = 0;
+  std::vector<Field> fields;
+  std::string library;
+  try {
+    for (int i = 1; i < count; i += 2) {
+      const std::string option = words[i];
+      if (i + 1 == count) badArgument(option + " needs a value");
+      const std::string value = words[i + 1];
+      if (option == "--struct") bytes = size_t(parseInteger(option, value, 1, kMostStructBytes));
+      else if (option == "--field") fields.push_back(parseField(option, value, StructOf::kRung));
+      else if (option == "--sm") gpu.sm = int(parseInteger(option, value, 10, 1000));
+      else if (option == "--sms") gpu.sms = int(parseInteger(option, value, 1, INT_MAX));
+      else if (option == "--shared-optin") gpu.sharedOptin = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--library") library = value;
+      else badArgument("unknown option: " + option);
     }
-    else if (option == "--sm") gpu.sm = atoi(value.c_str());
-    else if (option == "--sms") gpu.sms = atoi(value.c_str());
-    else if (option == "--shared-optin") gpu.sharedOptin = atoi(value.c_str());
-    else if (option == "--library") library = words[i + 1];
-    else return 2;
+    if (!bytes || !gpu.sm || library.empty()) badArgument("--struct, --sm and --library are required");
+    requireLayout("--field", bytes, fields);
+  } catch (const RunnerError& error) {
+    error.print();
+    return error.exitCode;
   }
-  if (!library || !gemm.m || !gemm.n || !gemm.k || !gpu.sm) return 2;
 
-  const std::string reason = launch(library, gemm);
+  const std::string reason = launch(library, bytes, fields);
   Json line("launches");
   line.raw("kernels", "[" + (reason.empty() ? kernels : "") + "]");
   if (reason.empty()) line.null("reason");

@@ -1,91 +1,71 @@
 // The command line, strictly: an unknown, repeated, missing or half-numeric option is an error.
 #pragma once
 
-#include "../include/kernel_ladder.h"
-#include "errors.hpp"
+#include "cases.hpp"
 
-#include <cerrno>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
+#include <list>
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
-
-// What a rung computes beside the product.
-struct Epilogue {
-  bool bias = false;
-  KlActivation activation = KL_NONE;
-};
 
 struct RungPath {
   std::string id, path;
-  KlDtype dtype = KL_F32;  // of its inputs
-  Epilogue epilogue = {};
+  const Case* at = nullptr;
 };
 
 struct Arguments {
   enum Command { kDevice, kMeasure, kProfile, kSanitize, kProbe } command;
-  long long m = 0, n = 0, k = 0, seed = 1;
-  float alpha = 1, beta = 0;
-  KlDtype dtype = KL_F32;     // of the rungs that --rung-dtype does not name
+  long long seed = 1;
   bool flushL2 = false;
-  bool ceilings = false;      // measure what the GPU reaches at best, first
-  std::string reference;      // id of a rung, or empty
-  double maxSeconds = 2;      // of sampling, a rung
+  bool ceilings = false;  // measure what the GPU reaches at best, first
+  std::string reference;  // id of a rung that the others are timed beside, or empty
+  double maxSeconds = 2;  // of sampling, a rung
   long long maxSamples = 100, minSamples = 5;
-  long long ownerPid = 0;     // 0: nobody to follow
+  long long ownerPid = 0;  // 0: nobody to follow
+  std::list<Case> cases;   // a list: rungs point to them
   std::vector<RungPath> rungs;
+
+  // Those that a rung is of, in their order.
+  std::vector<const Case*> usedCases() const {
+    std::vector<const Case*> used;
+    for (const Case& one : cases)
+      if (std::any_of(rungs.begin(), rungs.end(), [&](const RungPath& rung) { return rung.at == &one; }))
+        used.push_back(&one);
+    return used;
+  }
 };
 
-[[noreturn]] inline void badArgument(const std::string& message) {
-  throw RunnerError{kBadInput, "bad-argument", message};
-}
+// Gives each rung its case, and refuses what does not fit together.
+inline void finishArguments(Arguments& args, const std::map<std::string, std::string>& rungCases) {
+  if (args.cases.empty()) badArgument("at least one --case is required");
+  if (args.rungs.empty()) badArgument("at least one --rung is required");
+  std::set<std::string> ids;
+  for (RungPath& rung : args.rungs) {
+    if (!ids.insert(rung.id).second) badArgument("--rung " + rung.id + " was given twice");
+    const auto own = rungCases.find(rung.id);
+    const std::string name = own == rungCases.end() ? args.cases.front().name : own->second;
+    for (const Case& one : args.cases)
+      if (one.name == name) rung.at = &one;
+    if (!rung.at) badArgument("--rung-case " + rung.id + " names " + name + ", which is no --case");
+  }
+  for (const auto& [id, name] : rungCases)
+    if (!ids.count(id)) badArgument("--rung-case " + id + " is not one of the rungs");
+  if (!args.reference.empty() && !ids.count(args.reference))
+    badArgument("--reference " + args.reference + " is not one of the rungs");
+  if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");
 
-inline long long parseInteger(const std::string& option, const char* text, long long low, long long high) {
-  char* end = nullptr;
-  errno = 0;
-  const long long value = strtoll(text, &end, 10);
-  if (end == text || *end || errno || value < low || value > high)
-    badArgument(option + " must be an integer from " + std::to_string(low) + " to " + std::to_string(high) +
-                ", not '" + text + "'");
-  return value;
-}
-
-inline double parseReal(const std::string& option, const char* text, double low, double high) {
-  char* end = nullptr;
-  const double value = strtod(text, &end);
-  if (end == text || *end || !(value >= low && value <= high))
-    badArgument(option + " must be a number from " + Json::text(low) + " to " + Json::text(high) + ", not '" +
-                text + "'");
-  return value;
-}
-
-inline KlDtype parseDtype(const std::string& option, const std::string& name) {
-  if (name == "f32") return KL_F32;
-  if (name == "f16") return KL_F16;
-  if (name == "bf16") return KL_BF16;
-  badArgument(option + " must be f32, f16 or bf16, not '" + name + "'");
-}
-
-// bias, relu or bias+relu
-inline Epilogue parseEpilogue(const std::string& option, const std::string& text) {
-  Epilogue epilogue;
-  if (text == "bias" || text == "bias+relu") epilogue.bias = true;
-  if (text == "relu" || text == "bias+relu") epilogue.activation = KL_RELU;
-  if (!epilogue.bias && epilogue.activation == KL_NONE)
-    badArgument(option + " must be bias, relu or bias+relu, not '" + text + "'");
-  return epilogue;
-}
-
-// ID=VALUE
-inline std::pair<std::string, std::string> parsePair(const std::string& option, const std::string& text, const char* value) {
-  const size_t split = text.find('=');
-  if (split == std::string::npos || split == 0 || split + 1 == text.size())
-    badArgument(option + " must be ID=" + value + ", not '" + text + "'");
-  return {text.substr(0, split), text.substr(split + 1)};
+  const std::vector<const Case*> used = args.usedCases();
+  const bool measuring = args.command == Arguments::kMeasure;
+  for (Case& one : args.cases) {
+    const bool checked = measuring && std::find(used.begin(), used.end(), &one) != used.end();
+    finishCase(one, checked);
+    if (!checked || one.referenceRung.empty()) continue;
+    const auto isIt = [&](const RungPath& rung) { return rung.id == one.referenceRung && rung.at == &one; };
+    if (std::none_of(args.rungs.begin(), args.rungs.end(), isIt))
+      badArgument("--reference-rung " + one.referenceRung + " is not one of the rungs of the case " + one.name);
+  }
 }
 
 inline Arguments parseArguments(int count, char** values) {
@@ -101,66 +81,64 @@ inline Arguments parseArguments(int count, char** values) {
   const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // takes no rungs
   const bool measuring = args.command == Arguments::kMeasure;
   std::set<std::string> seen;
-  std::map<std::string, KlDtype> rungDtypes;
-  std::map<std::string, Epilogue> rungEpilogues;
+  std::map<std::string, std::string> rungCases;
   for (int i = 2; i < count; ++i) {
     const std::string option = values[i];
-    const bool repeats = option == "--rung" || option == "--rung-dtype" || option == "--rung-epilogue";
-    if (!repeats && !seen.insert(option).second) badArgument(option + " was given twice");
-    const auto next = [&]() -> const char* {
+    const auto next = [&]() -> std::string {
       if (++i == count) badArgument(option + " needs a value");
       return values[i];
     };
     const auto only = [&](bool applies) {
       if (!applies) badArgument(option + " does not apply to " + command);
     };
+    if (!alone) {
+      if (option == "--case") {
+        const std::string name = next();
+        for (const Case& one : args.cases)
+          if (one.name == name) badArgument("--case " + name + " was given twice");
+        args.cases.emplace_back().name = name;
+        continue;
+      }
+      if (option == "--rung") {
+        const auto [id, path] = parsePair(option, next(), '=', "ID=/path/to/library.so");
+        args.rungs.push_back({id, path});
+        continue;
+      }
+      if (option == "--rung-case") {
+        const auto [id, name] = parsePair(option, next(), '=', "ID=CASE");
+        if (!rungCases.emplace(id, name).second) badArgument("--rung-case " + id + " was given twice");
+        continue;
+      }
+      Case none;
+      if (parseCaseOption(args.cases.empty() ? none : args.cases.back(), option, next)) {
+        if (args.cases.empty()) badArgument(option + " belongs to a --case, which must come before it");
+        continue;
+      }
+    }
+    if (!seen.insert(option).second) badArgument(option + " was given twice");
     if (option == "--owner-pid") args.ownerPid = parseInteger(option, next(), 1, 1LL << 30);
     else if (alone) badArgument("unknown option of " + command + ": " + option);
-    else if (option == "--m") args.m = parseInteger(option, next(), 1, KL_MAX_DIMENSION);
-    else if (option == "--n") args.n = parseInteger(option, next(), 1, KL_MAX_DIMENSION);
-    else if (option == "--k") args.k = parseInteger(option, next(), 1, KL_MAX_DIMENSION);
     else if (option == "--seed") args.seed = parseInteger(option, next(), 0, 1LL << 53);
-    else if (option == "--alpha") args.alpha = float(parseReal(option, next(), -1e30, 1e30));
-    else if (option == "--beta") args.beta = float(parseReal(option, next(), -1e30, 1e30));
-    else if (option == "--rung") {
-      const auto [id, path] = parsePair(option, next(), "/path/to/library.so");
-      args.rungs.push_back({id, path});
-    }
-    else if (option == "--rung-dtype") {
-      const auto [id, name] = parsePair(option, next(), "f16");
-      if (!rungDtypes.emplace(id, parseDtype(option, name)).second) badArgument("--rung-dtype " + id + " was given twice");
-    }
-    else if (option == "--rung-epilogue") {
-      const auto [id, words] = parsePair(option, next(), "bias+relu");
-      if (!rungEpilogues.emplace(id, parseEpilogue(option, words)).second)
-        badArgument("--rung-epilogue " + id + " was given twice");
-    }
-    else if (option == "--dtype") args.dtype = parseDtype(option, next());
-    else if (option == "--flush-l2") { only(measuring); args.flushL2 = true; }
-    else if (option == "--ceilings") { only(measuring); args.ceilings = true; }
-    else if (option == "--reference") { only(measuring); args.reference = next(); }
-    else if (option == "--max-seconds") { only(measuring); args.maxSeconds = parseReal(option, next(), 0, 3600); }
-    else if (option == "--max-samples") { only(measuring); args.maxSamples = parseInteger(option, next(), 1, 10000); }
-    else if (option == "--min-samples") { only(measuring); args.minSamples = parseInteger(option, next(), 1, 10000); }
-    else badArgument("unknown option: " + option);
+    else if (option == "--flush-l2") {
+      only(measuring);
+      args.flushL2 = true;
+    } else if (option == "--ceilings") {
+      only(measuring);
+      args.ceilings = true;
+    } else if (option == "--reference") {
+      only(measuring);
+      args.reference = next();
+    } else if (option == "--max-seconds") {
+      only(measuring);
+      args.maxSeconds = parseReal(option, next(), 0, 3600);
+    } else if (option == "--max-samples") {
+      only(measuring);
+      args.maxSamples = parseInteger(option, next(), 1, 10000);
+    } else if (option == "--min-samples") {
+      only(measuring);
+      args.minSamples = parseInteger(option, next(), 1, 10000);
+    } else badArgument("unknown option: " + option);
   }
-  if (alone) return args;
-
-  if (!args.m || !args.n || !args.k) badArgument("--m, --n and --k are required");
-  if (args.rungs.empty()) badArgument("at least one --rung is required");
-  std::set<std::string> ids;
-  for (RungPath& rung : args.rungs) {
-    if (!ids.insert(rung.id).second) badArgument("--rung " + rung.id + " was given twice");
-    const auto own = rungDtypes.find(rung.id);
-    rung.dtype = own == rungDtypes.end() ? args.dtype : own->second;
-    if (const auto epilogue = rungEpilogues.find(rung.id); epilogue != rungEpilogues.end()) rung.epilogue = epilogue->second;
-  }
-  for (const auto& [id, dtype] : rungDtypes)
-    if (!ids.count(id)) badArgument("--rung-dtype " + id + " is not one of the rungs");
-  for (const auto& [id, epilogue] : rungEpilogues)
-    if (!ids.count(id)) badArgument("--rung-epilogue " + id + " is not one of the rungs");
-  if (!args.reference.empty() && !ids.count(args.reference))
-    badArgument("--reference " + args.reference + " is not one of the rungs");
-  if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");
+  if (!alone) finishArguments(args, rungCases);
   return args;
 }

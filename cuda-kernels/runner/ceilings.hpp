@@ -4,7 +4,6 @@
 
 #include "device.hpp"
 #include "errors.hpp"
-#include "problem.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -33,9 +32,13 @@ template <bool kThroughL1>
 __device__ inline uint4 readSixteen(const uint4* from) {
   uint4 v;
   if (kThroughL1)
-    asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+    asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from));
   else
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from));
   return v;
 }
 
@@ -142,7 +145,8 @@ class CeilingBench {
     }
     cudaMemsetAsync(data, 0, size, stream_);
     const double ms = best([&] {
-      readMany<kThroughL1><<<grid, kCeilingThreads, 0, stream_>>>(static_cast<const uint4*>(data), walk, turns, nullptr);
+      readMany<kThroughL1>
+          <<<grid, kCeilingThreads, 0, stream_>>>(static_cast<const uint4*>(data), walk, turns, nullptr);
     });
     cudaFree(data);
     return ms <= 0 ? kUnknown : perTurn * turns / (ms * 1e6);

@@ -14,7 +14,8 @@ class Nvml {
     void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
     if (!library) return;
     const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-    const auto find = reinterpret_cast<int (*)(const char*, void**)>(dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2"));
+    const auto find =
+        reinterpret_cast<int (*)(const char*, void**)>(dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2"));
     clock_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetClockInfo"));
     maxClock_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetMaxClockInfo"));
     if (!init || !find || init() != 0 || find(pciBusId, &device_) != 0) device_ = nullptr;
@@ -50,8 +51,7 @@ struct Device {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
-      throw RunnerError{kNoDevice, "no-device",
-                        status == cudaSuccess ? "CUDA sees no GPU" : describe(status)};
+      throw RunnerError{kNoDevice, "no-device", status == cudaSuccess ? "CUDA sees no GPU" : describe(status)};
     // Spinning, not sleeping: the wait for a sample must not depend on the host's scheduler.
     check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "cudaSetDeviceFlags");
     check(cudaSetDevice(0), "cudaSetDevice");

@@ -31,16 +31,22 @@ class Json {
   Json& raw(const char* key, const std::string& json) { return put(key, json); }
 
   template <typename Number>
-  Json& number(const char* key, Number value) { return put(key, text(value)); }
+  Json& number(const char* key, Number value) {
+    return put(key, text(value));
+  }
 
   // A clock, a median: negative stands for "not known".
-  Json& numberOrNull(const char* key, double value) {
-    return value < 0 ? null(key) : number(key, value);
-  }
+  Json& numberOrNull(const char* key, double value) { return value < 0 ? null(key) : number(key, value); }
 
   Json& numbers(const char* key, const std::vector<double>& values) {
     std::string list = "[";
     for (const double value : values) list += (list.size() > 1 ? "," : "") + text(value);
+    return put(key, list + "]");
+  }
+
+  Json& strings(const char* key, const std::vector<std::string>& values) {
+    std::string list = "[";
+    for (const std::string& value : values) list += (list.size() > 1 ? "," : "") + quote(value);
     return put(key, list + "]");
   }
 
@@ -56,11 +62,11 @@ class Json {
 
   // JSON has no NaN and no infinity.
   template <typename Number>
-  static std::string text(Number value) {
+  static std::string text(Number value, int digits = 9) {
     char buffer[40];
     if constexpr (std::is_floating_point_v<Number>) {
       if (!std::isfinite(value)) return "null";
-      snprintf(buffer, sizeof buffer, "%.9g", double(value));
+      snprintf(buffer, sizeof buffer, "%.*g", digits, double(value));
     } else if constexpr (std::is_signed_v<Number>) {
       snprintf(buffer, sizeof buffer, "%lld", (long long)value);
     } else {
@@ -103,7 +109,11 @@ class Json {
 
   static size_t utf8Length(const std::string& s, size_t i) {
     const unsigned char c = s[i];
-    const size_t length = c < 0x80 ? 1 : c >> 5 == 6 && c >= 0xc2 ? 2 : c >> 4 == 14 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    const size_t length = c < 0x80                   ? 1
+                          : c >> 5 == 6 && c >= 0xc2 ? 2
+                          : c >> 4 == 14             ? 3
+                          : c >= 0xf0 && c <= 0xf4   ? 4
+                                                     : 0;
     if (length == 0 || i + length > s.size()) return 0;
     for (size_t j = 1; j < length; ++j)
       if ((static_cast<unsigned char>(s[i + j]) & 0xc0) != 0x80) return 0;

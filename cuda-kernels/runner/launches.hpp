@@ -63,7 +63,8 @@ class LaunchReader {
  private:
   std::string capture(const Rung& rung, cudaStream_t stream, std::string& kernels) const {
     // Relaxed: a rung may allocate or set attributes in its launch, which other modes forbid.
-    if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) != cudaSuccess) return lastError("capturing failed");
+    if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) != cudaSuccess)
+      return lastError("capturing failed");
     std::string reason;
     try {
       rung.launch("time", stream);

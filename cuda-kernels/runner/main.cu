@@ -8,8 +8,8 @@
 #include "problem.hpp"
 #include "rung.hpp"
 #include "timing.hpp"
-#include <chrono>
 
+#include <chrono>
 #include <cuda_profiler_api.h>
 #include <list>
 #include <nvtx3/nvToolsExt.h>
@@ -22,12 +22,19 @@ bool contextLost() {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 
-void printStart(const Rung& rung, const char* stage) { Json("start").string("rung", rung.id).string("stage", stage).print(); }
+void printStart(const Rung& rung, const char* stage) {
+  Json("start").string("rung", rung.id).string("stage", stage).print();
+}
 
 void reportFailure(Rung& rung, const RungError& error) {
   rung.state = Rung::kOut;
   const bool fatal = contextLost();
-  Json("failed").string("rung", rung.id).string("stage", error.stage).string("reason", error.reason).boolean("fatal", fatal).print();
+  Json("failed")
+      .string("rung", rung.id)
+      .string("stage", error.stage)
+      .string("reason", error.reason)
+      .boolean("fatal", fatal)
+      .print();
   if (fatal) _exit(kContextLost);  // destructors would only collect the same error
 }
 
@@ -51,49 +58,80 @@ bool stage(Rung& rung, const char* name, Work work) {
   return false;
 }
 
+using Rungs = std::list<Rung>;  // a list: rungs stay where they are
+
+Rungs rungsOf(const Arguments& args, Problems& problems) {
+  Rungs rungs;
+  for (const RungPath& path : args.rungs) rungs.emplace_back(path, problems[path.at]);
+  return rungs;
+}
+
+// One launch, from buffers as they must be before it.
+void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
+  rung.problem.armGuards();
+  rung.problem.resetOutputs(stream);
+  check(cudaDeviceSynchronize(), "preparing the buffers");
+  rung.launchAndWait(stage, stream);
+}
+
+bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream);
+
+// Whether there is something to check a rung's result against: what the task's reference computes, once, or
+// what the case's trusted rung does.
+bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
+  Problem& problem = rung.problem;
+  if (problem.hasExpected()) return true;
+  const std::string& trusted = problem.of.referenceRung;
+  if (trusted.empty()) {
+    problem.computeExpected();
+    return true;
+  }
+  if (rung.id == trusted)
+    return stage(rung, "verify", [&] {
+      launchAfresh(rung, "verify", stream);
+      if (!problem.inspect().passed())
+        throw RungError{"verify",
+                        "the other rungs are checked against it, and it wrote to an input or beside a buffer"};
+      problem.takeExpected();
+    });
+  for (Rung& other : rungs)
+    if (other.id == trusted && &other.problem == &problem) prepare(other, rungs, device, stream);
+  if (problem.hasExpected()) return true;
+  reportFailure(rung, {"verify", "it is checked against " + trusted + ", which could not be used"});
+  return false;
+}
+
 // Loads and verifies, once. A rung whose result is wrong is not timed: its time would mean nothing.
-bool prepare(Rung& rung, const Device& device, cudaStream_t stream) {
+bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
   if (rung.state != Rung::kNew) return rung.state == Rung::kReady;
   rung.state = Rung::kOut;
   if (!stage(rung, "load", [&] { rung.load(device); })) return false;
-  rung.problem.computeReference();
+  if (!expect(rung, rungs, device, stream)) return false;
   stage(rung, "verify", [&] {
-    rung.problem.armGuards();
-    rung.problem.resetC(stream);
-    check(cudaDeviceSynchronize(), "preparing C");
-    rung.launchAndWait("verify", stream);
-    const Verification result = rung.problem.verify(rung.epilogue);
+    launchAfresh(rung, "verify", stream);
+    const Verification result = rung.problem.verify();
     result.print(rung.id);
-    if (result.passed) rung.state = Rung::kReady;
+    if (result.passed()) rung.state = Rung::kReady;
   });
   return rung.state == Rung::kReady;
 }
 
-// A list: rungs stay where they are.
-std::list<Rung> rungsOf(const Arguments& args, Problems& problems) {
-  std::list<Rung> rungs;
-  for (const RungPath& path : args.rungs) rungs.emplace_back(path, problems[path.dtype]);
-  return rungs;
-}
-
 void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
-  const size_t flushBytes = args.flushL2 ? Stopwatch::flushBytes(device) : 0;
-  if (args.ceilings) {
-    Problems::requireMemory(args, device, true, flushBytes);
-    CeilingBench(device).print();
-  }
-  Problems problems(args, device, true, flushBytes);
-  std::list<Rung> rungs = rungsOf(args, problems);
+  constexpr Purpose purpose{/*checked*/ true, /*guarded*/ true};
+  requireMemory(bytesOf(args.usedCases(), purpose) + (args.flushL2 ? Stopwatch::flushBytes(device) : 0), device);
+  if (args.ceilings) CeilingBench(device).print();
+  Problems problems(args, device, purpose);
+  Rungs rungs = rungsOf(args, problems);
   Stopwatch stopwatch(args, device);
 
   const LaunchReader launches;
   Rung* reference = nullptr;
   for (Rung& rung : rungs)
-    if (rung.id == args.reference && prepare(rung, device, stopwatch.stream())) reference = &rung;
+    if (rung.id == args.reference && prepare(rung, rungs, device, stopwatch.stream())) reference = &rung;
 
   for (Rung& rung : rungs) {
     if (reference && reference->state == Rung::kOut) reference = nullptr;  // it failed while timed
-    if (prepare(rung, device, stopwatch.stream()))
+    if (prepare(rung, rungs, device, stopwatch.stream()))
       stage(rung, "time", [&] {
         try {
           timeRung(rung, reference, args, stopwatch, nvml);
@@ -110,8 +148,10 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
 }
 
 void profile(const Arguments& args, const Device& device) {
-  Problems problems(args, device, false, 0);
-  std::list<Rung> rungs = rungsOf(args, problems);
+  constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
+  requireMemory(bytesOf(args.usedCases(), purpose), device);
+  Problems problems(args, device, purpose);
+  Rungs rungs = rungsOf(args, problems);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
 
@@ -119,10 +159,10 @@ void profile(const Arguments& args, const Device& device) {
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
-      rung.problem.resetC(stream);
+      rung.problem.resetOutputs(stream);
       rung.launchAndWait("profile", stream);  // unmarked: makes library handles, loads lazily loaded code
-      rung.problem.resetC(stream);
-      check(cudaDeviceSynchronize(), "preparing C");
+      rung.problem.resetOutputs(stream);
+      check(cudaDeviceSynchronize(), "preparing the buffers");
 
       check(cudaProfilerStart(), "cudaProfilerStart");
       nvtxRangePushA(rung.id.c_str());
@@ -137,17 +177,19 @@ void profile(const Arguments& args, const Device& device) {
   }
 }
 
-// One launch of each rung over matrices without guard bands. C is left as it was allocated when beta is
-// 0, so that a checker of uninitialised memory sees who reads it.
+// One launch of each rung over buffers of its own without guard bands. An output is left as it was
+// allocated, so that a checker of uninitialised memory sees who reads it.
 void sanitize(const Arguments& args, const Device& device) {
-  Problems::requireMemory(args, device, false, 0);
+  constexpr Purpose purpose{/*checked*/ false, /*guarded*/ false};
+  for (const Case* one : args.usedCases()) requireMemory(bytesOf({one}, purpose), device);
   for (const RungPath& path : args.rungs) {
-    Problem problem(args, path.dtype, device, false, path.epilogue.bias, false);
+    SharedBuffers own;
+    Problem problem(*path.at, args.seed, device, purpose, own);
     Rung rung(path, problem);
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     const bool launched = stage(rung, "sanitize", [&] {
-      if (args.beta != 0) problem.resetC(nullptr);
-      check(cudaDeviceSynchronize(), "preparing C");
+      problem.resetInOuts(nullptr);
+      check(cudaDeviceSynchronize(), "preparing the buffers");
       rung.launchAndWait("sanitize", nullptr);
     });
     if (launched) Json("launched").string("rung", rung.id).print();

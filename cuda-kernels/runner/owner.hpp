@@ -14,7 +14,8 @@ inline void followOwner(pid_t owner) {
     const int descriptor = int(syscall(SYS_pidfd_open, owner, 0));
     if (descriptor >= 0) {
       pollfd waiting{descriptor, POLLIN, 0};
-      while (poll(&waiting, 1, -1) < 0 && errno == EINTR) {}
+      while (poll(&waiting, 1, -1) < 0 && errno == EINTR) {
+      }
       _exit(1);
     }
 #endif

@@ -1,4 +1,4 @@
-// A rung: a shared library that speaks the launch ABI.
+// A rung: a shared library that speaks the launch ABI. Its struct is only bytes here.
 #pragma once
 
 #include "problem.hpp"
@@ -13,11 +13,9 @@ struct Unsupported {
 
 class Rung {
  public:
-  Rung(const RungPath& path, Problem& problem)
-      : id(path.id), epilogue(path.epilogue), problem(problem), path_(path.path) {}
+  Rung(const RungPath& path, Problem& problem) : id(path.id), problem(problem), path_(path.path) {}
 
   const std::string id;
-  const Epilogue epilogue;
   Problem& problem;
   enum State { kNew, kReady, kOut } state = kNew;
 
@@ -31,24 +29,19 @@ class Rung {
       throw RungError{"load", "built for launch ABI " + std::to_string(version()) + ", the runner speaks " +
                                   std::to_string(KL_ABI_VERSION)};
 
-    gemm_ = problem.gemm(epilogue);
-    const auto unsupported = find<const char* (*)(const KlGemm*, int)>(library, "kl_unsupported");
-    if (const char* reason = unsupported ? unsupported(&gemm_, device.sm()) : nullptr) throw Unsupported{reason};
+    struct_ = problem.launchStruct();
+    const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
+    if (const char* reason = unsupported ? unsupported(struct_.data(), device.sm()) : nullptr)
+      throw Unsupported{reason};
 
-    if (const auto bytes = find<size_t (*)(const KlGemm*)>(library, "kl_workspace_bytes")) gemm_.workspaceBytes = bytes(&gemm_);
-    if (gemm_.workspaceBytes == 0) return;
-    try {
-      workspace_ = std::make_unique<DeviceBuffer>(gemm_.workspaceBytes);
-    } catch (const RunnerError&) {
-      cudaGetLastError();  // clears it
-      throw RungError{"load", "its workspace of " + std::to_string(gemm_.workspaceBytes) + " bytes does not fit into GPU memory"};
-    }
-    gemm_.workspace = workspace_->get();
+    const auto workspaceBytes = find<size_t (*)(const void*)>(library, "kl_workspace_bytes");
+    const size_t bytes = workspaceBytes ? workspaceBytes(struct_.data()) : 0;
+    if (bytes) giveWorkspace(bytes);
   }
 
   // The error of a launch can be returned, be left as the last error, or come with the next wait.
   void launch(const char* stage, cudaStream_t stream) const {
-    cudaError_t status = launch_(&gemm_, stream);
+    cudaError_t status = launch_(struct_.data(), stream);
     if (status == cudaSuccess) status = cudaGetLastError();
     if (status != cudaSuccess) throw RungError{stage, "the launch failed: " + describe(status)};
   }
@@ -67,8 +60,25 @@ class Rung {
     return reinterpret_cast<Function>(dlsym(library, name));
   }
 
+  void giveWorkspace(size_t bytes) {
+    try {
+      workspace_ = std::make_unique<DeviceBuffer>(bytes);
+    } catch (const RunnerError&) {
+      cudaGetLastError();  // clears it
+      throw RungError{"load", "its workspace of " + std::to_string(bytes) + " bytes does not fit into GPU memory"};
+    }
+    bool given = false;
+    for (const Field& field : problem.of.fields) {
+      if (field.kind == Field::kWorkspaceBytes) struct_.put(field.offset, bytes);
+      if (field.kind != Field::kWorkspace) continue;
+      struct_.put(field.offset, workspace_->get());
+      given = true;
+    }
+    if (!given) throw RungError{"load", "it asks for a workspace, and the task's launch struct has none"};
+  }
+
   std::string path_;
-  cudaError_t (*launch_)(const KlGemm*, cudaStream_t) = nullptr;
-  KlGemm gemm_{};
+  cudaError_t (*launch_)(const void*, cudaStream_t) = nullptr;
+  StructBytes struct_;
   std::unique_ptr<DeviceBuffer> workspace_;
 };

@@ -38,7 +38,8 @@ class Samples {
   static long long lowRank(long long n) {
     double cumulative = 0;
     for (long long r = 0;; ++r) {
-      cumulative += std::exp(std::lgamma(n + 1.0) - std::lgamma(r + 1.0) - std::lgamma(n - r + 1.0) - n * std::log(2.0));
+      cumulative +=
+          std::exp(std::lgamma(n + 1.0) - std::lgamma(r + 1.0) - std::lgamma(n - r + 1.0) - n * std::log(2.0));
       if (cumulative > 0.025) return r;
     }
   }
@@ -57,13 +58,14 @@ class Samples {
 // own launch time does not come between the two events of a sample.
 __global__ void runway() {
   const long long start = clock64();
-  while (clock64() - start < 40000) {}
+  while (clock64() - start < 40000) {
+  }
 }
 
 class Stopwatch {
  public:
   Stopwatch(const Arguments& args, const Device& device)
-      : args_(args), flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
+      : flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -75,8 +77,7 @@ class Stopwatch {
 
   // Milliseconds of one launch.
   double sample(const Rung& rung) {
-    // With beta, C feeds back into itself and would grow without end: it starts afresh, untimed.
-    if (args_.beta != 0) rung.problem.resetC(stream_);
+    rung.problem.resetInOuts(stream_);  // untimed
     if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
     runway<<<1, 1, 0, stream_>>>();
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
@@ -90,7 +91,6 @@ class Stopwatch {
   }
 
  private:
-  const Arguments& args_;
   size_t flushBytes_;
   DeviceBuffer flush_;
   cudaStream_t stream_ = nullptr;
@@ -124,7 +124,8 @@ struct ReferenceFailed {
 
 // Times a rung, with the reference (null: none) sampled by turns in the same loop, so that both see
 // the same clocks and temperature and their ratio is of one run.
-inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch, const Nvml& nvml) {
+inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
+                     const Nvml& nvml) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
   const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(now() - start).count(); };
   const bool isReference = reference == &rung;
@@ -159,7 +160,8 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     samples.add(stopwatch.sample(rung));
     heartbeat.beat(samples);
 
-    const bool settled = samples.settled(args.minSamples) && (!useReference || referenceSamples.settled(args.minSamples));
+    const bool settled =
+        samples.settled(args.minSamples) && (!useReference || referenceSamples.settled(args.minSamples));
     if (settled || samples.count() >= args.maxSamples) break;
     if (samples.count() >= fewest && secondsSince(start) >= args.maxSeconds) break;
   }

@@ -11,6 +11,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { nodePath } from '../lib/node.mjs'
+import { told } from '../lib/statement.mjs'
 import { PlainError, root, runScript } from '../lib/project.mjs'
 import { budgetTally, printBudgets } from './budgets.mjs'
 import { inScratch, median, spread } from './support.mjs'
@@ -145,7 +146,7 @@ export async function benchGpu(judge, { rounds, sizes } = defaults) {
   })
   await new Promise((done) => doctor.on('close', done))
   if (text === '') throw new PlainError(`${program} doctor --json said nothing.`)
-  /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: string }[] }} */
+  /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: import('../lib/statement.mjs').Statement }[] }} */
   const report = JSON.parse(text)
   if (report.canProfile) {
     for (const size of sizes) await compare(size, rounds, judge)
@@ -153,7 +154,7 @@ export async function benchGpu(judge, { rounds, sizes } = defaults) {
   }
   const missing = report.checks.find(({ status }) => status === 'missing')
   console.log(
-    `Profiling cost on a GPU: not run. ${missing ? `${missing.label}: ${missing.detail}` : ''}`,
+    `Profiling cost on a GPU: not run. ${missing ? `${missing.label}: ${told(missing.detail)}` : ''}`,
   )
 }
 

@@ -1,5 +1,6 @@
 /** Copies of rungs that are edited: opened, kept as they are typed, built, and discarded. */
 import { z } from 'zod'
+import { Statement } from '../domain/messages/message'
 import { Draft, DraftId } from '../domain/ladder/draft'
 import { Identifier } from '../domain/ladder/rung'
 import { Build, Diagnostic } from '../domain/session/session'
@@ -19,8 +20,8 @@ export const BuildDraft = z.object({
 
 export const DraftBuild = z.object({
   built: z.boolean(),
-  /** Why not, in a sentence. */
-  reason: z.string().nullable(),
+  /** Why not. */
+  reason: Statement.nullable(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
   /** What it was compiled for: `sm_90`. */

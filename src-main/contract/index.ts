@@ -4,11 +4,13 @@
  */
 import { z } from 'zod'
 import { DraftId } from '../domain/ladder/draft'
+import { Statement } from '../domain/messages/message'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
-import { Dtype, Problem } from '../domain/task/problem'
+import { At } from '../domain/task/choose'
+import { Problem } from '../domain/task/problem'
 import { TargetText } from '../domain/target/targets'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
@@ -32,9 +34,8 @@ export const SessionSummary = z.object({
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
-  problem: Problem,
-  /** What it is of is not known, as of counters that ncu kept alone; `problem` then says nothing. */
-  noProblem: z.literal(true).optional(),
+  /** null where it is not known, as of counters that ncu kept alone. */
+  problem: Problem.nullable(),
   deviceName: z.string().nullable(),
   profile: ProfileLevel,
   rungCount: z.number().int(),
@@ -48,8 +49,8 @@ export const DoctorCheck = z.object({
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
   /** What was found, or the sentence that says what is wrong. */
-  detail: z.string(),
-  remedy: z.string().optional(),
+  detail: Statement,
+  remedy: Statement.optional(),
 })
 export type DoctorCheck = z.infer<typeof DoctorCheck>
 
@@ -67,12 +68,10 @@ export const RunRequest = z.object({
   ladder: Identifier,
   /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
   rungs: z.array(Identifier).min(1).optional(),
-  size: Problem.pick({ m: true, n: true, k: true }).optional(),
-  /** The ladder's own where absent. */
-  alpha: z.number().optional(),
-  beta: z.number().optional(),
-  /** Type of the inputs; the ladder's own where absent. */
-  dtype: Dtype.optional(),
+  /** Every size of the ladder's task. */
+  size: z.number().int().optional(),
+  /** Its sizes, scalars and options by name; the ladder's own where absent. */
+  at: At.optional(),
   params: Parameters.default({}),
   target: TargetText,
   profile: ProfileLevel.default('card'),
@@ -117,7 +116,7 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** What it did take. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
-  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: z.string() }),
+  z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
     type: z.literal('finished'),
     status: z.enum(['complete', 'cancelled', 'failed']),

@@ -1,9 +1,10 @@
 /** Labs: what a student sees of one, and what the core keeps of the work on it. */
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
+import { Statement } from '../domain/messages/message'
 import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
 import { LabTarget } from '../domain/target/targets'
-import { Problem } from '../domain/task/problem'
+import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
 
 /** A shipped lab by its id, or `own:<id>`, a lab from elsewhere that was added. */
@@ -59,11 +60,11 @@ export const LabView = LabFile.pick({
   minutes: true,
   before: true,
   target: true,
-  dtype: true,
+  options: true,
 }).extend({
   ref: LabRef,
   id: Identifier,
-  size: Problem.pick({ m: true, n: true, k: true }),
+  size: Sizes,
   /** Markdown. */
   body: z.string(),
   /** `data:` URIs by the path that the text names. */
@@ -72,14 +73,14 @@ export const LabView = LabFile.pick({
     z.object({
       id: z.string(),
       kind: z.enum(LabCheck.options.map((option) => option.shape.kind.value)),
-      title: z.string(),
+      title: Statement,
     }),
   ),
   predictions: z.array(
     z.object({
       id: z.string(),
       metric: z.string(),
-      label: z.string(),
+      label: Statement,
       against: z.string(),
       ask: z.string(),
       factor: z.boolean(),

@@ -1,7 +1,8 @@
 /** compute-sanitizer over rungs: one job at a time, asked after by polling. */
 import { z } from 'zod'
+import { Statement } from '../domain/messages/message'
 import { ErrorShape } from '../domain/errors'
-import { Dtype, Problem } from '../domain/task/problem'
+import { At } from '../domain/task/choose'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'
 
@@ -13,11 +14,11 @@ export const SanitizeRequest = z.object({
     .array(SanitizerTool)
     .min(1)
     .default([...sanitizerTools]),
-  /** A small ragged shape when absent. */
-  size: Problem.pick({ m: true, n: true, k: true }).optional(),
+  /** Every size of the ladder's task; its small ragged shape where no size is given here or in `at`. */
+  size: z.number().int().optional(),
+  /** Its sizes, scalars and options by name; the ladder's own where absent. */
+  at: At.optional(),
   params: Parameters.default({}),
-  /** Type of the inputs of rungs that have none of their own; the ladder's when absent. */
-  dtype: Dtype.optional(),
 })
 export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 
@@ -29,7 +30,7 @@ export const SanitizeProgress = z.object({
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
   /** Why it does not go on just now, as a sentence. */
-  notice: z.string().optional(),
+  notice: Statement.optional(),
 })
 export type SanitizeProgress = z.infer<typeof SanitizeProgress>
 

@@ -1,6 +1,6 @@
 /** The line a session has in a list, the same from a folder and from a report. */
 import { kindOf } from '../domain/target/targets'
-import { problemOf, type Session } from '../domain/session/session'
+import type { Session } from '../domain/session/session'
 import type { SessionSummary } from './index'
 
 /** The part of the list that a session stands in. */
@@ -29,7 +29,6 @@ export const summaryOf = (
   createdAt: session.createdAt,
   ladder: { id: session.ladder.id, title: session.ladder.title },
   problem: session.problem,
-  ...(problemOf(session) === null ? { noProblem: true } : {}),
   deviceName: session.device?.name ?? null,
   profile: session.settings.profile,
   rungCount: session.rungs.length,

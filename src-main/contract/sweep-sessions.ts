@@ -1,11 +1,16 @@
 /** Which sessions of a list show one ladder over several problem sizes, for a screen and for the command line. */
-import { flops, problemLabel } from '../domain/task/problem'
+import { optionsWord, problemLabel } from '../domain/task/problem'
 import type { SessionSummary } from './index'
 
 type Sized = Pick<SessionSummary, 'problem'>
-export const bySize = (a: Sized, b: Sized): number => flops(a.problem) - flops(b.problem)
+const volume = ({ problem }: Sized): number =>
+  Object.values(problem?.sizes ?? {}).reduce((product, size) => product * size, 1)
+/** By the product of the sizes. */
+export const bySize = (a: Sized, b: Sized): number => volume(a) - volume(b)
 
-/** Sessions of the same ladder, GPU and data type that can be read, the smallest problem first. */
+const optionsOf = ({ problem }: Sized): string | null => problem && optionsWord(problem)
+
+/** Sessions of the same ladder, GPU and options that can be read, the smallest problem first. */
 export function sweepCandidates(
   list: readonly SessionSummary[],
   of: SessionSummary,
@@ -14,10 +19,10 @@ export function sweepCandidates(
     .filter(
       (item) =>
         item.damaged === undefined &&
-        !item.noProblem &&
+        item.problem !== null &&
         item.ladder.id === of.ladder.id &&
         item.deviceName === of.deviceName &&
-        item.problem.dtype === of.problem.dtype,
+        optionsOf(item) === optionsOf(of),
     )
     .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
 }
@@ -26,6 +31,7 @@ export function sweepCandidates(
 export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
   const chosen = new Map<string, string>()
   for (const item of candidates) {
+    if (!item.problem) continue
     const size = problemLabel(item.problem)
     if (!chosen.has(size) || item.ref === ref) chosen.set(size, item.ref)
   }

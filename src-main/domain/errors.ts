@@ -3,44 +3,49 @@
  * one, and a kind that decides the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
  */
 import { z } from 'zod'
+import { Statement } from './messages/message'
+import { inEnglish } from './text/wording'
 
 export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
 export type ErrorKind = (typeof errorKinds)[number]
 
 export const ErrorShape = z.object({
   kind: z.enum(errorKinds),
-  message: z.string(),
+  message: Statement,
   /** What the reader can do about it, as a sentence. */
-  remedy: z.string().optional(),
+  remedy: Statement.optional(),
 })
 export type ErrorShape = z.infer<typeof ErrorShape>
 
 export class KernelLadderError extends Error {
   override readonly name = 'KernelLadderError'
   readonly kind: ErrorKind
-  readonly remedy: string | undefined
+  /** What `message` says, for a reader of another language. */
+  readonly statement: Statement
+  readonly remedy: Statement | undefined
 
-  constructor(kind: ErrorKind, message: string, remedy?: string, options?: ErrorOptions) {
-    super(message, options)
+  constructor(kind: ErrorKind, statement: Statement, remedy?: Statement, options?: ErrorOptions) {
+    super(inEnglish(statement), options)
     this.kind = kind
+    this.statement = statement
     this.remedy = remedy
   }
 
   toShape(): ErrorShape {
     return {
       kind: this.kind,
-      message: this.message,
+      message: this.statement,
       ...(this.remedy === undefined ? {} : { remedy: this.remedy }),
     }
   }
 }
 
 /** Bad usage or input: exit 2. */
-export const inputError = (message: string, remedy?: string): KernelLadderError =>
+export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
 
 /** Something this machine lacks: exit 3. */
-export const missingError = (message: string, remedy?: string): KernelLadderError =>
+export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)
 
 /** Any thrown value as a shape that can cross a transport; a foreign error is `internal`. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
+import { inEnglish } from '../domain/text/wording'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import type { PdfPrinter } from '../adapters/print/pdf'
@@ -186,7 +187,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         try {
           return [resolveLadder(library, file)]
         } catch (error) {
-          problems.push(toErrorShape(error).message)
+          problems.push(inEnglish(toErrorShape(error).message))
           return []
         }
       })

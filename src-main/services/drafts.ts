@@ -8,7 +8,7 @@ import {
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import type { CallInput, CallOutput, RunRequest } from '../contract'
-import { editedFrom, editId, type Draft } from '../domain/ladder/draft'
+import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
 import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
 import type { Parameters } from '../domain/ladder/rung'
@@ -16,7 +16,7 @@ import { rungOf, type Session } from '../domain/session/session'
 import { buildRung } from './run/build'
 import { openCompiler } from './run/compiler'
 import { architectureFor } from './run/device'
-import { findLadder, planRun } from './run/plan'
+import { findLadder, planRun, taskOf } from './run/plan'
 import type { OpenedSession } from './sessions/sessions'
 
 type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
@@ -25,8 +25,8 @@ const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
 /** The same library with the copy in its ladder, after the rung that it was copied from. */
 export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
-  const source = draftRung(copy)
   const ladder = findLadder(library, copy.ladder)
+  const source = draftRung(copy, taskOf(library, ladder))
   const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
   const base = ladder.rungs[at]
   if (!base)
@@ -38,7 +38,7 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
-    ...(base.dtype === undefined ? {} : { dtype: base.dtype }),
+    ...(base.options === undefined ? {} : { options: base.options }),
   }
   const extended: LadderFile = {
     ...ladder,
@@ -144,13 +144,14 @@ export function createDrafts(
     }: CallInput<'drafts.build'>): Promise<CallOutput<'drafts.build'>> {
       const { session } = await open(ref)
       const library = await readKernelLibrary(assets.kernelsDir)
+      const task = taskOf(library, findLadder(library, draft.ladder))
       const refused = (error: unknown): CallOutput<'drafts.build'> => ({
         built: false,
         reason: faultText(error),
         diagnostics: [
           {
             severity: 'error',
-            file: `gemm/${draft.rung}.cu`,
+            file: draftFile(draft.rung, task.id),
             line: faultLine(error instanceof Error ? error.message : ''),
             message: faultText(error),
           },
@@ -159,7 +160,7 @@ export function createDrafts(
         architecture: null,
       })
       try {
-        draftRung(draft)
+        draftRung(draft, task)
       } catch (error) {
         return refused(error)
       }
@@ -181,7 +182,7 @@ export function createDrafts(
         { toolbox: machine.toolbox(null), cache: machine.cache },
         await readSharedFiles(library.root, 'include'),
       )
-      const built = await buildRung(compiler, planned, architecture.sm)
+      const built = await buildRung(compiler, task, planned, architecture.sm)
       return {
         built: built.artefact !== null,
         reason: built.reason ?? null,

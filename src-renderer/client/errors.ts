@@ -1,3 +1,5 @@
+import { inEnglish } from '../../src-main/domain/text/wording'
+import type { Statement } from '../../src-main/domain/messages/message'
 import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
 
 export type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
@@ -6,10 +8,12 @@ export type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
 export class CoreError extends Error {
   override readonly name = 'CoreError'
   readonly kind: ErrorKind
-  readonly remedy: string | undefined
+  readonly statement: Statement
+  readonly remedy: Statement | undefined
 
   constructor(shape: ErrorShape) {
-    super(shape.message)
+    super(inEnglish(shape.message))
+    this.statement = shape.message
     this.kind = shape.kind
     this.remedy = shape.remedy
   }

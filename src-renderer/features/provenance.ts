@@ -75,7 +75,7 @@ export function useProvenance() {
   }
 
   const throughputTip = (rung: RungResult): TipContent =>
-    rung.timing
+    rung.timing?.gflops != null
       ? {
           title: figureText(rung.timing.gflops, 'GFLOP/s'),
           lines: [t('provenance.throughput')],

@@ -6,7 +6,11 @@ export const timeFigure = (rung: RungResult): MetricValue | null =>
   rung.timing && { value: rung.timing.medianMs, unit: 'ms', evidence: 'measured' }
 
 export const throughputFigure = (rung: RungResult): MetricValue | null =>
-  rung.timing && { value: rung.timing.gflops, unit: 'GFLOP/s', evidence: 'derived' }
+  rung.timing && {
+    value: rung.timing.gflops,
+    unit: 'GFLOP/s',
+    evidence: rung.timing.gflops === null ? 'unavailable' : 'derived',
+  }
 
 export const ratioFigure = (rung: RungResult): MetricValue | null =>
   rung.timing && {

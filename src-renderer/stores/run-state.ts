@@ -1,4 +1,5 @@
 /** A run as its messages tell it: a pure fold, so that a reload replays to the same picture. */
+import type { Statement } from '../../src-main/domain/messages/message'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
 import type { ProfileCost, ProfilePlan } from '../../src-main/domain/analysis/pass-plan'
 import type { Problem } from '../../src-main/domain/task/problem'
@@ -32,7 +33,7 @@ export interface RunState {
   /** What collecting counters will take by estimate, and what it took. */
   profilePlan: ProfilePlan | null
   profileCost: ProfileCost | null
-  log: { level: 'info' | 'warning'; message: string }[]
+  log: { level: 'info' | 'warning'; message: Statement }[]
   finished: Omit<EventOf<'finished'>, 'type'> | null
 }
 

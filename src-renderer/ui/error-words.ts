@@ -1,14 +1,15 @@
+import type { Statement } from '../../src-main/domain/messages/message'
 import { CoreError, LineError } from '../client/errors'
 
 /** Keys below `errors.` in the locale, or the core's own words. */
 export type ErrorWords =
-  | { from: 'core'; message: string; remedy: string | undefined }
+  | { from: 'core'; message: Statement; remedy: Statement | undefined }
   | { from: 'line'; key: LineError['fault']; call: string }
 
 export function errorWords(error: unknown): ErrorWords {
   if (error instanceof LineError) return { from: 'line', key: error.fault, call: error.call }
   if (error instanceof CoreError)
-    return { from: 'core', message: error.message, remedy: error.remedy }
+    return { from: 'core', message: error.statement, remedy: error.remedy }
   return {
     from: 'core',
     message: error instanceof Error ? error.message : String(error),

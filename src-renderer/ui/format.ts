@@ -1,5 +1,5 @@
 /** How figures and bars read on screen, beyond what domain/metrics/units.ts says for every surface. */
-import { problemLabel, type Problem } from '../../src-main/domain/task/problem'
+import { optionsLabel, problemLabel, type Problem } from '../../src-main/domain/task/problem'
 import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
 import { language } from './language'
 
@@ -91,10 +91,7 @@ export function formatDate(iso: string, timeZone?: string): string {
 
 /** `4096³ FP32` */
 export const problemText = (problem: Problem): string =>
-  `${problemLabel(problem)} ${dtypeText(problem.dtype)}`
-
-export const dtypeText = (dtype: Problem['dtype']): string =>
-  ({ f32: 'FP32', f16: 'FP16', bf16: 'BF16' })[dtype]
+  `${problemLabel(problem)} ${optionsLabel(problem)}`.trimEnd()
 
 /** The number a rung's id begins with, else its place: `05_thread_tile_2d` → `05`. */
 export const rungNumber = (id: string, index: number): string =>

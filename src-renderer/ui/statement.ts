@@ -1,22 +1,19 @@
 /**
  * What the domain says, in the language shown. English is the domain's own; the other locales hold the
- * same templates under `said.<key>`. What a file says in English is read back where it is ours.
+ * same templates under `statements.<key>`.
  */
 import { useI18n } from 'vue-i18n'
 import {
   englishTemplate,
-  paragraph,
-  plain,
   type MessageKey,
   type Statement,
-  type Wording,
 } from '../../src-main/domain/messages/message'
-import { metricLabelled, recognizeAll } from '../../src-main/domain/messages/recognize'
+import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/wording'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import type { Sentence } from '../../src-main/domain/messages/sentence'
 
 export function useStatement() {
-  const { t, te, tm, locale } = useI18n()
+  const { t, te, tm } = useI18n()
 
   const own: Wording = {
     template(key: MessageKey): string {
@@ -31,20 +28,12 @@ export function useStatement() {
       return te(path) ? t(path) : (metricDefinition(id)?.label ?? id)
     },
   }
-  /** What a file says, as messages where it is ours. */
-  const understood = (statement: Statement): Statement[] =>
-    typeof statement === 'string' && locale.value !== 'en' ? recognizeAll(statement) : [statement]
 
   return {
     /** With its names as code. */
-    sentence: (statement: Statement): Sentence => paragraph(understood(statement), own),
-    text: (statement: Statement): string => plain(paragraph(understood(statement), own)),
+    sentence: (statement: Statement): Sentence => pieces(statement, own),
+    text: (statement: Statement): string => plain(pieces(statement, own)),
     /** Several sentences that belong together. */
-    passage: (parts: readonly Statement[]): Sentence => paragraph(parts.flatMap(understood), own),
-    /** A name that a file gives in English: a metric's label, or a word of ours. */
-    label(text: string): string {
-      const id = metricLabelled(text)
-      return id === undefined ? plain(paragraph(understood(text), own)) : own.metric(id)
-    },
+    passage: (parts: readonly Statement[]): Sentence => paragraph(parts, own),
   }
 }

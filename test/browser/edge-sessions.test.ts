@@ -2,7 +2,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session/session'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../src-main/domain/session/session'
 import { ownStore, startHarness, type Harness } from './support'
 
 const recording = join(
@@ -17,7 +18,7 @@ let harness: Harness
 let own: Awaited<ReturnType<typeof ownStore>>
 beforeAll(async () => {
   own = await ownStore()
-  const real = Session.parse(JSON.parse(await readFile(recording, 'utf8')))
+  const real = parseSession(await readFile(recording, 'utf8'), 'session.json')
   const failed = (rung: Session['rungs'][number]): Session['rungs'][number] => ({
     ...rung,
     status: 'failed',

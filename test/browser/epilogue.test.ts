@@ -2,7 +2,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session/session'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../src-main/domain/session/session'
 import { compareRoute, ladderRoute, ownStore, startHarness, type Harness } from './support'
 
 const recording = join(
@@ -14,7 +15,7 @@ let harness: Harness
 let own: Awaited<ReturnType<typeof ownStore>>
 beforeAll(async () => {
   own = await ownStore()
-  const real = Session.parse(JSON.parse(await readFile(recording, 'utf8')))
+  const real = parseSession(await readFile(recording, 'utf8'), 'session.json')
   const folder = join(own.store, ref)
   await mkdir(folder, { recursive: true })
   const session: Session = {
@@ -22,7 +23,7 @@ beforeAll(async () => {
     id: ref,
     target: { kind: 'live', name: 'local' },
     rungs: real.rungs.map((rung) =>
-      rung.id === '15_rasterized' ? { ...rung, epilogue: ['bias', 'relu'] } : rung,
+      rung.id === '15_rasterized' ? { ...rung, flags: ['bias', 'relu'] } : rung,
     ),
   }
   await writeFile(join(folder, 'session.json'), JSON.stringify(session))
@@ -36,9 +37,9 @@ afterAll(async () => {
 it('in the ladder: a mark beside the title, and what the ratio is to', async () => {
   const { page, faults } = await harness.open(ladderRoute(ref))
   const row = page.locator('tr[data-rung="15_rasterized"]')
-  const mark = row.locator('.epilogue')
-  expect(await mark.getAttribute('aria-label')).toBe('Beside the product: bias, ReLU')
-  expect(await page.locator('.epilogue').count()).toBe(1)
+  const mark = row.locator('.beside')
+  expect(await mark.getAttribute('aria-label')).toBe('Beside the product: a bias, ReLU')
+  expect(await page.locator('.beside').count()).toBe(1)
   await mark.hover()
   await page
     .getByText(

@@ -31,7 +31,7 @@ describe('the first view', () => {
     for (const rung of session.rungs) {
       const text = await page.locator(row(rung.id)).innerText()
       expect(text).toContain(rung.title)
-      if (rung.timing) expect(text).toContain(fixed(rung.timing.gflops))
+      if (rung.timing) expect(text).toContain(fixed(rung.timing.gflops!))
       for (const id of cardMetricIds) {
         const metric = rung.metrics[id]
         if (metric?.value != null) expect(text).toContain(bareFigure(metric.value, metric.unit))

@@ -46,7 +46,7 @@ describe('a live run', () => {
   it('is cancelled at once, and what was finished can be opened', async () => {
     const { page } = await openRun('02_coalesced=spawn')
     const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
-    const naive = Math.round(rung(replayed, '01_naive').timing!.gflops)
+    const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
     await start(page)
     await progress(page).getByText(`${naive} GFLOP/s`).waitFor()
     expect(await seriousFaults(page)).toEqual([])

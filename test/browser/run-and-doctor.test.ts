@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inEnglish } from '../../src-main/domain/text/wording'
 import type { Session } from '../../src-main/domain/session/session'
 import { figureText } from '../../src-renderer/ui/format'
 import { shippedSession, startHarness, type Harness } from './support'
@@ -27,7 +28,7 @@ describe('a run', () => {
     const live = await page.getByRole('region', { name: 'Progress of the run' }).innerText()
     for (const rung of session.rungs) {
       expect(live).toContain(rung.title)
-      if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops, 'GFLOP/s'))
+      if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
     }
     await page.getByRole('link', { name: 'Open session' }).click()
     await page.locator('tr[data-rung]').first().waitFor()
@@ -83,8 +84,8 @@ describe('doctor', () => {
     const text = await page.locator('main').innerText()
     for (const check of report.checks) {
       expect(text).toContain(check.label)
-      expect(text).toContain(check.detail)
-      if (check.remedy) expect(text).toContain(check.remedy.replaceAll('`', ''))
+      expect(text).toContain(inEnglish(check.detail))
+      if (check.remedy) expect(text).toContain(inEnglish(check.remedy).replaceAll('`', ''))
     }
     expect(faults).toEqual([])
   })

@@ -100,7 +100,7 @@ export async function ownStore(): Promise<{ store: string; remove(): Promise<voi
 export async function shippedSession(core: Core): Promise<{ ref: string; session: Session }> {
   const [ref] = (await core.call('sessions.list', {}))
     .filter(({ kind, ladder, problem }) => {
-      return kind === 'recorded' && ladder.id === 'gemm-fp32' && problem.m === 4096
+      return kind === 'recorded' && ladder.id === 'gemm-fp32' && problem?.sizes.m === 4096
     })
     .map((summary) => summary.ref)
   if (ref === undefined) throw new Error('gemm-fp32 at 4096 does not ship with the program.')

@@ -8,6 +8,7 @@ import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
 import { bundle, fakeTools, run, start } from './support'
+import { gemmProblem } from '../gemm'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const recorded = ['run', '--ladder', 'gemm-fp32', '--target', 'recorded']
@@ -52,7 +53,7 @@ describe('run --target recorded --json', () => {
     const { target, device, problem, ladder, rungs, completion } = document(stdout)
     expect(target).toEqual({ kind: 'recorded', name: 'gemm-fp32-h200-4096' })
     expect(device).toMatchObject({ name: 'NVIDIA H200', computeCapability: '9.0', smCount: 132 })
-    expect(problem).toEqual({ m: 4096, n: 4096, k: 4096, alpha: 1, beta: 0, dtype: 'f32' })
+    expect(problem).toEqual(gemmProblem(4096))
     expect([ladder, completion]).toEqual(['gemm-fp32', 'complete'])
     expect(rungs.map(({ id, status }) => [id, status])).toEqual(ladderRungs.map((id) => [id, 'ok']))
     for (const rung of rungs) {
@@ -107,7 +108,17 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     [['run', '--ladder', 'gemm-fp32', '--size', '1e3'], /--size "1e3"/],
     [['run', '--ladder', 'gemm-fp32', '--size', 'big'], /--size "big"/],
     [['run', '--ladder', 'gemm-fp32', '--size', '99999999999'], /--size "99999999999"/],
-    [['run', '--ladder', 'gemm-fp32', '--m', '5'], /go together/],
+    [['run', '--ladder', 'gemm-fp32', '--m', '5'], /--m, --n and --k go together/],
+    [['run', '--ladder', 'gemm-fp32', '--m', '2.5'], /--m "2\.5" is not a whole number/],
+    [['run', '--ladder', 'gemm-fp32', '--alpha', 'much'], /--alpha "much" is not a number/],
+    [['run', '--ladder', 'gemm-fp32', '--dtype', 'f64'], /dtype = f64 .*f32, f16, bf16/s],
+    [
+      ['run', '--ladder', 'gemm-fp32', '--at', 'rows=5'],
+      /nothing named "rows".*m, n, k, alpha, beta, dtype/s,
+    ],
+    [['run', '--ladder', 'gemm-fp32', '--at', 'm'], /NAME=VALUE/],
+    [['run', '--ladder', 'gemm-fp32', '--m', '5', '--at', 'm=5'], /m is given twice/],
+    [[...recorded, '--at', 'beta=0.5'], /was recorded with beta = 0, not 0\.5/],
     [['run', '--ladder', 'gemm-fp32', '--size', '5', '--m', '5'], /cannot go with/],
     [[...recorded, '--size', '77'], /was not recorded at 77³/],
     [[...recorded, '--out', '/'], /exists already/],
@@ -285,13 +296,13 @@ describe('ladders --json', () => {
     expect(rungOf('gemm-fp32', '15_rasterized')).toMatchObject({
       idea: expect.stringContaining('L2') as string,
       expect: expect.arrayContaining([{ metric: 'sharedLoads', direction: 'same' }]) as unknown,
-      dtype: 'f32',
-      dtypes: ['f32'],
+      options: { dtype: 'f32' },
+      takes: { dtype: ['f32'] },
       note: expect.stringContaining('H200') as string,
     })
     expect(rungOf('seed-rtx3060', '51_wmma_naive')).toMatchObject({
-      dtype: 'f16',
-      dtypes: ['bf16', 'f16'],
+      options: { dtype: 'f16' },
+      takes: { dtype: ['f16', 'bf16'] },
     })
   })
 

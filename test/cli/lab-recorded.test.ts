@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import { tempDir } from '../services/support'
 import { bundle, run } from './support'
+import { said } from '../said'
 
 const labs = join(import.meta.dirname, '../../cuda-kernels/labs')
 
@@ -64,7 +65,7 @@ describe('lab check --target recorded', () => {
       const changed = await check(id, `${solution!}\n// mine\n`)
       expect(changed.code).toBe(3)
       expect(changed.outcome.status).toBe('unavailable')
-      expect(changed.outcome.reason).toMatch(
+      expect(said(changed.outcome.reason)).toMatch(
         /^Only the lab’s own starter and solution were recorded, and this file is neither/,
       )
     },

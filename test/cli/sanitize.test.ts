@@ -64,7 +64,7 @@ describe('sanitize', () => {
     [['--tool', 'leakcheck'], '"leakcheck" is not a checker'],
     [['--tool', ','], 'is not a checker'],
     [['--rungs', '99_none'], '99_none'],
-    [['--dtype', 'f64'], '"f64" is no type of inputs'],
+    [['--dtype', 'f64'], 'dtype = f64 is no type of the inputs'],
     [['--size', '0'], '--size "0"'],
   ])('ends with 2 for %j', async (words, said) => {
     const { code, stderr } = await run(

@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { said } from '../said'
 import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
@@ -115,7 +116,7 @@ it('a run whose folder is cleared away under it saves what it measured, sources 
   const folder = savedIn(ended)
   await expectWhole(folder)
   const { warnings } = await readSession(folder)
-  expect(warnings.join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted while the run/)
+  expect(said(warnings).join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted while the run/)
 })
 
 it('what a killed run left beside --out goes with the next run there', async () => {
@@ -175,7 +176,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
       await expectWhole(folder, ladderRungs)
       const session = await readSession(folder)
       expect(session.rungs.every(({ timing }) => timing !== null)).toBe(true)
-      expect(session.warnings.join(' ')).toMatch(/Raw output is missing.*The disk was full\./)
+      expect(said(session.warnings).join(' ')).toMatch(/Raw output is missing.*The disk was full\./)
       expect(await readdir(disk)).toEqual([])
     })
   })

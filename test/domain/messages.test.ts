@@ -1,58 +1,28 @@
-/** Messages: their English, and reading a stored sentence back into the message it was made from. */
+/** Messages: their words, and how they are stored. */
 import { describe, expect, it } from 'vitest'
 import {
   englishTemplate,
-  inEnglish,
   message,
+  says,
+  Statement,
+  together,
+  type AnyMessage,
+} from '../../src-main/domain/messages/message'
+import { code } from '../../src-main/domain/messages/sentence'
+import {
+  inEnglish,
   paragraph,
   pieces,
-  placeholder,
   plain,
-  type AnyMessage,
-  type MessageKey,
-  type MessageValue,
+  withText,
   type Wording,
-} from '../../src-main/domain/messages/message'
-import { recognize, recognizeAll, storedKeys } from '../../src-main/domain/messages/recognize'
-import { code } from '../../src-main/domain/messages/sentence'
+} from '../../src-main/domain/text/wording'
 
 const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unknown') })
 const upsideDown: Wording = {
   template: (key) => (key === 'guard.gpu' ? '{b} ≠ {a}' : englishTemplate(key).toUpperCase()),
   metric: (id) => `<${id}>`,
 }
-
-/** What to set in where a bare figure is not what belongs there. */
-const moved = message('part.wentTimes', {
-  metric: { metric: 'sharedLoads' },
-  a: '805 M',
-  b: '134 M',
-  factor: '0.167',
-})
-const special: Readonly<Record<string, MessageValue>> = {
-  metric: { metric: 'sharedLoads' },
-  moved,
-  direction: message('part.up'),
-  stage: message('part.verify'),
-  part: message('checks.atMostRegisters', { most: '64' }),
-  rest: message('part.noSpills'),
-  bound: message('part.boundFrom', { sign: '≤', limit: '1.00 ms', from: '0.5 × 01_naive' }),
-  other: message('part.bound', { sign: '≥', limit: '7' }),
-  faults: [
-    message('part.tooManyRegisters', { registers: '72', most: '64' }),
-    message('part.spills', { bytes: '8' }),
-  ],
-}
-
-const sampleOf = (key: MessageKey): AnyMessage => ({
-  key,
-  values: Object.fromEntries(
-    [...englishTemplate(key).matchAll(placeholder)].map(([, name = '']) => [
-      name,
-      special[name] ?? '7',
-    ]),
-  ),
-})
 
 describe('a message', () => {
   it('is a sentence of the command line, and of another language with the same values', () => {
@@ -89,30 +59,68 @@ describe('a message', () => {
   })
 })
 
-describe('a stored sentence', () => {
-  it.each(storedKeys)('%s is read back with its values', (key) => {
-    const sample = sampleOf(key)
-    expect(recognize(inEnglish(sample))).toEqual(sample)
+describe('a stored statement', () => {
+  const nested = message('summary.jump', {
+    to: code('02_tile'),
+    factor: 2,
+    spread: '0.1 %',
+    from: message('figures.follows', {
+      metric: { metric: 'dramBytes' },
+      why: together(message('records.notReached'), 'Segmentation fault.'),
+    }),
   })
 
-  it('may stand among others, and hold what a tool said', () => {
-    expect(recognizeAll('It launches no kernel. Segmentation fault. It writes outside C.')).toEqual(
-      [message('figures.noKernel'), 'Segmentation fault.', message('records.writesOutside')],
-    )
-    expect(recognize('At 1024³: The tool broke')).toEqual(
-      message('checks.wrongAt', { size: '1024³', why: 'The tool broke' }),
-    )
-    expect(recognize('At 1024³: It writes outside C.')).toEqual(
-      message('checks.wrongAt', { size: '1024³', why: message('records.writesOutside') }),
-    )
-  })
-
-  it('of someone else stays as it is', () => {
-    expect(recognize('nvcc: error: no such file')).toBeUndefined()
-    expect(recognize('It launches no kernel. Or does it?')).toBeUndefined()
-    expect(recognizeAll('ld: cannot find -lcublas. See nvcc.')).toEqual([
-      'ld: cannot find -lcublas. See nvcc.',
+  it('is read as it was written: a text, a message with all kinds of values, or several', () => {
+    const faults = [message('part.spills', { bytes: 8 })]
+    for (const statement of [
+      'nvcc says no.',
+      nested,
+      message('checks.faults', { faults }),
+      together('One.', nested),
     ])
-    expect(recognize(`Computed from ${'9'.repeat(100_000)} threads`)).toBeUndefined()
+      expect(Statement.parse(JSON.parse(JSON.stringify(statement)))).toEqual(statement)
+  })
+
+  it('is refused where this version has no such message, or not with such values', () => {
+    for (const wrong of [
+      7,
+      null,
+      [],
+      {},
+      { key: 'guard.gpu' },
+      { key: 'guard.gpu', values: { a: 'x' } },
+      { key: 'guard.gpu', values: { a: 'x', b: 'y', c: 'z' } },
+      { key: 'guard.gpu', values: { a: 'x', b: true } },
+      { key: 'guard.gpu', values: { a: 'x', b: { key: 'guard.nope', values: {} } } },
+      { key: 'constructor', values: {} },
+      { sentences: 'x' },
+    ])
+      expect(Statement.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false)
+  })
+
+  it('says which message it is, whatever is set into it', () => {
+    expect(says(nested, 'summary.jump')).toBe(true)
+    expect(says(nested, 'summary.best')).toBe(false)
+    for (const other of ['summary.jump', undefined, null, together(nested, 'More.')])
+      expect(says(other, 'summary.jump')).toBe(false)
+  })
+
+  it('goes together with what there is', () => {
+    expect(together('One.', null, undefined, '')).toBe('One.')
+    expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
+      'One. It follows from DRAM traffic, which has no figure: It was not reached. Segmentation fault.',
+    )
+  })
+
+  it('has its English beside it in a document for scripts', () => {
+    const document = { rungs: [{ reason: nested, note: 'as it is' }], size: 3, none: null }
+    expect(withText(document)).toEqual({
+      ...document,
+      rungs: [{ reason: { ...nested, text: inEnglish(nested) }, note: 'as it is' }],
+    })
+    expect(withText(together('One.', 'Two.'))).toEqual({
+      sentences: ['One.', 'Two.'],
+      text: 'One. Two.',
+    })
   })
 })

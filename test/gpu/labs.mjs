@@ -14,6 +14,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { told } from '../../scripts/lib/statement.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -130,9 +131,9 @@ for (const { id, which } of jobs) {
         .join('\n'),
     )
   for (const one of outcome?.checks ?? [])
-    say(`    ${one.status.padEnd(11)} ${one.id}: ${one.sentence}`)
+    say(`    ${one.status.padEnd(11)} ${one.id}: ${told(one.sentence)}`)
   for (const one of outcome?.predictions ?? [])
-    say(`    measured    ${one.id}: ${one.sentence} ${one.explanation.join(' ')}`)
+    say(`    measured    ${one.id}: ${[one.sentence, ...one.explanation].map(told).join(' ')}`)
 }
 say(
   `${jobs.length - wrong} of ${jobs.length} as they should be, ${((performance.now() - started) / 1000).toFixed(0)} s on the GPU`,

@@ -16,6 +16,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { told } from '../../scripts/lib/statement.mjs'
 
 const shapes = [
   [1, 1, 1],
@@ -95,46 +96,89 @@ function build(ladder) {
   const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
   const pairs = (/** @type {string} */ option) =>
     new Map(real.filter((_word, index) => real[index - 1] === option).map(split))
-  const [artefacts, epilogues] = [pairs('--rung'), pairs('--rung-epilogue')]
-  return { runner: real[0], artefacts, epilogues, rungs: session.rungs }
+  const [artefacts, cases] = [pairs('--rung'), pairs('--rung-case')]
+  const reference = real[real.indexOf('--reference-library') + 1]
+  return { runner: real[0], reference, artefacts, cases, rungs: session.rungs }
 }
 
-/** @param {number[]} shape @param {number[]} scalar @param {string} dtype */
-const problem = ([m, n, k], [alpha, beta], dtype) =>
-  Object.entries({ m, n, k, alpha, beta, dtype, seed: 7 }).flatMap(([name, value]) => [
-    `--${name}`,
-    String(value),
-  ])
+/** @typedef {{ id: string, artefact: string, flags: string }} Rung */
 
-/** @typedef {{ id: string, artefact: string, epilogue: string | undefined }} Rung */
-/** @param {Rung[]} rungs */
-const rungArgs = (rungs) =>
-  rungs.flatMap(({ id, artefact, epilogue }) => [
-    ...['--rung', `${id}=${artefact}`],
-    ...(epilogue === undefined ? [] : ['--rung-epilogue', `${id}=${epilogue}`]),
-  ])
+/**
+ * A case of the matrix product, as the runner takes it: see KlGemm and KlReference in test/captures/task.
+ * @param {string} name @param {string} reference @param {string} flags `bias+relu`
+ * @param {number[]} shape @param {number[]} scalar @param {string} dtype
+ */
+function caseArgs(name, reference, flags, [m, n, k], [alpha, beta], dtype) {
+  const [bias, relu] = [flags.includes('bias'), flags.includes('relu')]
+  const number = ['f32', 'f16', 'bf16'].indexOf(dtype)
+  const common = [`0:i64:${m}`, `8:i64:${n}`, `16:i64:${k}`, `24:f32:${alpha}`, `28:f32:${beta}`]
+  const fields = [
+    ...common,
+    ...['32:buffer:a', '40:buffer:b', '48:buffer:c', `56:i32:${number}`],
+    ...['64:workspace', '72:workspace-bytes'],
+    ...(bias ? ['80:buffer:bias'] : []),
+    ...(relu ? ['88:i32:1'] : []),
+  ]
+  const expected = [
+    ...common,
+    ...[`32:i32:${number}`, '40:in:a', '48:in:b', '56:in:c', '64:out:c', '72:scale:c'],
+    ...(relu ? ['36:i32:1'] : []),
+    ...(bias ? ['80:in:bias'] : []),
+    ...['88:progress', '96:sm-count'],
+  ]
+  const fill = 'uniform,-1,1'
+  const buffers = [
+    `a:${dtype}:in:${m}x${k}:${fill}`,
+    `b:${dtype}:in:${k}x${n}:${fill}`,
+    beta === 0 ? `c:f32:out:${m}x${n}` : `c:f32:inout:${m}x${n}:${fill}`,
+    ...(bias ? [`bias:f32:in:${n}:${fill}`] : []),
+  ]
+  /** @param {string} option @param {string[]} words */
+  const each = (option, words) => words.flatMap((word) => [option, word])
+  return [
+    ...['--case', name, '--struct', '96', ...each('--field', fields)],
+    ...each('--buffer', buffers),
+    ...['--reference-library', reference, '--reference-struct', '104'],
+    ...each('--reference-field', expected),
+    ...['--check', `c:bound,${4 * Math.sqrt(Number(k)) * 2 ** -24}`],
+  ]
+}
+
+/**
+ * @param {Rung[]} rungs @param {string} reference
+ * @param {number[]} shape @param {number[]} scalar @param {string} dtype
+ */
+function problem(rungs, reference, shape, scalar, dtype) {
+  const all = [...new Set(rungs.map(({ flags }) => flags))]
+  return [
+    ...['--seed', '7'],
+    ...all.flatMap((flags) => caseArgs(flags || 'plain', reference, flags, shape, scalar, dtype)),
+    ...rungs.flatMap(({ id, artefact, flags }) => [
+      ...['--rung', `${id}=${artefact}`, '--rung-case', `${id}=${flags || 'plain'}`],
+    ]),
+  ]
+}
 
 /**
  * The verdicts on rungs at one problem, by id: null when right, else why not. All in one process, and
  * each in one of its own where that process did not come to its end.
- * @param {string} runner @param {Rung[]} rungs @param {string[]} args
+ * @param {string} runner @param {Rung[]} rungs @param {(rungs: Rung[]) => string[]} argsOf
  * @returns {Map<string, { worst: number, why: string | null }>}
  */
-function verdicts(runner, rungs, args) {
+function verdicts(runner, rungs, argsOf) {
   const ran = run(
     runner,
     [
       'measure',
-      ...args,
+      ...argsOf(rungs),
       ...['--max-samples', '3', '--min-samples', '1', '--max-seconds', '0.01'],
-      ...rungArgs(rungs),
     ],
     20 + 10 * rungs.length,
   )
   const said = events(ran.stdout ?? '')
   const finished = said.some(({ event }) => event === 'done')
   if (!finished && rungs.length > 1)
-    return new Map(rungs.flatMap((rung) => [...verdicts(runner, [rung], args)]))
+    return new Map(rungs.flatMap((rung) => [...verdicts(runner, [rung], argsOf)]))
   return new Map(
     rungs.map(({ id }) => {
       const own = said.filter(({ rung }) => rung === id)
@@ -173,7 +217,7 @@ function sanitize(ladder, ids, dtype, size) {
           ? (total ?? status)
           : status === 'unsupported'
             ? status
-            : (reason ?? status),
+            : told(reason ?? status),
       })),
     ]),
   )
@@ -191,26 +235,26 @@ try {
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.size > 0 && !wanted.has(ladder.id)) continue
-    const { runner, artefacts, epilogues, rungs } = build(ladder)
+    const { runner, reference, artefacts, cases, rungs } = build(ladder)
     /** By type of inputs. @type {Map<string, Rung[]>} */
     const ready = new Map()
     for (const { id, status, reason } of rungs) {
       const artefact = artefacts.get(id)
       if (!artefact || status === 'unsupported') {
-        console.log(`${ladder.id} ${id}: ${status}. ${reason ?? ''}`)
+        console.log(`${ladder.id} ${id}: ${status}. ${told(reason ?? '')}`)
         if (status !== 'unsupported') bad += 1
         continue
       }
       // A rung that the ladder gives a type of its own has no other there.
       const listedRung = ladder.rungs.find((/** @type {any} */ rung) => rung.id === id)
-      const own = listedRung.dtype !== ladder.dtype
-      for (const dtype of own ? [listedRung.dtype] : listedRung.dtypes) {
+      const own = listedRung.options.dtype !== ladder.options.dtype
+      for (const dtype of own ? [listedRung.options.dtype] : listedRung.takes.dtype) {
         const key = `${artefact} ${dtype}`
         if (done.has(key)) continue
         done.add(key)
         ready.set(dtype, [
           ...(ready.get(dtype) ?? []),
-          { id, artefact, epilogue: epilogues.get(id) },
+          { id, artefact, flags: (cases.get(id) ?? '').split('+').slice(1).join('+') },
         ])
       }
     }
@@ -218,7 +262,7 @@ try {
       const results = shapes.flatMap((shape) =>
         scalars.map((scalar) => ({
           where: `${shape.join('×')} alpha ${scalar[0]} beta ${scalar[1]}`,
-          by: verdicts(runner, own, problem(shape, scalar, dtype)),
+          by: verdicts(runner, own, (some) => problem(some, reference, shape, scalar, dtype)),
         })),
       )
       // cuBLAS is not ours to check.

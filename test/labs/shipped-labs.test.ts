@@ -1,11 +1,12 @@
 /** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import Ajv2020 from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import katex from 'katex'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { labSchemaText } from '../../scripts/lib/session-schema.mjs'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import {
@@ -20,10 +21,11 @@ import { runProcess } from '../../src-main/adapters/tools/process'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
 import { LabFile } from '../../src-main/domain/labs/lab'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
-import { Session } from '../../src-main/domain/session/session'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { inParallel } from '../../src-main/services/run/build'
 import { recordingsDir, tempDir } from '../services/support'
+import { taskHeader, taskHeaderFile } from '../../src-main/domain/task/headers'
+import { gemm } from '../gemm'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)
@@ -69,7 +71,7 @@ describe('the shipped labs', () => {
       )
       const sizes = lab.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : []))
       expect(
-        sizes.filter(({ m, n, k }) => [m, n, k].some((d) => d % 8 !== 0)).length,
+        sizes.filter((size) => Object.values(size).some((d) => d % 8 !== 0)).length,
       ).toBeGreaterThan(1)
       expect(lab.predictions.some(({ metric }) => metric === 'time')).toBe(true)
       expect(lab.predictions.some(({ metric }) => metric !== 'time')).toBe(true)
@@ -92,11 +94,11 @@ describe('the shipped labs', () => {
 
   it('have an answer to every question that needs no measurement, on the recorded H200', async () => {
     const file = join(recordingsDir, 'gemm-fp32-h200-1024', 'session.json')
-    const { device } = Session.parse(JSON.parse(await readFile(file, 'utf8')))
+    const { device } = parseSession(await readFile(file, 'utf8'), 'session.json')
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
         if (/\b(your|before)\./.test(answer)) continue
-        const value = answerOf(answer, { device, problem: lab.size, your: null, before: null })
+        const value = answerOf(answer, { device, sizes: lab.size, your: null, before: null })
         expect(value, `${id} ${question}`).toBeGreaterThan(0)
       }
   })
@@ -124,7 +126,7 @@ describe('the shipped labs', () => {
     '%s says in its header what it does, and only a starter leaves something to do',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      expect(parseRungHeader(text, what).id).toBe(lab.id)
+      expect(parseRungHeader(text, what, gemm).id).toBe(lab.id)
       expect(text.includes('TODO')).toBe(which === 'starter')
     },
   )
@@ -135,11 +137,12 @@ const nvcc = await findTool('nvcc')
 describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
   it('every starter and every solution compiles without a warning, and a solution keeps its static bounds', async () => {
     const out = await tempDir()
+    await writeFile(join(out, basename(taskHeaderFile)), taskHeader(gemm))
     await inParallel(both, async ({ lab, which, what }) => {
       const to = join(out, what.replace('/', '-'))
       const { stdout, stderr, exitCode } = await runProcess({
         file: nvcc!,
-        args: [...rungFlags('90'), sourceOf(lab, which), '-o', to],
+        args: [...rungFlags('90'), '-I', out, sourceOf(lab, which), '-o', to],
         cwd: kernels,
         timeoutMs: 120_000,
       })

@@ -14,6 +14,7 @@ import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
 import { parseNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { ncuCapture, ncuReport } from './captures'
+import { said } from '../said'
 
 const captures = join(import.meta.dirname, '../captures')
 
@@ -152,7 +153,7 @@ describe('a report', () => {
     for (let at = start + 4; at < bomb.length; at += 2) bomb[at] = (13 << 3) | 2
     const { launches, notes } = parseNcuRep(bomb)
     expect(launches).toEqual([])
-    expect(notes).toEqual([expect.stringContaining('more than 100000 metrics')])
+    expect(said(notes)).toEqual([expect.stringContaining('more than 100000 metrics')])
   })
 })
 
@@ -178,7 +179,7 @@ describe('a table with', () => {
       '"ID","Process ID","Block Size","a__b.sum"\n"0","7","(32, 1, 1)","5"\n',
     )
     expect(launches).toEqual([])
-    expect(notes).toEqual([expect.stringContaining('no column "Kernel Name"')])
+    expect(said(notes)).toEqual([expect.stringContaining('no column "Kernel Name"')])
   })
 
   it('no columns for grid and block, as an older ncu’s, has its figures and an unknown shape', async () => {
@@ -194,7 +195,7 @@ describe('a table with', () => {
   it('a cell for the grid that holds none is no launch', async () => {
     const { launches, notes } = await stream(`${header}\n"0","7","tile","(32, 1, 1)",""\n`)
     expect(launches).toEqual([])
-    expect(notes).toEqual([expect.stringContaining('cannot be read')])
+    expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
   it('no row of units takes the unit from ncu’s name, as sectors of 32 bytes', async () => {
@@ -224,7 +225,7 @@ describe('a table with', () => {
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
     )
     expect(launches).toHaveLength(1)
-    expect(notes).toEqual([expect.stringContaining('may be cut off')])
+    expect(said(notes)).toEqual([expect.stringContaining('may be cut off')])
   })
 
   it('a million rows gives as many as are wanted and counts the rest', async () => {

@@ -45,7 +45,8 @@ describe('rows', () => {
         worstRelativeError,
         mismatches: 0,
         firstMismatch: null,
-        outOfBounds: false,
+        outOfBounds: [],
+        changedInputs: [],
       },
     })
     const mixed = session([

@@ -2,19 +2,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session/session'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../src-main/domain/session/session'
 import { ladderRows } from '../../src-renderer/features/ladder/ladder-rows'
 import { arrangeRows, type LadderView } from '../../src-renderer/features/ladder/ladder-view'
 import { rung, session } from './samples'
 
 const load = (name: string): Session =>
-  Session.parse(
-    JSON.parse(
-      readFileSync(
-        join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
-        'utf8',
-      ),
+  parseSession(
+    readFileSync(
+      join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
+      'utf8',
     ),
+    'session.json',
   )
 const fma = (value: number) =>
   ({ fmaUtilization: { value, unit: '%', evidence: 'measured' } }) as never

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { Session } from '../../src-main/domain/session/session'
 import {
   chosenRungs,
   filterItems,
@@ -11,16 +10,16 @@ import {
   ncuNames,
   type MatrixRow,
 } from '../../src-renderer/features/matrix/matrix'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { matrixCsv, matrixMarkdown } from '../../src-renderer/features/matrix/matrix-copy'
 import { rung, session } from './samples'
 
-const recorded = Session.parse(
-  JSON.parse(
-    readFileSync(
-      join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096/session.json'),
-      'utf8',
-    ),
+const recorded = parseSession(
+  readFileSync(
+    join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096/session.json'),
+    'utf8',
   ),
+  'session.json',
 )
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>
   items.find((item): item is MatrixRow => item.type === 'metric' && item.id === id)!

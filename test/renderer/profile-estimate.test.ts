@@ -5,6 +5,7 @@ import type { SessionSummary } from '../../src-main/contract'
 import { estimate, parseSeconds, timesFrom } from '../../src-renderer/features/run/profile-estimate'
 import { freshForm, runRequest } from '../../src-renderer/features/run/run-form'
 import { ladder } from './samples'
+import { gemmProblem } from '../gemm'
 
 const session = await readSession(
   join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096'),
@@ -17,7 +18,7 @@ const summary = (ref: string, kind: SessionSummary['kind'], size: number): Sessi
   title: null,
   createdAt: session.createdAt,
   ladder: { id: 'gemm-fp32', title: '' },
-  problem: { ...session.problem, m: size, n: size, k: size },
+  problem: gemmProblem(size),
   deviceName: null,
   profile: 'card',
   rungCount: 7,

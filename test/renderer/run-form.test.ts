@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunRequest } from '../../src-main/contract'
-import { maxExtent } from '../../src-main/domain/task/problem'
+import { maxSize } from '../../src-main/domain/task/task'
 import {
   customSize,
   formFault,
@@ -17,8 +17,8 @@ describe('extents', () => {
   it.each([
     ['1', 1],
     [' 777 ', 777],
-    [String(maxExtent), maxExtent],
-    [String(maxExtent + 1), null],
+    [String(maxSize), maxSize],
+    [String(maxSize + 1), null],
     ['0', null],
     ['-4', null],
     ['1e3', null],
@@ -36,7 +36,7 @@ describe('a request', () => {
       ladder: 'gemm-fp32',
       target: 'local',
       profile: 'card',
-      size: { m: 4096, n: 4096, k: 4096 },
+      at: { m: 4096, n: 4096, k: 4096 },
       params: {},
     })
     expect(RunRequest.safeParse(request).success).toBe(true)
@@ -57,7 +57,7 @@ describe('a request', () => {
       params: { BM: '32', GONE: '1' },
     }
     expect(runRequest(form, ladder)).toMatchObject({
-      size: { m: 1023, n: 777, k: 1111 },
+      at: { m: 1023, n: 777, k: 1111 },
       params: { BM: 32 },
     })
     expect(runRequest({ ...form, rungs: ['03_wide'] }, ladder).params).toEqual({})

@@ -2,6 +2,7 @@
 import type { RunEvent, RunMessage } from '../../src-main/contract'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
+import { gemm, gemmProblem } from '../gemm'
 
 const header = (id: string, params: Ladder['rungs'][number]['header']['params'] = []) => ({
   id,
@@ -15,7 +16,8 @@ const header = (id: string, params: Ladder['rungs'][number]['header']['params'] 
     idea: 'an idea',
     expect: [],
     params,
-    dtypes: ['f32' as const],
+    options: { dtype: ['f32'] },
+    flags: [],
     requires: null,
   },
 })
@@ -24,9 +26,9 @@ export const ladder: Ladder = {
   id: 'gemm-fp32',
   title: 'FP32',
   summary: 'A summary.',
-  dtype: 'f32',
-  alpha: 1,
-  beta: 0,
+  task: gemm,
+  scalars: { alpha: 1, beta: 0 },
+  options: { dtype: 'f32' },
   sizes: [
     { m: 4096, n: 4096, k: 4096 },
     { m: 1024, n: 1024, k: 1024 },
@@ -47,6 +49,7 @@ export function rung(id: string, medianMs: number | null, over: Partial<RungResu
     after: null,
     idea: 'an idea',
     expect: [],
+    flags: [],
     params: {},
     file: `gemm/${id}.cu`,
     sourceHash: '0'.repeat(64),
@@ -78,14 +81,14 @@ export function rung(id: string, medianMs: number | null, over: Partial<RungResu
 
 export function session(rungs: RungResult[]): Session {
   return {
-    schema: 1,
+    schema: 2,
     id: 'sample',
     createdAt: '2026-11-21T02:30:00.000Z',
     elapsedSeconds: 1,
     appVersion: '0.1.0',
     target: { kind: 'live', name: 'local' },
     ladder,
-    problem: { m: 1000, n: 1000, k: 1000, alpha: 1, beta: 0, dtype: 'f32' },
+    problem: gemmProblem(1000),
     device: null,
     tools: { nvcc: null, ncu: null },
     settings: {
@@ -106,7 +109,7 @@ export const started: RunEvent = {
   type: 'started',
   ladder: 'gemm-fp32',
   target: 'local',
-  problem: { m: 8, n: 8, k: 8, alpha: 1, beta: 0, dtype: 'f32' },
+  problem: gemmProblem(8),
   rungs: [
     { id: '00_ref', title: 'Reference' },
     { id: '01_naive', title: 'Naive' },

@@ -6,6 +6,7 @@ import {
   sessionTitle,
 } from '../../src-renderer/features/sessions/session-list'
 import { rung, session } from './samples'
+import { gemmProblem } from '../gemm'
 
 const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
   ref: 'gemm-fp32-20261121',
@@ -14,7 +15,7 @@ const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
   title: null,
   createdAt: '2026-11-21T02:30:00.000Z',
   ladder: { id: 'gemm-fp32', title: 'FP32 matrix multiplication' },
-  problem: { m: 4096, n: 4096, k: 4096, alpha: 1, beta: 0, dtype: 'f32' },
+  problem: gemmProblem(4096),
   deviceName: 'NVIDIA H200',
   profile: 'card',
   rungCount: 7,
@@ -27,7 +28,7 @@ describe('a session is called', () => {
     ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],
     [
       'by its file, where the problem is not known',
-      item({ noProblem: true }),
+      item({ problem: null }),
       'FP32 matrix multiplication',
     ],
     [

@@ -5,7 +5,7 @@ import type { FrozenReport } from '../../src-main/domain/report/frozen-report'
 import { recording } from '../services/report/samples'
 
 const frozen = (count: 1 | 2): FrozenReport => ({
-  report: 1,
+  report: 2,
   date: null,
   sections: ['ladder'],
   sessions: [recording(), recording()].slice(0, count),

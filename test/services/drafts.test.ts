@@ -8,6 +8,7 @@ import { dispatch, type Core, type RunMessage } from '../../src-main/contract'
 import type { Draft } from '../../src-main/domain/ladder/draft'
 import { createCore } from '../../src-main/services/core'
 import { fakeMachine, setEnv, type Machine } from './support'
+import { gemm } from '../gemm'
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '05_thread_tile_2d'
@@ -32,7 +33,7 @@ async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<
   await core.call('run.start', {
     ladder: 'gemm-fp32',
     rungs,
-    size: { m: 1024, n: 1024, k: 1024 },
+    size: 1024,
     params: {},
     target: 'local',
     profile: 'none',
@@ -54,7 +55,7 @@ describe('a copy of a rung', () => {
       params: { BM: 128, TM: 8 },
       savedAt: null,
     })
-    const { header } = draftRung(draft)
+    const { header } = draftRung(draft, gemm)
     expect(header).toMatchObject({ title: '2D thread tile (edit1)', after: rung, expect: [] })
     const { [rung]: source } = await core.call('sessions.sources', { ref: session })
     const code = (text: string) => text.slice(text.indexOf('#include'))

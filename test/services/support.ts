@@ -23,7 +23,9 @@ export const recordingsDir = join(root, 'resources', 'recordings')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (
-  JSON.parse(readFileSync(join(root, 'cuda-kernels', 'ladders', 'gemm-fp32.json'), 'utf8')) as {
+  JSON.parse(
+    readFileSync(join(root, 'cuda-kernels', 'gemm', 'ladders', 'gemm-fp32.json'), 'utf8'),
+  ) as {
     rungs: { id: string; as?: string }[]
   }
 ).rungs.map(({ id, as }) => as ?? id)
@@ -139,7 +141,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
         {
           ladder: 'gemm-fp32',
           // What the fakes replay was recorded at.
-          size: { m: 1024, n: 1024, k: 1024 },
+          size: 1024,
           params: {},
           target: 'local',
           profile: 'card',

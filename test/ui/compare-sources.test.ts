@@ -8,7 +8,7 @@ import {
   sharedStep,
   withoutVerdicts,
 } from '../../src-renderer/features/compare/guard'
-import { inEnglish } from '../../src-main/domain/messages/message'
+import { inEnglish } from '../../src-main/domain/text/wording'
 import { compareRungs } from '../../src-main/domain/analysis/compare'
 import {
   headerLines,
@@ -18,6 +18,7 @@ import {
 import { diffConfig, sourceHunks } from '../../src-renderer/features/compare/source-hunks'
 import { folds } from '../../src-renderer/features/compare/unfold'
 import { rung, session } from '../renderer/samples'
+import { gemmProblem } from '../gemm'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 
@@ -78,7 +79,7 @@ describe('two sessions', () => {
   })
 
   it('of other problems are refused, of other ladders only warned of', () => {
-    expect(guardOf(a, { ...b, problem: { ...b.problem, m: 7 } }).refusals).toHaveLength(1)
+    expect(guardOf(a, { ...b, problem: gemmProblem(7) }).refusals).toHaveLength(1)
     const other = { ...b, ladder: { ...b.ladder, id: 'gemm-other' } }
     expect(guardOf(a, other).refusals).toEqual([])
     expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')

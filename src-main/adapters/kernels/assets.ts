@@ -28,7 +28,7 @@ const below = (root: string): Assets => ({
   reportTemplate: join(root, 'out', 'report', 'template.html'),
 })
 
-const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'ladders'))
+const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))
 
 /** The nearest folder above this file that holds the kernels: the checkout, or the packaged resources. */
 function checkoutRoot(): string | null {

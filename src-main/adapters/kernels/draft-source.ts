@@ -1,6 +1,9 @@
 /** A draft's source as a rung of the library, and a rung's source as that of its copy. */
-import type { Draft } from '../../domain/ladder/draft'
+import { inEnglish } from '../../domain/text/wording'
+import { together } from '../../domain/messages/message'
+import { draftFile, type Draft } from '../../domain/ladder/draft'
 import { inputError, toErrorShape } from '../../domain/errors'
+import type { Task } from '../../domain/task/task'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { copyHeader, faultLine } from '../../parsers/kernels/rung-header-edit'
 import type { RungSource } from './kernel-library'
@@ -20,9 +23,12 @@ export const copiedSource = (
   })
 
 /** Throws a sentence that begins with file and line for a header that cannot be used. */
-export function draftRung({ rung, source }: Pick<Draft, 'rung' | 'source'>): RungSource {
-  const file = `gemm/${rung}.cu`
-  const header = parseRungHeader(source, file)
+export function draftRung(
+  { rung, source }: Pick<Draft, 'rung' | 'source'>,
+  task: Task,
+): RungSource {
+  const file = draftFile(rung, task.id)
+  const header = parseRungHeader(source, file, task)
   if (header.id === rung) return { header, file, text: source }
   const line = source.split('\n').findIndex((text) => /^\/\/\s*@rung\b/.test(text)) + 1
   throw inputError(
@@ -34,6 +40,5 @@ export function draftRung({ rung, source }: Pick<Draft, 'rung' | 'source'>): Run
 /** The message of such a sentence without its place. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
-  const bare = message.replace(/^\S+\.cu:(?:\d+:)? /, '')
-  return remedy === undefined ? bare : `${bare} ${remedy}`
+  return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')
 }

@@ -1,11 +1,15 @@
-/** The kernels on disk: every rung's header and source, every ladder. Reads; decides nothing. */
+/** The kernels on disk: every task, its rungs' headers and sources, its ladders. Reads; decides nothing. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { inEnglish } from '../../domain/text/wording'
+import { together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import type { RungHeader } from '../../domain/ladder/rung'
+import type { Task } from '../../domain/task/task'
 import { parseLadderFile } from '../../parsers/kernels/ladder'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { parseTask } from '../../parsers/kernels/task'
 
 export interface RungSource {
   header: RungHeader
@@ -14,48 +18,104 @@ export interface RungSource {
   text: string
 }
 
+/** A source file of a task that is no rung. */
+export type TaskSource = Pick<RungSource, 'file' | 'text'>
+
 export interface KernelLibrary {
   root: string
+  /** By id, which is the name of the task's folder. */
+  tasks: Map<string, Task>
+  /** What the rungs of a task are checked against, by the task's id. */
+  references: Map<string, TaskSource>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
-  /** Files that could not be used, by rung or ladder id, each with the sentence that says why. */
+  /** Files that could not be used, by task, rung or ladder id, each with the sentence that says why. */
   faults: Map<string, string>
 }
 
-/** Folders of cuda-kernels that hold no rungs. */
-const notRungs = new Set(['runner', 'include', 'ladders', 'labs', 'probe'])
+const taskFile = 'task.yaml'
 
-export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
-  const library: KernelLibrary = { root, ladders: [], rungs: new Map(), faults: new Map() }
+const entriesOf = async (folder: string): Promise<string[]> =>
+  (await readdir(folder).catch(() => [])).sort()
+
+/** The tasks alone, by id; those that cannot be used are left out, or handed to `onFault`. */
+export async function readTasks(
+  root: string,
+  onFault: (id: string, message: string) => void = () => undefined,
+): Promise<Map<string, Task>> {
+  const tasks = new Map<string, Task>()
   const folders = (await readdir(root, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory() && !notRungs.has(entry.name))
+    .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort()
   for (const folder of folders) {
-    const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('.cu')).sort()
-    for (const name of files) await readRung(library, `${folder}/${name}`)
-  }
-  const ids = (await readdir(join(root, 'ladders')))
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => basename(file, '.json'))
-  for (const id of ids) {
-    const file = `ladders/${id}.json`
+    const text = await readFile(join(root, folder, taskFile), 'utf8').catch(() => null)
+    if (text === null) continue
     try {
-      library.ladders.push(parseLadderFile(await readFile(join(root, file), 'utf8'), file))
+      const task = parseTask(text, `${folder}/${taskFile}`)
+      if (task.id === folder) tasks.set(task.id, task)
+      else
+        onFault(
+          folder,
+          `${folder}/${taskFile} declares the task ${task.id}; its folder must have the same name.`,
+        )
     } catch (error) {
-      library.faults.set(id, toErrorShape(error).message)
+      onFault(folder, sentenceOf(error))
     }
+  }
+  return tasks
+}
+
+function sentenceOf(error: unknown): string {
+  const { message, remedy } = toErrorShape(error)
+  return inEnglish(together(message, remedy))
+}
+
+export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
+  const faults = new Map<string, string>()
+  const tasks = await readTasks(root, (id, message) => faults.set(id, message))
+  const library: KernelLibrary = {
+    root,
+    tasks,
+    references: new Map(),
+    ladders: [],
+    rungs: new Map(),
+    faults,
+  }
+  for (const task of tasks.values()) {
+    await readReference(library, task)
+    for (const name of await entriesOf(join(root, task.id)))
+      if (name.endsWith('.cu') && name !== task.reference)
+        await readRung(library, task, `${task.id}/${name}`)
+    for (const name of await entriesOf(join(root, task.id, 'ladders')))
+      if (name.endsWith('.json')) await readLadder(library, `${task.id}/ladders/${name}`)
   }
   const place = ({ order }: LadderFile): number => order ?? Number.MAX_SAFE_INTEGER
   library.ladders.sort((a, b) => place(a) - place(b) || (a.id < b.id ? -1 : 1))
   return library
 }
 
-async function readRung(library: KernelLibrary, file: string): Promise<void> {
+async function readReference(library: KernelLibrary, { id, reference }: Task): Promise<void> {
+  const file = `${id}/${reference}`
+  const text = await readFile(join(library.root, file), 'utf8').catch(() => null)
+  if (text !== null) library.references.set(id, { file, text })
+  else library.faults.set(id, `${file}, the reference of the task ${id}, cannot be read.`)
+}
+
+async function readLadder(library: KernelLibrary, file: string): Promise<void> {
+  try {
+    const text = await readFile(join(library.root, file), 'utf8')
+    library.ladders.push(parseLadderFile(text, file, library.tasks))
+  } catch (error) {
+    library.faults.set(basename(file, '.json'), inEnglish(toErrorShape(error).message))
+  }
+}
+
+async function readRung(library: KernelLibrary, task: Task, file: string): Promise<void> {
   const id = basename(file, '.cu')
   try {
     const text = await readFile(join(library.root, file), 'utf8')
-    const header = parseRungHeader(text, file)
+    const header = parseRungHeader(text, file, task)
     if (header.id !== id)
       library.faults.set(
         id,
@@ -65,8 +125,7 @@ async function readRung(library: KernelLibrary, file: string): Promise<void> {
       library.faults.set(id, `${file} and ${library.rungs.get(id)!.file} have the same rung id.`)
     else library.rungs.set(id, { header, file, text })
   } catch (error) {
-    const { message, remedy } = toErrorShape(error)
-    library.faults.set(id, remedy ? `${message} ${remedy}` : message)
+    library.faults.set(id, sentenceOf(error))
   }
 }
 

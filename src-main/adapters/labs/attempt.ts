@@ -7,19 +7,21 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { LabAnswers, LabOutcome } from '../../domain/labs/outcome'
+import { Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
-import { diskError, errorCode } from '../disk/disk'
+import { formats, upgraded } from '../../domain/session/upgrade'
+import { diskError } from '../disk/disk'
 import { readSession } from '../sessions/session-store'
 
 export const SanitizerVerdicts = z.record(
   z.string(),
   z.union([
-    z.object({ reason: z.string() }),
+    z.object({ reason: Statement }),
     z.array(
       z.object({
         tool: z.string(),
         status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
-        reason: z.string().optional(),
+        reason: Statement.optional(),
         total: z.number().nullable(),
         findings: z.array(
           z.object({ place: z.object({ line: z.number().nullable() }), message: z.string() }),
@@ -30,6 +32,12 @@ export const SanitizerVerdicts = z.record(
 )
 export type SanitizerVerdicts = z.infer<typeof SanitizerVerdicts>
 
+export const sanitizerFileVersion = 2
+const SanitizerFile = z.object({
+  schema: z.literal(sanitizerFileVersion),
+  verdicts: SanitizerVerdicts,
+})
+
 export const LabAttempt = z.object({ answers: LabAnswers, outcome: LabOutcome })
 export type LabAttempt = z.infer<typeof LabAttempt>
 
@@ -39,8 +47,6 @@ const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
 /** Where attempts of before have the verdicts. */
 const sanitizerFile = 'sanitizer.json'
 
-const Sanitized = z.object({ sanitized: SanitizerVerdicts.optional() })
-
 /** Writes all but the session, which its run has put there. */
 export async function writeAttempt(
   folder: string,
@@ -48,7 +54,10 @@ export async function writeAttempt(
   source: string,
   sanitized: SanitizerVerdicts,
 ): Promise<void> {
-  const kept = Object.keys(sanitized).length > 0 ? { ...attempt, sanitized } : attempt
+  const kept =
+    Object.keys(sanitized).length > 0
+      ? { ...attempt, sanitized: { schema: sanitizerFileVersion, verdicts: sanitized } }
+      : attempt
   try {
     await writeFile(join(folder, files.source), source)
     await writeFile(join(folder, files.attempt), `${JSON.stringify(kept, null, 2)}\n`)
@@ -57,20 +66,41 @@ export async function writeAttempt(
   }
 }
 
-async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T> {
+type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
+
+/** Reads, upgrades and checks a file; one that is newer or damaged is refused with the reason. */
+async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
+  const refuse = (why: string) =>
+    inputError(`${path} cannot be read: ${why}`, 'The file was left as it was.')
+  let text: string
   try {
-    return schema.parse(JSON.parse(await readFile(path, 'utf8')))
+    text = await readFile(path, 'utf8')
   } catch (error) {
-    if (errorCode(error) !== undefined) throw diskError(error, path, 'read')
-    throw inputError(
-      `${path} is damaged: ${error instanceof z.ZodError ? z.prettifyError(error) : String(error)}`,
-      'The file was left as it was.',
-    )
+    throw diskError(error, path, 'read')
   }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+  }
+  const current = upgrade(value)
+  if ('refused' in current) throw refuse(current.refused)
+  const read = schema.safeParse(current.value)
+  if (!read.success) throw refuse(z.prettifyError(read.error))
+  return read.data
+}
+
+/** The version of an attempt is its outcome's. */
+const upgradedAttempt: Upgrade = (value) => {
+  const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
+  if (!attempt.success) return { refused: 'it is no attempt at a lab.' }
+  const outcome = upgraded(formats.labOutcome, attempt.data.outcome)
+  return 'refused' in outcome ? outcome : { value: { ...attempt.data, outcome: outcome.value } }
 }
 
 export const readAttempt = (folder: string): Promise<LabAttempt> =>
-  readJson(join(folder, files.attempt), LabAttempt)
+  readJson(join(folder, files.attempt), LabAttempt, upgradedAttempt)
 
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
@@ -81,14 +111,18 @@ export async function readAttemptEvidence(
 ): Promise<{ session: Session; sanitized: SanitizerVerdicts } | null> {
   const names = await readdir(folder).catch(() => [] as string[])
   if (!names.includes('session')) return null
-  const { sanitized } = await readJson(join(folder, files.attempt), Sanitized)
+  const within = await readJson(join(folder, files.attempt), SanitizerFile, (value) => {
+    const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
+    return upgraded(formats.sanitizerVerdicts, attempt.data?.sanitized ?? {})
+  })
+  const beside = names.includes(sanitizerFile)
+    ? await readJson(join(folder, sanitizerFile), SanitizerFile, (value) =>
+        upgraded(formats.sanitizerVerdicts, value),
+      )
+    : null
   return {
     session: await readSession(sessionFolder(folder)),
-    sanitized:
-      sanitized ??
-      (names.includes(sanitizerFile)
-        ? await readJson(join(folder, sanitizerFile), SanitizerVerdicts)
-        : {}),
+    sanitized: { ...beside?.verdicts, ...within.verdicts },
   }
 }
 

@@ -40,6 +40,12 @@ export const labReferences = (library: KernelLibrary): LabReferences => ({
   ladders: new Map(
     library.ladders.map(({ id, rungs }) => [id, new Set(rungs.map((rung) => rung.as ?? rung.id))]),
   ),
+  tasks: new Map(
+    library.ladders.flatMap(({ id, task }) => {
+      const found = library.tasks.get(task)
+      return found ? [[id, found] as const] : []
+    }),
+  ),
   rungs: new Set(library.rungs.keys()),
 })
 

@@ -1,6 +1,8 @@
 /** A file that ncu wrote, read by whichever parser its first bytes call for. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
+import { inEnglish } from '../../domain/text/wording'
+import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -24,7 +26,7 @@ export interface ReportFile {
   /** How ncu was called; null where the file does not say. Holds paths of the machine. */
   commandLine: string | null
   /** What could not be read, and what ncu warned of, each as a sentence. */
-  notes: string[]
+  notes: Statement[]
 }
 
 /** What a session can hold and a UI can show; a report of a training run has more launches than that. */
@@ -57,7 +59,9 @@ export async function readReportFile(path: string): Promise<ReportFile> {
       : await readCsv(path, start, mtime)
     if (report.launches.length === 0)
       throw inputError(
-        [`${path} holds no launch of a kernel.`, ...report.notes.slice(0, 3)].join(' '),
+        [`${path} holds no launch of a kernel.`, ...report.notes.slice(0, 3).map(inEnglish)].join(
+          ' ',
+        ),
         'Import a .ncu-rep file, or what `ncu --csv --page raw` (or details) printed.',
       )
     return report
@@ -149,7 +153,9 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
       ...notes,
       ...messages
         .filter(({ level }) => level !== 'info')
-        .map(({ level, text }) => `ncu's ${level}: ${text}`)
+        .map(({ level, text }) =>
+          message(level === 'error' ? 'imports.ncuError' : 'imports.ncuWarning', { text }),
+        )
         .slice(0, 20),
     ],
   }

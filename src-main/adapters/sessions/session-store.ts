@@ -8,7 +8,8 @@ import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { withRegistry } from '../../domain/session/registry-figures'
-import { Session, sessionSchemaVersion } from '../../domain/session/session'
+import { Session } from '../../domain/session/session'
+import { formats, upgraded } from '../../domain/session/upgrade'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
 import { stageFolder } from '../disk/staging'
@@ -20,7 +21,7 @@ const reportFile = 'profile.ncu-rep'
 /** Beside an imported session: that it was not made here, which its own session.json does not say. */
 const importedFile = 'imported.json'
 
-/** Reads and checks a session; one that is newer or damaged is refused with the reason and left as it is. */
+/** Reads, upgrades and checks a session; one that is newer or damaged is refused with the reason and left as it is. */
 export async function readSession(folder: string): Promise<Session> {
   const path = join(folder, sessionFile)
   let text: string
@@ -54,13 +55,9 @@ export function parseSession(text: string, path: string): Session {
   } catch (error) {
     throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
   }
-  const version = z.object({ schema: z.number() }).safeParse(value)
-  if (!version.success) throw refuse('it does not say its schema version.')
-  if (version.data.schema > sessionSchemaVersion)
-    throw refuse(
-      `it has schema ${version.data.schema} and this version reads up to ${sessionSchemaVersion}; a newer kernel-ladder wrote it.`,
-    )
-  const session = Session.safeParse(value)
+  const current = upgraded(formats.session, value)
+  if ('refused' in current) throw refuse(current.refused)
+  const session = Session.safeParse(current.value)
   if (!session.success) throw refuse(z.prettifyError(session.error))
   return withRegistry(session.data)
 }

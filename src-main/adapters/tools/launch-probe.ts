@@ -1,10 +1,11 @@
 /** kl-launches: what a rung would launch, on a machine without a GPU. See cuda-kernels/probe. */
+import { message, type Statement } from '../../domain/messages/message'
 import type { BuildGpu } from '../../domain/gpu/gpus'
-import type { Problem } from '../../domain/task/problem'
-import type { Epilogue } from '../../domain/ladder/rung'
+import type { Case } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import { smLimits } from '../../domain/gpu/sm-limits'
 import { parseProbedLaunches, type ProbedLaunch } from '../../parsers/cuda/launch-probe'
-import { epilogueWord } from './runner'
+import { launchWords } from './case-words'
 import type { Toolbox } from './toolbox'
 
 export interface LaunchProbeCall {
@@ -12,27 +13,23 @@ export interface LaunchProbeCall {
   rung: string
   /** The rung's library, built against no CUDA runtime. */
   library: string
-  problem: Problem
-  /** What the rung computes beside the product. */
-  epilogue: Epilogue | undefined
+  task: Task
+  /** The problem as this rung has it. */
+  own: Case
   gpu: BuildGpu
   signal: AbortSignal
 }
 
 export async function probeLaunches(
   toolbox: Toolbox,
-  { probe, rung, library, problem, epilogue, gpu, signal }: LaunchProbeCall,
-): Promise<{ kernels: ProbedLaunch[] } | { reason: string }> {
+  { probe, rung, library, task, own, gpu, signal }: LaunchProbeCall,
+): Promise<{ kernels: ProbedLaunch[] } | { reason: Statement }> {
   const result = await toolbox.exec({
     tool: 'runner',
     key: `runner/launches-${rung}`,
     file: probe,
     args: [
-      ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
-        `--${name}`,
-        String(problem[name]),
-      ]),
-      ...(epilogue ? ['--epilogue', epilogueWord(epilogue)] : []),
+      ...launchWords(task, own),
       ...['--sm', gpu.computeCapability.replace('.', '')],
       ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
       ...['--shared-optin', String(smLimits(gpu.computeCapability)!.sharedPerBlock)],
@@ -47,7 +44,10 @@ export async function probeLaunches(
   return {
     reason:
       result.outcome === 'exited'
-        ? `the probe ended with exit code ${result.exitCode}: ${result.stderr.trim().split('\n').pop() ?? ''}`
-        : `the probe did not finish (${result.signal ?? result.outcome})`,
+        ? message('tools.probeEnded', {
+            exitCode: result.exitCode ?? '',
+            text: result.stderr.trim().split('\n').pop() ?? '',
+          })
+        : message('tools.probeUnfinished', { signal: result.signal ?? result.outcome }),
   }
 }

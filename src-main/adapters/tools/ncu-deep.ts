@@ -1,4 +1,6 @@
 /** ncu's own report, printed again by the page: source counters and advice of the launches in it. */
+import { inEnglish } from '../../domain/text/wording'
+import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
@@ -20,8 +22,8 @@ type PageKey = keyof typeof pages
 
 export interface DeepAnswer {
   byRung: Map<string, DeepProfile>
-  /** Pages that could not be printed, each as a sentence. */
-  troubles: string[]
+  /** Pages that could not be printed. */
+  troubles: Statement[]
 }
 
 /** A report of a few rungs is printed in seconds; one of hundreds of launches takes longer. */
@@ -32,7 +34,7 @@ export async function readDeepPages(
   call: { ncu: string; reportPath: string; env: Record<string, string>; signal: AbortSignal },
   launches: readonly NcuLaunch[],
 ): Promise<DeepAnswer> {
-  const troubles: string[] = []
+  const troubles: Statement[] = []
   const print = async (key: PageKey): Promise<string> => {
     const result = await toolbox.exec({
       tool: 'ncu',
@@ -44,7 +46,7 @@ export async function readDeepPages(
       signal: call.signal,
     })
     if (result.outcome !== 'exited' || result.exitCode !== 0)
-      troubles.push(`ncu did not print its ${pages[key][1]} page (${failureOf(result)}).`)
+      troubles.push(message('imports.noPage', { page: pages[key][1], text: failureOf(result) }))
     return result.stdout
   }
   // One after the other: each holds the whole report in memory.
@@ -53,7 +55,7 @@ export async function readDeepPages(
   const rules = parseRules(await print('ncu/details'))
   return {
     byRung: toDeepProfiles(launches, { sass, lines, rules, nameOf: sourceName }),
-    troubles: [...new Set(troubles)],
+    troubles: [...new Map(troubles.map((one) => [inEnglish(one), one])).values()],
   }
 }
 

@@ -1,4 +1,5 @@
 /** ncu: one process that profiles the launches a program marks, and its table by rung. */
+import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -49,7 +50,7 @@ export interface NcuAnswer {
   /** At the deep level: what is known of each instruction and line, by rung. */
   deep: Map<string, DeepProfile>
   /** What is missing of it, as sentences. */
-  deepTroubles: string[]
+  deepTroubles: Statement[]
   failure: NcuFailure | null
   /** Metrics for whose sake it profiled nothing, as ncu names them. */
   unknownMetrics: string[]
@@ -125,7 +126,7 @@ export async function probeNcu(
   toolbox: Toolbox,
   ncu: string,
   runner: string,
-): Promise<{ message: string; remedy?: string } | null> {
+): Promise<{ message: Statement; remedy?: Statement } | null> {
   const scratch = await scratchOf(toolbox)
   try {
     const result = await toolbox.exec({
@@ -143,12 +144,12 @@ export async function probeNcu(
       env: temporaryIn(scratch),
       timeoutMs: 120_000,
     })
-    if (result.outcome === 'timeout') return { message: 'ncu did not finish within two minutes.' }
+    if (result.outcome === 'timeout') return { message: message('tools.ncuSilent') }
     const failure = recognizeNcuFailure(`${result.stdout}\n${result.stderr}`, result.exitCode)
     if (failure) return failure
     return parseNcuRawCsv(result.stdout).launches.length > 0
       ? null
-      : { message: 'ncu ran without an error, and reported no kernel.' }
+      : { message: message('tools.ncuNoKernel') }
   } finally {
     await scratch?.remove()
   }

@@ -1,62 +1,69 @@
 /** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
+import { caseName } from '../../domain/task/layout'
+import { caseOf, type Case, type Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import type { LadderRung } from '../../domain/ladder/ladder'
-import type { Dtype, Problem } from '../../domain/task/problem'
-import type { Epilogue } from '../../domain/ladder/rung'
 import {
   parseRunnerLine,
   type RunnerEvent,
   type RunnerStage,
 } from '../../parsers/cuda/runner-events'
+import { caseWords } from './case-words'
 import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
 
 export type { RunnerEvent, RunnerStage }
 
-/** A rung's shared library under the rung's id. */
-export interface BuiltRung {
+/** A rung's shared library under the rung's id, with what it has of its own in the problem. */
+export interface BuiltRung extends Pick<LadderRung, 'options'> {
   id: string
   artefact: string
-  /** Type of its inputs, where it is not the problem's. */
-  dtype?: Dtype | undefined
-  /** What it computes beside the product. */
-  epilogue?: Epilogue | undefined
+  flags: readonly string[]
 }
 
-export const builtRung = ({ id, dtype, header }: LadderRung, artefact: string): BuiltRung => ({
+export const builtRung = ({ id, options, header }: LadderRung, artefact: string): BuiltRung => ({
   id,
   artefact,
-  dtype,
-  epilogue: header.epilogue,
+  ...(options ? { options } : {}),
+  flags: header.flags,
 })
 
-/** `bias+relu`, as the runner and the probe take it. */
-export const epilogueWord = (epilogue: Epilogue): string => epilogue.join('+')
+/** What all rungs of a call compute. */
+export interface RunnerCall {
+  task: Task
+  problem: Problem
+  /** The task's reference, built; null where results are not checked. */
+  referenceLibrary: string | null
+  seed: number
+  rungs: readonly BuiltRung[]
+  /** The runner ends itself when this process is gone, however it went; null where it cannot see it. */
+  ownerPid: number | null
+}
 
-const problemArgs = ({ problem, seed, ownerPid }: RunnerCall): string[] => [
-  ...(['m', 'n', 'k', 'alpha', 'beta', 'dtype'] as const).flatMap((name) => [
-    `--${name}`,
-    String(problem[name]),
-  ]),
+const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
   '--seed',
   String(seed),
   ...(ownerPid === null ? [] : ['--owner-pid', String(ownerPid)]),
 ]
 
-const rungArgs = (rungs: readonly BuiltRung[]): string[] =>
-  rungs.flatMap(({ id, artefact, dtype, epilogue }) => [
-    '--rung',
-    `${id}=${artefact}`,
-    ...(dtype ? ['--rung-dtype', `${id}=${dtype}`] : []),
-    ...(epilogue ? ['--rung-epilogue', `${id}=${epilogueWord(epilogue)}`] : []),
-  ])
-
-/** What every mode of the runner is told. */
-export interface RunnerCall {
-  problem: Problem
-  seed: number
-  rungs: readonly BuiltRung[]
-  /** The runner ends itself when this process is gone, however it went; null where it cannot see it. */
-  ownerPid: number | null
+/** Every case that a rung has, once; the first is that of each rung that names none. */
+function caseArgs({ task, problem, referenceLibrary, rungs }: RunnerCall): string[] {
+  const cases = new Map<string, Case>()
+  for (const rung of rungs) {
+    const own = caseOf(problem, rung)
+    cases.set(caseName(own), own)
+  }
+  const [first] = cases.keys()
+  return [
+    ...[...cases.values()].flatMap((own) => caseWords(task, own, referenceLibrary)),
+    ...rungs.flatMap((rung) => {
+      const name = caseName(caseOf(problem, rung))
+      return [
+        ...['--rung', `${rung.id}=${rung.artefact}`],
+        ...(name === first ? [] : ['--rung-case', `${rung.id}=${name}`]),
+      ]
+    }),
+  ]
 }
 
 export interface MeasureCall extends RunnerCall {
@@ -71,26 +78,26 @@ export interface MeasureCall extends RunnerCall {
 
 export const measureArgs = (call: MeasureCall): string[] => [
   'measure',
-  ...problemArgs(call),
+  ...seedArgs(call),
   ...(call.flushL2 ? ['--flush-l2'] : []),
   ...(call.ceilings ? ['--ceilings'] : []),
   ...(call.maxSeconds === undefined ? [] : ['--max-seconds', String(call.maxSeconds)]),
   ...(call.reference === null ? [] : ['--reference', call.reference]),
-  ...rungArgs(call.rungs),
+  ...caseArgs(call),
 ]
 
-export const profileArgs = (call: RunnerCall): string[] => [
-  'profile',
-  ...problemArgs(call),
-  ...rungArgs(call.rungs),
-]
+/** Neither checks a result. */
+type UncheckedCall = Omit<RunnerCall, 'referenceLibrary'>
+
+const uncheckedArgs = (command: string, call: UncheckedCall): string[] => {
+  const unchecked = { ...call, referenceLibrary: null }
+  return [command, ...seedArgs(unchecked), ...caseArgs(unchecked)]
+}
+
+export const profileArgs = (call: UncheckedCall): string[] => uncheckedArgs('profile', call)
 
 /** One launch of each rung, for compute-sanitizer. */
-export const sanitizeArgs = (call: RunnerCall): string[] => [
-  'sanitize',
-  ...problemArgs(call),
-  ...rungArgs(call.rungs),
-]
+export const sanitizeArgs = (call: UncheckedCall): string[] => uncheckedArgs('sanitize', call)
 
 /** Feeds the runner's events, whatever program its lines come through, to a listener. */
 export const eventLines =

@@ -2,6 +2,7 @@
  * Whether a session got worse than a baseline: one verdict per rung, each with its reason, and one of all,
  * which is nothing but the fold of those. Where the sessions do not tell, neither does it. Pure.
  */
+import type { Task } from '../task/task'
 import { clocksDiffer, comparability, otherwiseComputed } from './comparability'
 import { message, type AnyMessage } from '../messages/message'
 import {
@@ -222,6 +223,8 @@ interface Terms {
   /** The same as a ratio of times. */
   threshold: number
   drift: Drift | null
+  /** What both sessions compute, where they compute the same. */
+  task: Task | null
   /** Sessions of different work, and of different conditions. */
   otherWork: boolean
   otherConditions: boolean
@@ -323,7 +326,7 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
   const unverified = { a: !a.verify, b: !b.verify }
   if (unverified.a || unverified.b)
     return undecided([message('baseline.unverified', { where: where(unverified.a, unverified.b) })])
-  const other = otherwiseComputed(a, b)
+  const other = otherwiseComputed(terms.task, a, b)
   return other.length > 0 ? undecided(other) : byTime(a, b, terms)
 }
 
@@ -374,6 +377,7 @@ export function checkAgainst(
     thresholdPercent,
     threshold,
     drift,
+    task: a.ladder.task,
     otherWork: refusals.length > 0,
     otherConditions: obstacles.length > 0,
   }

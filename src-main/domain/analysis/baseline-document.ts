@@ -8,12 +8,13 @@ import {
   type RungCheck,
 } from './baseline-check'
 import { exitCodes } from '../errors'
-import { inEnglish, type AnyMessage } from '../messages/message'
+import type { AnyMessage } from '../messages/message'
+import { inEnglish } from '../text/wording'
 import { Problem } from '../task/problem'
-import { problemOf, RungStatus, type Session } from '../session/session'
+import { RungStatus, type Session } from '../session/session'
 
 export const ciSchemaId = 'kernel-ladder/ci'
-export const ciSchemaVersion = 1
+export const ciSchemaVersion = 2
 
 /** The code is for programs and stays; the text is for people and may be worded anew. */
 const Statement = z.object({ code: z.string(), text: z.string() })
@@ -77,7 +78,7 @@ const session = (one: Session): CiDocument['now'] => ({
   id: one.id,
   createdAt: one.createdAt,
   ladder: one.ladder.id,
-  problem: problemOf(one),
+  problem: one.problem,
   gpu: one.device?.name ?? null,
   computeCapability: one.device?.computeCapability ?? null,
 })

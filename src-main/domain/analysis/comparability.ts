@@ -1,8 +1,10 @@
 /** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
-import { inEnglish, message, type AnyMessage, type Statement } from '../messages/message'
-import { problemLabel } from '../task/problem'
+import { message, type AnyMessage, type Statement } from '../messages/message'
+import { inEnglish } from '../text/wording'
+import { named, problemLabel } from '../task/problem'
+import { flagTitle, resultOf, type Task } from '../task/task'
 import { can } from '../target/targets'
-import { problemOf, rungOf, type RungResult, type Session } from '../session/session'
+import { rungOf, type RungResult, type Session } from '../session/session'
 
 export interface Comparability {
   /** Why a comparison would mean nothing; empty when there is one to make. */
@@ -37,49 +39,84 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
   return clocksDiffer(a, b) ? [message('guard.clock', { a, b })] : []
 }
 
-function problemWords(session: Session): Statement {
-  const problem = problemOf(session)
+function problemWords({ problem }: Session): Statement {
   if (!problem) return unknown
-  const { alpha, beta } = problem
-  return message('guard.problemWords', { problem: problemLabel(problem), alpha, beta })
+  const label = problemLabel(problem)
+  const scalars = named(problem.scalars)
+  return scalars === '' ? label : message('guard.problemWords', { problem: label, scalars })
 }
+
+type Computing = Pick<RungResult, 'flags'>
 
 /** What a rung computes, as a part of a sentence. */
-function computed({ epilogue = [] }: RungResult): AnyMessage {
-  const [bias, relu] = [epilogue.includes('bias'), epilogue.includes('relu')]
-  if (bias) return message(relu ? 'guard.biasRelu' : 'guard.bias')
-  return message(relu ? 'guard.relu' : 'guard.product')
+function computed(task: Task | null, { flags }: Computing): AnyMessage {
+  const what = resultOf(task)
+  const titles = flags.map((flag) => flagTitle(task, flag))
+  const last = titles.pop()
+  if (last === undefined) return message('guard.alone', { what })
+  const before = titles.reduce<Statement>(
+    (all, other) => message('guard.more', { what: all, other }),
+    what,
+  )
+  return message('guard.last', { what: before, other: last })
 }
 
-const computeTheSame = (a: RungResult, b: RungResult): boolean =>
-  computed(a).key === computed(b).key
+const computeTheSame = (a: Computing, b: Computing): boolean => a.flags.join() === b.flags.join()
 
-/** What a reader must know of two rungs side by side; empty where they compute the same. */
-export const rungWarnings = (a: RungResult, b: RungResult): AnyMessage[] =>
+/** What a reader must know of two rungs of a task side by side; empty where they compute the same. */
+export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
-    : [message('guard.computes', { a: a.id, whatA: computed(a), b: b.id, whatB: computed(b) })]
+    : [
+        message('guard.computes', {
+          ...{ a: a.id, whatA: computed(task, a) },
+          ...{ b: b.id, whatB: computed(task, b) },
+        }),
+      ]
 
 /** What the ratio of a rung is to, where the rung does more than the reference; null where it does not. */
 export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage | null {
-  const { reference } = ladder
-  if (!rung.epilogue || reference === null) return null
-  return message('guard.againstProduct', { rung: rung.id, what: computed(rung), reference })
+  const { reference, task } = ladder
+  if (rung.flags.length === 0 || reference === null) return null
+  return message('guard.againstAlone', {
+    rung: rung.id,
+    what: computed(task, rung),
+    reference,
+    other: computed(task, { flags: [] }),
+  })
 }
 
 export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
 /** Statement of a rung that kept its name and computes something else; empty where it does not. */
-export const otherwiseComputed = (a: RungResult, b: RungResult): AnyMessage[] =>
+export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
-    : [message('guard.computesOther', { rung: a.id, a: computed(a), b: computed(b) })]
+    : [
+        message('guard.computesOther', {
+          rung: a.id,
+          a: computed(task, a),
+          b: computed(task, b),
+        }),
+      ]
+
+/** Each option in which they differ, by its title. */
+function optionsDiffer(a: Session, b: Session): AnyMessage[] {
+  const options = { ...a.problem?.options, ...b.problem?.options }
+  return Object.keys(options).flatMap((option) => {
+    const [left, right] = [a, b].map(({ problem }) => problem?.options[option])
+    const title = (a.ladder.task ?? b.ladder.task)?.options[option]?.title ?? option
+    return left === right
+      ? []
+      : [message('guard.option', { option: title, a: word(left), b: word(right) })]
+  })
+}
 
 type Compared =
   | 'ladder'
+  | 'task'
   | 'problem'
-  | 'dtype'
   | 'gpu'
   | 'computeCapability'
   | 'smCount'
@@ -105,13 +142,14 @@ export function comparability(a: Session, b: Session): Comparability {
   return {
     refusals: [
       ...differs('ladder', ({ ladder }) => ladder.id),
+      ...differs('task', ({ ladder }) => word(ladder.task?.id)),
       ...differs('problem', problemWords),
-      ...differs('dtype', (session) => word(problemOf(session)?.dtype)),
+      ...optionsDiffer(a, b),
     ],
     warnings: [
       ...a.rungs.flatMap((left) => {
         const right = rungOf(b, left.id)
-        return right ? otherwiseComputed(left, right) : []
+        return right ? otherwiseComputed(a.ladder.task, left, right) : []
       }),
       ...differs('gpu', ({ device }) => word(device?.name)),
       ...differs('computeCapability', ({ device }) => word(device?.computeCapability)),

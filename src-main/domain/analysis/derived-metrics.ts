@@ -1,5 +1,5 @@
 /** What can be said of a rung without counters: from what it launches and what its GPU can hold. Pure. */
-import { inEnglish, message, type AnyMessage } from '../messages/message'
+import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy } from '../gpu/occupancy'
 import type { ProfiledKernel, RungResult } from '../session/session'
@@ -112,12 +112,11 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
   const failed = answers.find((answer) => 'reason' in answer)
   const [first] = answers
-  if (failed && 'reason' in failed) return unavailable(unit, inEnglish(failed.reason))
-  if (!first || !('value' in first))
-    return unavailable(unit, inEnglish(message('figures.noKernel')))
+  if (failed && 'reason' in failed) return unavailable(unit, failed.reason)
+  if (!first || !('value' in first)) return unavailable(unit, message('figures.noKernel'))
   if (new Set(values).size > 1)
-    return unavailable(unit, inEnglish(message('figures.kernelsDiffer', { count: answers.length })))
-  return { value: first.value, unit, evidence: 'derived', reason: inEnglish(first.how) }
+    return unavailable(unit, message('figures.kernelsDiffer', { count: answers.length }))
+  return { value: first.value, unit, evidence: 'derived', reason: first.how }
 }
 
 /**

@@ -4,7 +4,7 @@
  * GPU is an estimate twice over. Pure.
  */
 import { z } from 'zod'
-import { english } from '../messages/message'
+import { message, Statement } from '../messages/message'
 import { ProfileLevel } from '../metrics/metric-definition'
 import { Identifier } from '../ladder/rung'
 
@@ -13,7 +13,7 @@ type CollectingLevel = z.infer<typeof CollectingLevel>
 
 /** Where the figures below were taken: an H200 with ncu 2025.3.1, 2026-11-21. */
 const knownComputeCapability = '9.0'
-const knownWith = english('tools.knownWith', {
+const knownWith = message('tools.knownWith', {
   gpu: 'H200',
   computeCapability: knownComputeCapability,
   version: '2025.3.1',
@@ -48,7 +48,7 @@ export const ProfilePlan = z.object({
   /** Of each kernel. */
   passes: z.number().int(),
   /** Which GPU and ncu the pass count is known of, in words. */
-  knownWith: z.string(),
+  knownWith: Statement,
   /** That is not the kind of GPU at hand. */
   otherGpu: z.boolean(),
   rungs: z.array(

@@ -4,27 +4,29 @@
  * where it is from.
  *
  * Operations are the FP32 operations that ncu counted, where it did. They do not see the tensor pipe, and
- * a session below the standard level has none: there they are those of the product (2·m·n·k). Which of the
+ * a session below the standard level has none: there they are those that the task counts. Which of the
  * two is said of each point. An import does not know its problem: its time is ncu's.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
 import type { MetricValue } from '../metrics/metrics'
-import { flops } from '../task/problem'
-import { problemOf, type NcuMetrics, type RungResult, type Session } from '../session/session'
+import { flops, isTensor } from '../task/problem'
+import { resultOf, type Task } from '../task/task'
+import { type NcuMetrics, type RungResult, type Session } from '../session/session'
 
-/** Counted by ncu; of the product, since they were not; of the product, since the tensor pipe computed it. */
+/** Counted by ncu; of the task, since they were not; of the task, since the tensor pipe made them. */
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 
-/** What each basis is, as a sentence. */
-export const basisSaid: Record<OperationBasis, Statement> = {
-  counted: message('roofline.counted'),
-  problem: message('roofline.ofProblem'),
-  tensor: message('roofline.ofProblemTensor'),
+/** What a basis is, as a sentence. */
+export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
+  if (basis === 'counted') return message('roofline.counted')
+  const flops = String(task?.work.flops ?? '').replaceAll(/\s*\*\s*/g, '·')
+  const key = basis === 'problem' ? 'roofline.ofProblem' : 'roofline.ofProblemTensor'
+  return message(key, { what: resultOf(task), flops })
 }
 
 /**
- * From this share of the SM's active cycles on the tensor pipe is said to compute the product, in percent.
+ * From this share of the SM's active cycles on the tensor pipe is said to compute, in percent.
  * Kernels without a tensor instruction show up to 0.04% on an H200: test/captures/ncu, `standard-mix`.
  */
 const tensorWorks = 1
@@ -96,23 +98,23 @@ function importedWork({ ncuMetrics }: RungResult): Work | Gap {
   }
 }
 
-/** Whether the product is computed by the tensor pipe; false where that was not measured. */
+/** Whether the tensor pipe computes; false where that was not measured. */
 export const worksOnTensor = ({ metrics }: RungResult): boolean =>
   (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
 
-function operationsOf(rung: RungResult, ofProduct: number): Omit<Work, 'throughput'> {
+function operationsOf(rung: RungResult, ofTask: number | null): Omit<Work, 'throughput'> | Gap {
   const counted = rung.metrics['fp32Operations']?.value ?? null
-  if (counted === null) return { operations: ofProduct, basis: 'problem' }
-  return worksOnTensor(rung)
-    ? { operations: ofProduct, basis: 'tensor' }
-    : { operations: counted, basis: 'counted' }
+  if (counted !== null && !worksOnTensor(rung)) return { operations: counted, basis: 'counted' }
+  if (ofTask === null) return gap(message('roofline.noOperationsOfTask'))
+  return { operations: ofTask, basis: counted === null ? 'problem' : 'tensor' }
 }
 
 function workOf(session: Session, rung: RungResult): Work | Gap {
-  const problem = problemOf(session)
+  const { problem, ladder } = session
   if (!problem) return importedWork(rung)
   if (!rung.timing) return gap(rung.reason ?? message('roofline.noTime'))
-  const work = operationsOf(rung, flops(problem))
+  const work = operationsOf(rung, flops(ladder.task, { ...problem, flags: rung.flags }))
+  if ('reason' in work) return work
   return {
     ...work,
     throughput: {
@@ -135,7 +137,8 @@ function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): 
 
 export function roofline(session: Session): Roofline {
   const ceilings = ceilingsOf(session)
-  const arithmetic = problemOf(session)?.dtype.includes('16') ? 'tensor' : 'fp32'
+  const { problem, ladder } = session
+  const arithmetic = problem && isTensor(ladder.task, problem) ? 'tensor' : 'fp32'
   const peak = ceilings.compute[arithmetic].value.value
   const paths: Roofline['paths'] = { l1: [], l2: [], dram: [] }
   const missing: Roofline['missing'] = []

@@ -6,9 +6,10 @@ import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
 import type { Ladder, LadderRung } from '../ladder/ladder'
 import { metricDefinition } from '../metrics/metrics'
-import { Problem, problemLabel } from '../task/problem'
+import { named, Problem, problemWord, Scalars } from '../task/problem'
+import { resultOf, type Task } from '../task/task'
 import { Identifier, Parameters } from '../ladder/rung'
-import { problemOf, type RungResult, type Session } from '../session/session'
+import type { RungResult, Session } from '../session/session'
 import { formatMs, formatRatio, formatValue, units } from '../metrics/units'
 
 export const MeasuredStep = z.object({
@@ -31,11 +32,15 @@ export const RungMeasured = z.object({
   recording: z.string(),
   device: z.string().nullable(),
   problem: Problem.nullable(),
+  /** Scalars of the problem that are not the task's own. */
+  unusual: Scalars,
   medianMs: z.number(),
   /** The rung that it comes after, with those parameters that are not its defaults. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
-  /** Ratio to the rung `to`; `productAlone`: that one leaves out this rung's epilogue. */
-  reference: z.object({ to: Identifier, ratio: z.number(), productAlone: z.boolean() }).nullable(),
+  /** Ratio to the rung `to`; `alone`: what that one computes where it leaves out this rung's flags, or null. */
+  reference: z
+    .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
+    .nullable(),
   /** What the header expects, and how busy the tensor cores or else the FMA pipe are. */
   steps: z.array(MeasuredStep),
   /** Of this rung and the one before: those whose code is no longer the one that was measured. */
@@ -98,8 +103,8 @@ function findIn(
 
 /** The size that a ladder is told of by first. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
-  const problem = problemOf(session)
-  return problem !== null && problemLabel(problem) === '4096³'
+  const sizes = Object.values(session.problem?.sizes ?? {})
+  return sizes.length > 0 && sizes.every((size) => size === 4096)
 }
 
 /**
@@ -118,7 +123,7 @@ function findRung(
     .flatMap((recording) => findIn(recording, rung, after))
   const first = findings.find(({ before }) => before) ?? findings[0]
   if (!first) return []
-  const problem = (finding: Finding): string => JSON.stringify(problemOf(finding.recording.session))
+  const problem = (finding: Finding): string => JSON.stringify(finding.recording.session.problem)
   return [first, ...findings.filter((one) => one !== first && problem(one) === problem(first))]
 }
 
@@ -196,7 +201,8 @@ export function measuredOf(
         {
           recording: name,
           device: session.device?.name ?? null,
-          problem: problemOf(session),
+          problem: session.problem,
+          unusual: unusualScalars(session.ladder.task, session.problem),
           medianMs: timing.medianMs,
           before: before?.timing
             ? {
@@ -211,7 +217,7 @@ export function measuredOf(
               : {
                   to: reference,
                   ratio: timing.ratioToReference,
-                  productAlone: first.rung.epilogue !== undefined,
+                  alone: first.rung.flags.length > 0 ? resultOf(session.ladder.task) : null,
                 },
           steps: stepsOf(rung, findings),
           changed: (before ? [before, first.rung] : [first.rung])
@@ -222,6 +228,11 @@ export function measuredOf(
     ]
   })
   return Object.fromEntries(measured)
+}
+
+function unusualScalars(task: Task | null, problem: Problem | null): Scalars {
+  const scalars = Object.entries(problem?.scalars ?? {})
+  return Object.fromEntries(scalars.filter(([name, value]) => task?.scalars[name]?.value !== value))
 }
 
 /** From one value to the next, in words: `15.3 → 32.2 %`. */
@@ -249,12 +260,13 @@ function stepWords(step: MeasuredStep): string {
 
 /** `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …` */
 export function measuredWords(measured: RungMeasured): string {
-  const { device, problem, before, reference, medianMs, recording, changed, steps } = measured
+  const { device, problem, unusual, before, reference, medianMs, recording, changed, steps } =
+    measured
   const params = Object.entries(before?.params ?? {}).map(([name, value]) => `${name} ${value}`)
   const where = [
     device ?? 'a GPU without a name',
     problem &&
-      ` at ${problemLabel(problem)} ${problem.dtype}${problem.beta === 0 ? '' : `, beta ${problem.beta},`}`,
+      ` at ${problemWord(problem)}${Object.keys(unusual).length > 0 ? `, ${named(unusual)},` : ''}`,
     before && ` after ${before.id}${params.length > 0 ? ` with ${params.join(', ')}` : ''}`,
     ` (${recording}${changed.length > 0 ? `, before the code of ${changed.join(' and ')} changed` : ''})`,
   ]
@@ -264,7 +276,7 @@ export function measuredWords(measured: RungMeasured): string {
     : now
   const ratio =
     reference && reference.to !== before?.id
-      ? `, ${formatRatio(reference.ratio)} as fast as ${reference.to}${reference.productAlone ? ', which computes the product alone' : ''}`
+      ? `, ${formatRatio(reference.ratio)} as fast as ${reference.to}${reference.alone === null ? '' : `, which computes ${reference.alone} alone`}`
       : ''
   return `${where.filter(Boolean).join('')}: ${[`time ${time}${ratio}`, ...steps.map(stepWords)].join('; ')}`
 }

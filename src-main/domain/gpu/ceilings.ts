@@ -1,7 +1,7 @@
 /** The roofs of a roofline: what a GPU was measured to reach, and what its clocks say it could. */
 import { z } from 'zod'
 import type { Device } from './device'
-import { inEnglish, message, type AnyMessage } from '../messages/message'
+import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 
 import { isComputeCapability, type ComputeCapability } from './sm-limits'
@@ -69,7 +69,7 @@ const derived = (value: number, unit: 'GFLOP/s' | 'GB/s', how: AnyMessage): Ceil
 })
 
 const missing = (unit: 'GFLOP/s' | 'GB/s', how: AnyMessage): Ceiling => ({
-  value: unavailable(unit, inEnglish(how)),
+  value: unavailable(unit, how),
   how,
 })
 

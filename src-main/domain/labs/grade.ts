@@ -1,6 +1,8 @@
 /** What grading makes of a folder of submissions: a row a student. */
 import { z } from 'zod'
-import { LabOutcome, checkStatuses } from './outcome'
+import { checkStatuses, outcomeTimeMs, type LabOutcome } from './outcome'
+import { Statement } from '../messages/message'
+import { inEnglish } from '../text/wording'
 import type { Lab } from './lab'
 
 export const GradeRow = z.object({
@@ -15,8 +17,8 @@ export const GradeRow = z.object({
   questions: z.record(z.string(), z.string()),
   timeMs: z.number().nullable(),
   seconds: z.number(),
-  /** Why it did not pass, as a sentence; empty where it did. */
-  reason: z.string(),
+  /** Why it did not pass; empty where it did. */
+  reason: Statement,
   /** Others whose code is much alike, for a person to judge. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
 })
@@ -25,15 +27,17 @@ export type GradeRow = z.infer<typeof GradeRow>
 const none = { predictions: {}, questions: {}, timeMs: null, similarTo: [] }
 
 /** A cell of a table, whatever a submission's words are. */
-const inBrief = (reason: string): string =>
-  reason.length > 500 ? `${reason.slice(0, 500)}…` : reason
+const inBrief = (reason: Statement): Statement => {
+  const text = inEnglish(reason)
+  return text.length > 500 ? `${text.slice(0, 500)}…` : reason
+}
 
 /** Every check has come to nothing, for the one reason. */
 export const emptyRow = (
   lab: Lab,
   student: string,
   status: 'stopped' | 'refused' | 'unavailable',
-  reason: string,
+  reason: Statement,
   seconds: number,
 ): GradeRow => ({
   ...none,
@@ -54,9 +58,6 @@ export function outcomeRow(student: string, outcome: LabOutcome, seconds: number
   const first =
     checks.find((check) => check.status === 'failed') ??
     checks.find((check) => check.status === 'unavailable')
-  const time = checks
-    .find(({ kind }) => kind === 'time')
-    ?.figures.find(({ label }) => label === 'Time')
   return {
     ...none,
     student,
@@ -65,7 +66,7 @@ export function outcomeRow(student: string, outcome: LabOutcome, seconds: number
     checks: byId(checks),
     predictions: byId(predictions),
     questions: byId(questions),
-    timeMs: time?.value.value ?? null,
+    timeMs: outcomeTimeMs(outcome),
     seconds,
     reason: status === 'passed' ? '' : inBrief(first?.sentence ?? ''),
   }

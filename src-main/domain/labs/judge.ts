@@ -9,9 +9,9 @@ import type {
   TimeCheck,
 } from './lab'
 import type { CheckResult, LabFigure } from './outcome'
-import { english, inEnglish, message, type AnyMessage } from '../messages/message'
+import { message, type AnyMessage, type Statement } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
-import { problemLabel, type Problem } from '../task/problem'
+import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
 
@@ -22,7 +22,7 @@ export const submissionId = 'submission'
 export interface SanitizerVerdict {
   tool: string
   status: 'clean' | 'found' | 'failed' | 'unsupported' | 'not-run'
-  reason?: string | undefined
+  reason?: Statement | undefined
   /** Errors, warnings or hazards; null where the tool printed no count. */
   total: number | null
   findings: readonly { place: { line: number | null }; message: string }[]
@@ -31,41 +31,44 @@ export interface SanitizerVerdict {
 export interface LabEvidence {
   /** null where nothing could be measured, for `reason`. */
   session: Session | null
-  reason: string | null
+  reason: Statement | null
   /** What the compiler said; null where it was not asked. */
-  build: { resources: Build | null; ok: boolean; reason: string | null } | null
+  build: { resources: Build | null; ok: boolean; reason: Statement | null } | null
   /** By id of the sanitizer check: what each of its tools came to, or why none ran. */
-  sanitized: Readonly<Record<string, readonly SanitizerVerdict[] | { reason: string }>>
+  sanitized: Readonly<Record<string, readonly SanitizerVerdict[] | { reason: Statement }>>
 }
 
 interface Verdict {
   status: CheckResult['status']
-  sentence: string
+  sentence: Statement
   figures?: LabFigure[]
 }
 
-const passed = (sentence: string, figures: LabFigure[] = []): Verdict => ({
+const passed = (sentence: Statement, figures: LabFigure[] = []): Verdict => ({
   status: 'passed',
   sentence,
   figures,
 })
-const failed = (sentence: string, figures: LabFigure[] = []): Verdict => ({
+const failed = (sentence: Statement, figures: LabFigure[] = []): Verdict => ({
   status: 'failed',
   sentence,
   figures,
 })
-const notHere = (sentence: string): Verdict => ({ status: 'unavailable', sentence })
+const notHere = (sentence: Statement): Verdict => ({ status: 'unavailable', sentence })
 
 const measured = (value: number, unit: Unit): MetricValue => ({ value, unit, evidence: 'measured' })
 const derived = (value: number, unit: Unit): MetricValue => ({ value, unit, evidence: 'derived' })
 
-const sizes = (all: readonly Pick<Problem, 'm' | 'n' | 'k'>[]): string =>
-  all.map(problemLabel).join(', ')
+const sizes = (all: readonly Sizes[]): string => all.map(sizesLabel).join(', ')
 
-export const metricLabel = (metric: string): string =>
-  metric === 'time' ? 'Time' : (metricDefinition(metric)?.label ?? metric)
+export const metricLabel = (metric: string): Statement =>
+  metric === 'time'
+    ? message('figures.time')
+    : metricDefinition(metric)
+      ? message('part.metric', { metric: { metric } })
+      : metric
 
-function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): string {
+function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): Statement {
   const first = maxRegisters === undefined
   const parts = [
     ...(first ? [] : [message('checks.atMostRegisters', { most: maxRegisters })]),
@@ -82,34 +85,34 @@ function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): s
   ]
   return parts.length === 0
     ? ''
-    : inEnglish(parts.reduceRight((rest, part) => message('checks.and', { part, rest })))
+    : parts.reduceRight((rest, part) => message('checks.and', { part, rest }))
 }
 
 /** What a check asks for, where its author gave it no title. */
-export function checkTitle(check: LabCheck): string {
+export function checkTitle(check: LabCheck): Statement {
   if (check.title !== undefined) return check.title
   switch (check.kind) {
     case 'correctness':
-      return english('checks.rightAt', { sizes: sizes(check.sizes) })
+      return message('checks.rightAt', { sizes: sizes(check.sizes) })
     case 'sanitizer':
-      return english('checks.sanitizerTitle', { tools: check.tools.join(', ') })
+      return message('checks.sanitizerTitle', { tools: check.tools.join(', ') })
     case 'metric':
       return metricLabel(check.metric)
     case 'time':
-      return english('checks.timeTitle', check.below)
+      return message('checks.timeTitle', check.below)
     case 'static':
       return staticTitle(check)
   }
 }
 
 /** Why the submission has no figures though the machine could have taken them; null when it has. */
-function ownFault(evidence: LabEvidence): string | null {
+function ownFault(evidence: LabEvidence): Statement | null {
   if (evidence.build && !evidence.build.ok)
-    return evidence.build.reason ?? english('checks.notCompiled')
+    return evidence.build.reason ?? message('checks.notCompiled')
   const own = evidence.session && rungOf(evidence.session, submissionId)
   if (!own || own.status === 'ok' || own.status === 'unsupported' || own.status === 'not-run')
     return null
-  return own.reason ?? english('checks.failed')
+  return own.reason ?? message('checks.failed')
 }
 
 /** Why there is nothing to judge; null where the submission ran. */
@@ -117,34 +120,34 @@ function cannot(evidence: LabEvidence): Verdict | null {
   const fault = ownFault(evidence)
   if (fault !== null) return failed(fault)
   const own = evidence.session && rungOf(evidence.session, submissionId)
-  if (!own) return notHere(evidence.reason ?? english('checks.nothingMeasured'))
+  if (!own) return notHere(evidence.reason ?? message('checks.nothingMeasured'))
   if (own.status === 'unsupported' || own.status === 'not-run')
-    return notHere(own.reason ?? english('checks.didNotRun'))
+    return notHere(own.reason ?? message('checks.didNotRun'))
   return null
 }
 
 function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdict {
   if (evidence.build && !evidence.build.ok)
-    return failed(evidence.build.reason ?? english('checks.notCompiled'))
+    return failed(evidence.build.reason ?? message('checks.notCompiled'))
   const own = evidence.session && rungOf(evidence.session, submissionId)
   if (!own || own.status === 'unsupported' || own.status === 'not-run')
-    return notHere(own?.reason ?? evidence.reason ?? english('checks.nothingMeasured'))
+    return notHere(own?.reason ?? evidence.reason ?? message('checks.nothingMeasured'))
+  const usual = evidence.session?.ladder.task?.scalars ?? {}
+  const sameScalars = (scalars: Readonly<Record<string, number>>): boolean =>
+    Object.entries(scalars).every(
+      ([name, value]) => value === (check.scalars[name] ?? usual[name]?.value),
+    )
   const asked = check.sizes.map((size) => {
     const done = own.alsoVerified?.find(
-      ({ problem }) =>
-        problem.m === size.m &&
-        problem.n === size.n &&
-        problem.k === size.k &&
-        problem.alpha === check.alpha &&
-        problem.beta === check.beta,
+      ({ problem }) => sameSizes(problem.sizes, size) && sameScalars(problem.scalars),
     )
-    return { label: problemLabel(size), done }
+    return { label: sizesLabel(size), done }
   })
   const worst = Math.max(...asked.map(({ done }) => done?.verify?.worstRelativeError ?? 0))
   const wrong = asked.find(({ done }) => done && !done.verify?.passed)
   if (wrong)
     return failed(
-      english('checks.wrongAt', {
+      message('checks.wrongAt', {
         size: wrong.label,
         why: wrong.done?.reason ?? message('checks.wrong'),
       }),
@@ -153,18 +156,18 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
   const fault = ownFault(evidence)
   if (open.length > 0 && fault !== null) return failed(fault)
   if (open.length > 0)
-    return notHere(english('checks.notRunAt', { sizes: open.map(({ label }) => label).join(', ') }))
-  return passed(english('checks.right', { sizes: sizes(check.sizes), error: worst.toPrecision(2) }))
+    return notHere(message('checks.notRunAt', { sizes: open.map(({ label }) => label).join(', ') }))
+  return passed(message('checks.right', { sizes: sizes(check.sizes), error: worst.toPrecision(2) }))
 }
 
 function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
   if (evidence.build && !evidence.build.ok)
-    return failed(evidence.build.reason ?? english('checks.notCompiled'))
+    return failed(evidence.build.reason ?? message('checks.notCompiled'))
   const sanitized = evidence.sanitized[check.id]
   if (!sanitized) {
     const fault = ownFault(evidence)
     return fault === null
-      ? notHere(evidence.reason ?? english('checks.sanitizerNotRun'))
+      ? notHere(evidence.reason ?? message('checks.sanitizerNotRun'))
       : failed(fault)
   }
   if ('reason' in sanitized) return notHere(sanitized.reason)
@@ -179,19 +182,19 @@ function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
     const line = first?.place.line
     return failed(
       first && line != null
-        ? english('checks.countsInLine', { ...counted, line, text: first.message })
-        : english('checks.counts', counted),
+        ? message('checks.countsInLine', { ...counted, line, text: first.message })
+        : message('checks.counts', counted),
     )
   }
   const silent = runs.find(({ run }) => run?.status !== 'clean')
   if (silent)
     return notHere(
-      english('checks.noVerdict', {
+      message('checks.noVerdict', {
         tool: silent.tool,
         why: silent.run?.reason ?? message('checks.didNotRun'),
       }),
     )
-  return passed(english('checks.nothingFound', { tools: check.tools.join(', ') }))
+  return passed(message('checks.nothingFound', { tools: check.tools.join(', ') }))
 }
 
 interface Bound {
@@ -201,7 +204,7 @@ interface Bound {
   from: string
 }
 
-function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: string } {
+function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: Statement } {
   const bounds: Bound[] = []
   if (check.max !== undefined) bounds.push({ sign: '≤', limit: check.max, from: '' })
   if (check.min !== undefined) bounds.push({ sign: '≥', limit: check.min, from: '' })
@@ -213,7 +216,7 @@ function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: st
     const value = rungOf(session, bound.rung)?.metrics[check.metric]
     if (value?.value == null)
       return {
-        missing: english('checks.noFigure', {
+        missing: message('checks.noFigure', {
           rung: bound.rung,
           why: value?.reason ?? message('checks.notMeasured'),
         }),
@@ -233,7 +236,7 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
   const metric = { metric: check.metric }
   if (value?.value == null)
     return notHere(
-      english('checks.metricMissing', {
+      message('checks.metricMissing', {
         metric,
         why: value?.reason ?? message('checks.notCollected'),
       }),
@@ -258,9 +261,9 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
     sign === '≤' ? value.value! > limit : value.value! < limit,
   )
   return broken
-    ? failed(english('checks.metricFailed', { ...own, bound: words(broken) }), figures)
+    ? failed(message('checks.metricFailed', { ...own, bound: words(broken) }), figures)
     : passed(
-        english('checks.metricPassed', {
+        message('checks.metricPassed', {
           ...own,
           bound: bounds
             .map(words)
@@ -276,10 +279,10 @@ function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
   const session = evidence.session!
   const own = rungOf(session, submissionId)?.timing
   const other = rungOf(session, check.below.rung)
-  if (!own) return notHere(english('checks.noTime'))
+  if (!own) return notHere(message('checks.noTime'))
   if (!other?.timing)
     return notHere(
-      english('checks.otherWithoutTime', {
+      message('checks.otherWithoutTime', {
         rung: check.below.rung,
         why: other?.reason ?? message('checks.notMeasured'),
       }),
@@ -288,11 +291,11 @@ function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
   const limit = other.timing.medianMs * check.below.factor * (1 + noise)
   const ratio = own.medianMs / other.timing.medianMs
   const figures: LabFigure[] = [
-    { label: 'Time', value: measured(own.medianMs, 'ms') },
+    { label: metricLabel('time'), value: measured(own.medianMs, 'ms') },
     { label: check.below.rung, value: measured(other.timing.medianMs, 'ms') },
     { label: `≤ (${check.below.factor} × ${check.below.rung})`, value: derived(limit, 'ms') },
   ]
-  const words = english('checks.time', {
+  const words = message('checks.time', {
     own: formatMs(own.medianMs),
     ratio: ratio.toFixed(3),
     theirs: formatMs(other.timing.medianMs),
@@ -305,16 +308,16 @@ function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
 
 function judgeStatic(check: StaticCheck, evidence: LabEvidence): Verdict {
   const { build } = evidence
-  if (!build) return notHere(evidence.reason ?? english('checks.notBuilt'))
-  if (!build.ok || !build.resources) return failed(build.reason ?? english('checks.notCompiled'))
+  if (!build) return notHere(evidence.reason ?? message('checks.notBuilt'))
+  if (!build.ok || !build.resources) return failed(build.reason ?? message('checks.notCompiled'))
   const { registersPerThread, staticSharedBytes, spillStoreBytes, spillLoadBytes } = build.resources
-  if (registersPerThread === null) return failed(english('checks.noKernel'))
+  if (registersPerThread === null) return failed(message('checks.noKernel'))
   const shared = staticSharedBytes ?? 0
   const spills = (spillStoreBytes ?? 0) + (spillLoadBytes ?? 0)
   const figures: LabFigure[] = [
     { label: metricLabel('registersPerThread'), value: measured(registersPerThread, 'registers') },
-    { label: english('checks.staticShared'), value: measured(shared, 'bytes') },
-    { label: english('checks.spilled'), value: measured(spills, 'bytes') },
+    { label: message('checks.staticShared'), value: measured(shared, 'bytes') },
+    { label: message('checks.spilled'), value: measured(spills, 'bytes') },
   ]
   const faults = [
     ...(check.maxRegisters !== undefined && registersPerThread > check.maxRegisters
@@ -331,9 +334,9 @@ function judgeStatic(check: StaticCheck, evidence: LabEvidence): Verdict {
     ...(check.noSpills && spills > 0 ? [message('part.spills', { bytes: spills })] : []),
   ]
   return faults.length > 0
-    ? failed(english('checks.faults', { faults }), figures)
+    ? failed(message('checks.faults', { faults }), figures)
     : passed(
-        english('checks.resources', { registers: registersPerThread, bytes: shared, spills }),
+        message('checks.resources', { registers: registersPerThread, bytes: shared, spills }),
         figures,
       )
 }
@@ -367,12 +370,12 @@ export function figureOf(rung: RungResult | undefined, metric: string): MetricVa
   if (metric === 'time')
     return rung?.timing
       ? measured(rung.timing.medianMs, 'ms')
-      : unavailable('ms', rung?.reason ?? english('checks.noTime'))
+      : unavailable('ms', rung?.reason ?? message('checks.noTime'))
   return (
     rung?.metrics[metric] ??
     unavailable(
       metricDefinition(metric)?.unit ?? '×',
-      rung?.reason ?? english('checks.notCollected'),
+      rung?.reason ?? message('checks.notCollected'),
     )
   )
 }

@@ -3,10 +3,9 @@
  * is in docs/LABS.md. What one attempt came to is in lab-outcome.ts.
  */
 import { z } from 'zod'
-import { Size } from '../ladder/ladder'
 import { metricDefinition } from '../metrics/metrics'
 import { profileLevels, type ProfileLevel } from '../metrics/metric-definition'
-import { Dtype } from '../task/problem'
+import { Options, Scalars, Sizes } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
@@ -28,9 +27,9 @@ const part = { id: PartId, title: Title.optional() }
 export const CorrectnessCheck = z.strictObject({
   kind: z.literal('correctness'),
   ...part,
-  sizes: z.array(Size.strict()).min(1).max(12),
-  alpha: z.number().default(1),
-  beta: z.number().default(0),
+  sizes: z.array(Sizes).min(1).max(12),
+  /** Those of the task that are not its own values. */
+  scalars: Scalars.default({}),
 })
 export type CorrectnessCheck = z.infer<typeof CorrectnessCheck>
 
@@ -39,7 +38,7 @@ export const SanitizerCheck = z.strictObject({
   kind: z.literal('sanitizer'),
   ...part,
   tools: z.array(SanitizerTool).min(1),
-  size: Size.strict(),
+  size: Sizes,
 })
 export type SanitizerCheck = z.infer<typeof SanitizerCheck>
 
@@ -151,9 +150,10 @@ export const LabFile = z.strictObject({
         .optional(),
     })
     .prefault({}),
-  dtype: Dtype.default('f32'),
-  /** Where times and counters are taken, beta 0. */
-  size: Size.strict(),
+  /** Options of the ladder's task that are not its first choices. */
+  options: Options.default({}),
+  /** Where times and counters are taken, with the task's own scalars. */
+  size: Sizes,
   starter: z.string().default('starter.cu'),
   solution: z.string().default('solution.cu'),
   checks: z.array(LabCheck).min(1).max(24),

@@ -1,6 +1,7 @@
 /** What one attempt at a lab came to: every check, prediction and question with its figures and a sentence. */
 import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'
+import { says, Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { Build, Diagnostic } from '../session/session'
 import { Target } from '../target/targets'
@@ -25,7 +26,7 @@ export type LabAnswers = z.infer<typeof LabAnswers>
 
 export const noAnswers: LabAnswers = { predictions: {}, questions: {} }
 
-const LabFigure = z.object({ label: z.string(), value: MetricValue })
+const LabFigure = z.object({ label: Statement, value: MetricValue })
 export type LabFigure = z.infer<typeof LabFigure>
 
 /** `unavailable` is never a pass: the check could not be made, and the sentence says why. */
@@ -34,9 +35,9 @@ export const checkStatuses = ['passed', 'failed', 'unavailable'] as const
 export const CheckResult = z.object({
   id: z.string(),
   kind: z.enum(LabCheck.options.map((option) => option.shape.kind.value)),
-  title: z.string(),
+  title: Statement,
   status: z.enum(checkStatuses),
-  sentence: z.string(),
+  sentence: Statement,
   figures: z.array(LabFigure),
 })
 export type CheckResult = z.infer<typeof CheckResult>
@@ -44,7 +45,7 @@ export type CheckResult = z.infer<typeof CheckResult>
 export const PredictionResult = z.object({
   id: z.string(),
   metric: z.string(),
-  label: z.string(),
+  label: Statement,
   against: z.string(),
   given: PredictionGiven.nullable(),
   before: MetricValue,
@@ -53,9 +54,9 @@ export const PredictionResult = z.object({
   factor: z.number().nullable(),
   direction: Direction.nullable(),
   status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
-  sentence: z.string(),
+  sentence: Statement,
   /** What the counters say of why, made from this attempt's figures. */
-  explanation: z.array(z.string()),
+  explanation: z.array(Statement),
 })
 export type PredictionResult = z.infer<typeof PredictionResult>
 
@@ -65,13 +66,13 @@ export const QuestionResult = z.object({
   given: z.number().nullable(),
   answer: z.number().nullable(),
   status: z.enum(['right', 'wrong', 'not-given', 'unavailable']),
-  sentence: z.string(),
+  sentence: Statement,
 })
 export type QuestionResult = z.infer<typeof QuestionResult>
 
 export const OccupancyAt = z.object({ threads: z.number().int(), percent: z.number() })
 
-export const labOutcomeVersion = 1
+export const labOutcomeVersion = 2
 
 export const LabOutcome = z.object({
   schema: z.literal(labOutcomeVersion),
@@ -83,15 +84,15 @@ export const LabOutcome = z.object({
   target: Target,
   /** null where no GPU was at hand. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /** Why part of it could not be measured, as a sentence. */
-  reason: z.string().nullable(),
+  /** Why part of it could not be measured. */
+  reason: Statement.nullable(),
   /** SHA-256 of the submission, hex. */
   sourceHash: z.string(),
   build: z.object({
     ok: z.boolean(),
     /** `sm_90`; null where it was not built. */
     architecture: z.string().nullable(),
-    reason: z.string().nullable(),
+    reason: Statement.nullable(),
     resources: Build.nullable(),
     diagnostics: z.array(Diagnostic),
     /** Derived: what registers and static shared memory leave, by threads a block. */
@@ -106,3 +107,9 @@ export type LabOutcome = z.infer<typeof LabOutcome>
 /** The CLI contract of `lab check`: 0 passed, 1 not yet, 3 cannot be checked here. */
 export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>
   status === 'passed' ? 0 : status === 'failed' ? 1 : 3
+
+/** The submission's own time, where a check looked at it. */
+export const outcomeTimeMs = ({ checks }: Pick<LabOutcome, 'checks'>): number | null =>
+  checks
+    .find(({ kind }) => kind === 'time')
+    ?.figures.find(({ label }) => says(label, 'figures.time'))?.value.value ?? null

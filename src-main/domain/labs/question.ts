@@ -1,7 +1,7 @@
 /** The numbers that a question's answer may be computed from, and where each comes from. */
 import { evaluate, parseExpression } from '../task/expression'
 import { metricDefinition } from '../metrics/metrics'
-import type { Problem } from '../task/problem'
+import type { Sizes } from '../task/problem'
 import type { RungResult } from '../session/session'
 import type { Device } from '../gpu/device'
 
@@ -17,7 +17,6 @@ export const deviceNames = [
   'maxBlocksPerSm',
 ] as const satisfies readonly (keyof Device)[]
 
-const problemNames = ['m', 'n', 'k'] as const
 /** The same on every GPU that this program supports. */
 const constants: Readonly<Record<string, number>> = { warpSize: 32 }
 
@@ -25,16 +24,15 @@ const constants: Readonly<Record<string, number>> = { warpSize: 32 }
 const sides = ['your', 'before'] as const
 const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
 
-export const questionNames: readonly string[] = [
-  ...deviceNames,
-  ...problemNames,
-  ...Object.keys(constants),
-]
+export const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
 
-/** A name that an answer may hold: one of `questionNames`, or `your.` or `before.` and a figure or metric. */
-export function isQuestionName(name: string): boolean {
+/**
+ * A name that an answer may hold: one of `questionNames`, a size of the task, or `your.` or `before.` and
+ * a figure or metric.
+ */
+export function isQuestionName(name: string, sizes: readonly string[]): boolean {
   const [side, figure, more] = name.split('.')
-  if (figure === undefined) return questionNames.includes(name)
+  if (figure === undefined) return questionNames.includes(name) || sizes.includes(name)
   return (
     more === undefined &&
     sides.some((known) => known === side) &&
@@ -44,7 +42,7 @@ export function isQuestionName(name: string): boolean {
 
 export interface QuestionFacts {
   device: Device | null
-  problem: Pick<Problem, 'm' | 'n' | 'k'>
+  sizes: Sizes
   your: RungResult | null
   before: RungResult | null
 }
@@ -60,8 +58,8 @@ function figureOf(rung: RungResult | null, figure: string): number | null {
 function valueOf(facts: QuestionFacts, name: string): number | null {
   const [side = '', figure] = name.split('.')
   if (figure !== undefined) return figureOf(side === 'your' ? facts.your : facts.before, figure)
-  const extent = problemNames.find((known) => known === name)
-  if (extent) return facts.problem[extent]
+  const size = facts.sizes[name]
+  if (size !== undefined) return size
   const ofDevice = deviceNames.find((known) => known === name)
   if (ofDevice) return facts.device?.[ofDevice] ?? null
   return constants[name] ?? null

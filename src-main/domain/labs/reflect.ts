@@ -6,8 +6,10 @@ import type { Lab, LabPrediction, LabQuestion } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { answerOf } from './question'
-import { english, inEnglish, message, paragraph, plain, type AnyMessage } from '../messages/message'
+import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { threadsOf } from '../analysis/derived-metrics'
+import { flops, isTensor } from '../task/problem'
+import { resultOf } from '../task/task'
 import { metricDefinition } from '../metrics/metrics'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatValue } from '../metrics/units'
@@ -111,16 +113,20 @@ function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
   return lines
 }
 
-/** An FFMA computes 32 products a warp, so there are m·n·k / 32 of them in any FP32 product. */
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** An FFMA makes 64 operations a warp, so a task on FP32 cores takes that share of its operations of them. */
 function loadsForEachFma(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
-  if (session.problem.dtype !== 'f32') return []
+  const { problem, ladder } = session
+  const operations = problem && flops(ladder.task, problem)
+  if (!operations || isTensor(ladder.task, problem)) return []
   const pair = pairOf(before, after, 'sharedLoads')
   if (!pair || pair.before + pair.after === 0) return []
-  const { m, n, k } = session.problem
-  const fmas = (m * n * k) / 32
+  const fmas = operations / 64
   const rate = (loads: number): string => Number((loads / fmas).toPrecision(3)).toString()
   return [
     message('reflect.loads', {
+      what: capital(resultOf(ladder.task)),
       fmas: formatValue(fmas, 'inst'),
       a: rate(pair.before),
       b: rate(pair.after),
@@ -221,9 +227,9 @@ function predictionWords(
   direction: Direction,
   pair: Pair,
   met: boolean | null,
-): string {
+): Statement {
   const measured = moved(prediction.metric, pair)
-  if (!given || met === null) return inEnglish(measured)
+  if (!given || met === null) return measured
   const guess = directionWords(given.direction)
   const tolerance = Math.round(prediction.tolerance * 100)
   const said =
@@ -235,7 +241,7 @@ function predictionWords(
     : given.direction === direction
       ? message('reflect.directionRight', { tolerance })
       : message('reflect.wrong', { direction: directionWords(direction), tolerance })
-  return plain(paragraph([said, measured, verdict]))
+  return together(said, measured, verdict)
 }
 
 function factorMet(prediction: LabPrediction, given: number | null, pair: Pair): boolean {
@@ -271,7 +277,7 @@ function judgePrediction(
       direction: null,
       status: 'unavailable',
       sentence:
-        evidence.reason ?? base.after.reason ?? base.before.reason ?? english('checks.notMeasured'),
+        evidence.reason ?? base.after.reason ?? base.before.reason ?? message('checks.notMeasured'),
       explanation: [],
     }
   const direction = directionOf(pair.before, pair.after, prediction.tolerance)
@@ -284,7 +290,7 @@ function judgePrediction(
     direction,
     status: met === null ? 'not-given' : met ? 'met' : 'missed',
     sentence: predictionWords(prediction, given, direction, pair, met),
-    explanation: explain(session, prediction.metric, before, after).map(inEnglish),
+    explanation: explain(session, prediction.metric, before, after),
   }
 }
 
@@ -304,7 +310,7 @@ function judgeQuestion(
   const { session } = evidence
   const answer = answerOf(question.answer, {
     device: session?.device ?? null,
-    problem: lab.size,
+    sizes: lab.size,
     your: (session && rungOf(session, submissionId)) ?? null,
     before: (session && rungOf(session, lab.before)) ?? null,
   })
@@ -316,11 +322,11 @@ function judgeQuestion(
     return {
       ...base,
       status: 'unavailable',
-      sentence: `${english('reflect.depends')} ${evidence.reason ?? ''}`.trim(),
+      sentence: together(message('reflect.depends'), evidence.reason),
     }
   const gpu = session?.device?.name
   if (given === null)
-    return { ...base, answer: null, status: 'not-given', sentence: english('reflect.noAnswer') }
+    return { ...base, answer: null, status: 'not-given', sentence: message('reflect.noAnswer') }
   const right = Math.abs(given - answer) <= question.tolerance * Math.abs(answer)
   const values = { given: words(given), answer: words(answer) }
   return {
@@ -328,8 +334,8 @@ function judgeQuestion(
     status: right ? 'right' : 'wrong',
     sentence:
       gpu === undefined
-        ? english(right ? 'reflect.answerRight' : 'reflect.answerWrong', values)
-        : english(right ? 'reflect.answerRightOn' : 'reflect.answerWrongOn', { ...values, gpu }),
+        ? message(right ? 'reflect.answerRight' : 'reflect.answerWrong', values)
+        : message(right ? 'reflect.answerRightOn' : 'reflect.answerWrongOn', { ...values, gpu }),
   }
 }
 

@@ -37,3 +37,6 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
 
 /** `05_tile-edit2` → `05_tile`; null for an id that is no copy's. */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
+
+/** Where a copy would lie in the library: among the rungs of its task. */
+export const draftFile = (rung: string, task: string): string => `${task}/${rung}.cu`

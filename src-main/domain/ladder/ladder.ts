@@ -1,10 +1,8 @@
-/** A ladder: an ordered list of rungs with the problem sizes they are climbed at. */
+/** A ladder: an ordered list of rungs with the task and the sizes they are climbed at. */
 import { z } from 'zod'
-import { Dtype, Problem } from '../task/problem'
+import { Options, Scalars, Sizes } from '../task/problem'
+import { Task } from '../task/task'
 import { Identifier, Parameters, RungHeader } from './rung'
-
-export const Size = Problem.pick({ m: true, n: true, k: true })
-export type Size = z.infer<typeof Size>
 
 /** One entry of a ladder file: a rung, and where a variant is meant, its parameters and own name. */
 export const LadderEntry = z.object({
@@ -13,8 +11,8 @@ export const LadderEntry = z.object({
   as: Identifier.optional(),
   title: z.string().optional(),
   params: Parameters.optional(),
-  /** Type of its inputs, where it is not the ladder's. */
-  dtype: Dtype.optional(),
+  /** Options of the task, where they are not the ladder's. */
+  options: Options.optional(),
   /** A rung that is slower than the one before on purpose: what it teaches is in the note. */
   negative: z.boolean().optional(),
   /** A sentence on this rung in this ladder. */
@@ -30,7 +28,7 @@ export const Published = z.object({
   url: z.url().optional(),
   /** Left out where no figures are given. */
   gpu: z.string().min(1).optional(),
-  size: Size,
+  size: Sizes,
   /** Throughput in GFLOP/s by rung id of the ladder. */
   gflops: z.record(Identifier, z.number().positive()),
   /** Threads of a block by rung id, where the author varied them. */
@@ -42,19 +40,21 @@ export const Published = z.object({
 })
 export type Published = z.infer<typeof Published>
 
-/** cuda-kernels/ladders/<id>.json */
+/** cuda-kernels/<task>/ladders/<id>.json */
 export const LadderFile = z.object({
-  schema: z.literal(1),
+  schema: z.literal(2),
   id: Identifier,
   /** Where it stands among the ladders, the first at 1; those without one follow by id. */
   order: z.number().int().min(1).optional(),
   title: z.string().min(1),
   summary: z.string().min(1),
-  dtype: Dtype,
-  alpha: z.number().default(1),
-  beta: z.number().default(0),
+  /** Id of the task that its rungs compute. */
+  task: Identifier,
+  /** Where they are not the task's own. */
+  scalars: Scalars.default({}),
+  options: Options.default({}),
   /** The first is the default. */
-  sizes: z.array(Size).min(1),
+  sizes: z.array(Sizes).min(1),
   /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
   reference: Identifier.nullable(),
   published: Published.optional(),
@@ -69,8 +69,8 @@ export const LadderRung = z.object({
   title: z.string(),
   header: RungHeader,
   params: Parameters,
-  /** Type of its inputs, where it is not the ladder's. */
-  dtype: Dtype.optional(),
+  /** Options of the task, where they are not the ladder's. */
+  options: Options.optional(),
   /** Path of the source below cuda-kernels, with `/`. */
   file: z.string(),
   negative: z.boolean().optional(),
@@ -79,6 +79,13 @@ export const LadderRung = z.object({
 export type LadderRung = z.infer<typeof LadderRung>
 
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
+  /** null in an import, of which it is not known. */
+  task: Task.nullable(),
+  /** Every scalar and option of the task, by its name. */
+  scalars: Scalars,
+  options: Options,
+  /** Empty in an import. */
+  sizes: z.array(Sizes),
   rungs: z.array(LadderRung),
 })
 export type Ladder = z.infer<typeof Ladder>

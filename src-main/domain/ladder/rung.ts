@@ -1,6 +1,5 @@
 /** What a rung's header block declares; the header is the only registry of rungs. */
 import { z } from 'zod'
-import { Dtype } from '../task/problem'
 
 /** Rung and ladder ids become file names, argv words and URLs: letters, digits, `_`, `-` and `.`. */
 export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
@@ -17,14 +16,6 @@ export const RungParameter = z.object({
 })
 export type RungParameter = z.infer<typeof RungParameter>
 
-export const epilogueParts = ['bias', 'relu'] as const
-/**
- * What a rung computes beside C = alpha·A·B + beta·C, in the order in which it is applied: a bias for each
- * column of C, and ReLU.
- */
-export const Epilogue = z.array(z.enum(epilogueParts)).min(1)
-export type Epilogue = z.infer<typeof Epilogue>
-
 export const RungHeader = z.object({
   id: Identifier,
   title: z.string().min(1),
@@ -33,9 +24,10 @@ export const RungHeader = z.object({
   idea: z.string().min(1),
   expect: z.array(Expectation),
   params: z.array(RungParameter),
-  dtypes: z.array(Dtype).min(1),
-  /** Absent where it computes the product alone. */
-  epilogue: Epilogue.optional(),
+  /** By option of the task: the choices that it takes. */
+  options: z.record(z.string(), z.array(z.string()).min(1)),
+  /** Flags of the task that are on for it, in the task's order. */
+  flags: z.array(z.string()),
   /** Lowest compute capability as nvcc spells it (`sm_75`), or with its feature letter (`sm_90a`). */
   requires: z
     .string()

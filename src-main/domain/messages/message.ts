@@ -1,11 +1,11 @@
 /**
- * What the program says of figures, as data: which sentence, and what is set into it. The English words
- * are in ./english; command line, reports and files hold those. A screen sets the same values into its
- * own language's words. Pure.
+ * What the program says, as data: which sentence, and what is set into it. Sessions, lab outcomes, reports
+ * and events hold it so; it becomes words where a person reads it (./wording). The templates in ./english
+ * say which keys there are and which values each takes. Pure.
  */
-import { metricDefinition } from '../metrics/metrics'
-import type { Piece, Sentence } from './sentence'
+import { z } from 'zod'
 import { templates } from './english'
+import type { Piece } from './sentence'
 
 type Templates = typeof templates
 
@@ -26,28 +26,28 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
 type Placeholders<Template extends string> =
   Template extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
 
+/** Several sentences that belong together, in their order. */
+export interface Passage {
+  sentences: readonly Statement[]
+}
+
 /** What can be set into a template: a metric is named in the reader's language, a list is of parts of a sentence. */
 export type MessageValue =
-  | Piece
-  | number
-  | { metric: string }
-  | { sentences: readonly Statement[] }
-  | AnyMessage
-  | readonly AnyMessage[]
+  Piece | number | { metric: string } | Passage | AnyMessage | readonly AnyMessage[]
 
 export type Message<Key extends MessageKey> = {
   key: Key
   values: Readonly<Record<Placeholders<TemplateOf<Key>>, MessageValue>>
 }
 
-/** Any message; what it must hold was checked where it was made. */
+/** Any message; what it must hold was checked where it was made, or read. */
 export interface AnyMessage {
   key: MessageKey
   values: Readonly<Record<string, MessageValue>>
 }
 
-/** A sentence of ours, or one as its author, a tool or a session has it. */
-export type Statement = AnyMessage | string
+/** Sentences of ours, or one as its author or a tool has it. */
+export type Statement = AnyMessage | Passage | string
 
 type Arguments<Key extends MessageKey> = [Placeholders<TemplateOf<Key>>] extends [never]
   ? []
@@ -59,72 +59,78 @@ export const message = <Key extends MessageKey>(
   ...[values]: Arguments<Key>
 ): AnyMessage => ({ key, values: values ?? {} })
 
+/** Several statements as one; what is absent is left out. */
+export function together(
+  first: Statement,
+  ...more: readonly (Statement | null | undefined)[]
+): Statement {
+  const rest = more.filter((one): one is Statement => one != null && one !== '')
+  return rest.length === 0 ? first : { sentences: [first, ...rest] }
+}
+
+/** Whether it is this message, whatever is set into it. */
+export const says = <Key extends MessageKey>(
+  statement: Statement | null | undefined,
+  key: Key,
+): statement is Message<Key> =>
+  typeof statement === 'object' && statement !== null && 'key' in statement && statement.key === key
+
 export function englishTemplate(key: MessageKey): string {
   const [table = '', name = ''] = key.split('.')
   return (templates as Record<string, Record<string, string>>)[table]![name]!
 }
 
-/** How a language says a message: its template, and its name for a metric. */
-export interface Wording {
-  template(key: MessageKey): string
-  metric(id: string): string
-}
-
-const inDomain: Wording = {
-  template: englishTemplate,
-  metric: (id) => (id === 'time' ? templates.figures.time : (metricDefinition(id)?.label ?? id)),
-}
-
 export const placeholder = /\{(\w+)\}/g
 
-const joined = (parts: readonly Sentence[], by: string): Sentence =>
-  parts.flatMap((part, index) => (index === 0 ? part : [by, ...part]))
+const namesIn = (template: string): Set<string> =>
+  new Set([...template.matchAll(placeholder)].map(([, name]) => name!))
 
-function valuePieces(value: MessageValue, wording: Wording): Sentence {
-  if (typeof value === 'string') return [value]
-  if (typeof value === 'number') return [String(value)]
-  if (isList(value))
-    return joined(
-      value.map((one) => pieces(one, wording)),
-      '; ',
-    )
-  if ('code' in value) return [value]
-  if ('sentences' in value) return paragraph(value.sentences, wording)
-  if ('metric' in value) return [wording.metric(value.metric)]
-  return pieces(value, wording)
-}
+const namesByKey = new Map(
+  Object.entries(templates).flatMap(([table, own]) =>
+    Object.entries(own).map(([name, template]: [string, string]) => [
+      `${table}.${name}` as MessageKey,
+      namesIn(template),
+    ]),
+  ),
+)
 
-const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
+export const isMessageKey = (text: unknown): text is MessageKey =>
+  namesByKey.has(text as MessageKey)
 
-/** The sentence in a language, with the names in it that are set as code. */
-export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
-  if (typeof statement === 'string') return [statement]
-  const { key, values } = statement
-  // Split by a pattern with a group: words and names by turns.
-  return wording
-    .template(key)
-    .split(placeholder)
-    .flatMap((part, index): Sentence => {
-      if (index % 2 === 0) return part === '' ? [] : [part]
-      const value = values[part]
-      return value === undefined ? [`{${part}}`] : valuePieces(value, wording)
-    })
-}
+/** A message as it is stored. A `text` beside it, which JSON documents of the command line have, is not read. */
+const StoredMessage: z.ZodType<AnyMessage> = z
+  .object({
+    key: z.enum([...namesByKey.keys()] as [MessageKey, ...MessageKey[]]),
+    values: z.record(
+      z.string(),
+      z.lazy(() => StoredValue),
+    ),
+  })
+  .superRefine(({ key, values }, context) => {
+    const wanted = namesByKey.get(key)!
+    const issue = (name: string, what: string): void =>
+      context.addIssue({ code: 'custom', path: ['values', name], message: `${key} ${what}` })
+    for (const name of wanted) if (!Object.hasOwn(values, name)) issue(name, 'lacks this value')
+    for (const name of Object.keys(values)) if (!wanted.has(name)) issue(name, 'has no such value')
+  })
+  .meta({ id: 'Message' })
 
-/** Several sentences as one paragraph; a full stop of full width brings its own space. */
-export const paragraph = (parts: readonly Statement[], wording: Wording = inDomain): Sentence =>
-  parts
-    .map((part) => pieces(part, wording))
-    .reduce((before, next) =>
-      plain(before).endsWith('。') ? [...before, ...next] : [...before, ' ', ...next],
-    )
+const StoredPassage: z.ZodType<Passage> = z.object({
+  sentences: z.array(z.lazy(() => Statement)).min(1),
+})
 
-export const plain = (sentence: Sentence): string =>
-  sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
+const StoredValue: z.ZodType<MessageValue> = z.union([
+  z.string(),
+  z.number(),
+  z.strictObject({ code: z.string() }),
+  z.strictObject({ metric: z.string() }),
+  StoredPassage,
+  StoredMessage,
+  z.array(StoredMessage),
+])
 
-/** As command line, files and reports have it. */
-export const inEnglish = (statement: Statement): string => plain(pieces(statement))
-
-/** A sentence for a file: the English of a message. */
-export const english = <Key extends MessageKey>(key: Key, ...values: Arguments<Key>): string =>
-  inEnglish(message(key, ...values))
+export const Statement: z.ZodType<Statement> = z
+  .union([z.string(), StoredMessage, StoredPassage], {
+    error: 'this is no text, and no message that this version knows',
+  })
+  .meta({ id: 'Statement' })

@@ -3,6 +3,7 @@
  * profile service and the ncu parser see ncu's names.
  */
 import { z } from 'zod'
+import { Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from './metric-definition'
 import { mixMetrics } from './mix-metrics'
 import { standardMetrics } from './standard-metrics'
@@ -15,7 +16,7 @@ export const MetricValue = z.object({
   value: z.number().nullable(),
   unit: z.enum(units),
   evidence: z.enum(evidences),
-  reason: z.string().optional(),
+  reason: Statement.optional(),
 })
 export type MetricValue = z.infer<typeof MetricValue>
 
@@ -147,7 +148,7 @@ const levelRank: Record<ProfileLevel, number> = { none: 0, card: 1, standard: 2,
 export const metricsAtLevel = (level: ProfileLevel): MetricDefinition[] =>
   metricDefinitions.filter((metric) => levelRank[metric.level] <= levelRank[level])
 
-export const unavailable = (unit: Unit, reason: string): MetricValue => ({
+export const unavailable = (unit: Unit, reason: Statement): MetricValue => ({
   value: null,
   unit,
   evidence: 'unavailable',

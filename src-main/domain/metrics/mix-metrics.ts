@@ -132,7 +132,7 @@ export const mixMetrics: readonly MetricDefinition[] = [
     label: 'FP32 operations',
     unit: 'FLOP',
     meaning:
-      'Operations of single precision that a launch computed; an FFMA is two. A GEMM needs 2·m·n·k, and what is above that is extra.',
+      'Operations of single precision that a launch computed; an FFMA is two. What is above the operations that the task needs is extra.',
     ...arithmetic,
     level: 'standard',
     aggregate: 'sum',

@@ -67,8 +67,13 @@ export function formatMs(ms: number): string {
 }
 
 /** GFLOP/s up to 1000, TFLOP/s above. */
-export const formatGflops = (value: number): string =>
-  value < 1000 ? `${significant(value, 3)} GFLOP/s` : `${significant(value / 1000, 3)} TFLOP/s`
+/** null where operations are not counted. */
+export const formatGflops = (value: number | null): string =>
+  value === null
+    ? '—'
+    : value < 1000
+      ? `${significant(value, 3)} GFLOP/s`
+      : `${significant(value / 1000, 3)} TFLOP/s`
 
 /** A ratio or speed-up: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
 export const formatRatio = (value: number): string =>

@@ -6,8 +6,9 @@ import { z } from 'zod'
 import { Columns, fromColumns, toColumns } from './columns'
 import { DeepProfile } from '../session/deep'
 import { Session } from '../session/session'
+import { upgraded } from '../session/upgrade'
 
-export const frozenReportVersion = 1
+export const frozenReportVersion = 2
 
 /** Parts of a report that can be left out; the summary and where figures come from always stay. */
 export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const
@@ -15,7 +16,8 @@ export const ReportSection = z.enum(reportSections)
 export type ReportSection = z.infer<typeof ReportSection>
 
 export const FrozenSession = z.object({
-  session: Session,
+  /** One of an older version as it reads today. */
+  session: z.preprocess(upgraded, Session),
   /** Source text by rung id; scrubbed as the session is. */
   sources: z.record(z.string(), z.string()),
 })

@@ -1,9 +1,11 @@
 /** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
 import type { templates } from '../messages/english'
-import { inEnglish, message, type Statement } from '../messages/message'
-import { problemLabel } from '../task/problem'
+import { message, type Statement } from '../messages/message'
+import { inEnglish } from '../text/wording'
+import { named, optionsWord, problemLabel, type Problem, type Sizes } from '../task/problem'
+import { sizeNames, type Task } from '../task/task'
 import { can, kindOf } from '../target/targets'
-import { problemOf, type Session } from '../session/session'
+import type { Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 
 export interface Fact {
@@ -42,12 +44,32 @@ function parameterWords({ ladder }: Session): string[] {
   })
 }
 
+/** The sizes as the command line takes them. */
+export function sizeOptions(task: Task, sizes: Sizes): string[] {
+  const names = sizeNames(task)
+  return names.length > 1 && new Set(Object.values(sizes)).size === 1
+    ? ['--size', `${sizes[names[0]!]}`]
+    : names.flatMap((name) => [`--${name}`, `${sizes[name]}`])
+}
+
+/** The options of the command line that say what is not the ladder's own. */
+function problemOptions({ ladder }: Session, task: Task, problem: Problem): string[] {
+  const { sizes, scalars, options } = problem
+  const own: Record<string, number | string> = { ...ladder.scalars, ...ladder.options }
+  return [
+    ...sizeOptions(task, sizes),
+    ...Object.entries({ ...scalars, ...options }).flatMap(([name, value]) =>
+      own[name] === value ? [] : [`--${name}`, `${value}`],
+    ),
+  ]
+}
+
 /** The command that makes this again: a run on such a GPU, or the import of the same file. */
 export function reproduceCommand(session: Session): string {
   const again = kindOf(session.target).again(session.target.name)
   if (again === null) return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
   const { ladder, problem, settings } = session
-  const { m, n, k, alpha, beta } = problem
+  const { task } = ladder
   const words = [
     'kernel-ladder',
     'run',
@@ -56,9 +78,7 @@ export function reproduceCommand(session: Session): string {
     // By name, so that the same rungs run when the ladder has grown since.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
-    ...(m === n && n === k ? ['--size', `${m}`] : ['--m', `${m}`, '--n', `${n}`, '--k', `${k}`]),
-    ...(alpha === ladder.alpha ? [] : ['--alpha', `${alpha}`]),
-    ...(beta === ladder.beta ? [] : ['--beta', `${beta}`]),
+    ...(task && problem ? problemOptions(session, task, problem) : []),
     ...parameterWords(session),
     ...again,
     ...(can(session.target).profiles ? ['--profile', settings.profile] : []),
@@ -107,14 +127,19 @@ function profilerWords({ tools, settings, rungs }: Session): Statement {
   })
 }
 
-function problemWords(session: Session): Statement {
-  const problem = problemOf(session)
+/** What was computed, in a line. */
+export function problemWords(session: Session): Statement {
+  const { problem, ladder } = session
   if (!problem) return unknown
-  const { m, n, k, alpha, beta, dtype } = problem
-  return message('provenance.problem', {
-    ...{ m, n, k, alpha, beta, dtype },
+  const rest = [named(problem.scalars), optionsWord(problem)].filter(Boolean).join(', ')
+  const values = {
+    what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
     problem: problemLabel(problem),
-  })
+    sizes: named(problem.sizes),
+  }
+  return rest === ''
+    ? message('provenance.problemAlone', values)
+    : message('provenance.problem', { ...values, rest })
 }
 
 const originWords = ({ target: { kind, name } }: Session): Statement =>
@@ -122,14 +147,13 @@ const originWords = ({ target: { kind, name } }: Session): Statement =>
 
 /** A session in a few words, for a heading. */
 export function headline(session: Session): Statement {
-  const problem = problemOf(session)
-  const { title } = session.ladder
-  if (!problem) return title
-  return message('provenance.headline', {
-    ladder: title,
-    problem: problemLabel(problem),
-    dtype: problem.dtype,
-  })
+  const { problem, ladder } = session
+  if (!problem) return ladder.title
+  const options = optionsWord(problem)
+  const values = { ladder: ladder.title, problem: problemLabel(problem) }
+  return options === ''
+    ? message('provenance.headlineAlone', values)
+    : message('provenance.headline', { ...values, options })
 }
 
 /** Shared by a report on one session and a comparison of two, which sets them side by side. */

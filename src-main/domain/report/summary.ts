@@ -1,6 +1,7 @@
 /** What a session shows, in messages made from its figures alone; a list of them is one paragraph. Pure. */
 import { compareRungs, type MetricDelta, type RungComparison } from '../analysis/compare'
-import { message, paragraph, pieces, type AnyMessage, type Statement } from '../messages/message'
+import { message, type AnyMessage, type Statement } from '../messages/message'
+import { paragraph, pieces } from '../text/wording'
 import { metricDefinition } from '../metrics/metrics'
 import { rungBefore, rungOf, type RungResult, type Session } from '../session/session'
 import { formatGflops, formatMs, formatRatio, formatValue } from '../metrics/units'

@@ -121,7 +121,9 @@ export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
  */
 export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
   const lines = new Map<string, LineHeat>()
-  for (const { file, line, text, [kind]: value } of profile.kernels.flatMap((k) => k.lines)) {
+  for (const { file, line, text, [kind]: value } of profile.kernels.flatMap(
+    (kernel) => kernel.lines,
+  )) {
     if (!value) continue
     const known = lines.get(`${file}:${line}`)
     if (known) known.value += value

@@ -2,7 +2,7 @@
  * A rung's figures made whole: what follows from counted ones is worked out, and what a session does not
  * hold, because it was made before the registry had it, is said to be missing. Pure.
  */
-import { english } from '../messages/message'
+import { message, type Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
 import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
 import type { RungResult, Session } from './session'
@@ -14,13 +14,13 @@ function derive({ unit, derived }: MetricDefinition, figures: Figures): MetricVa
   const { from, of, how } = derived!
   const missing = from.find((id) => figures[id]?.value == null)
   if (missing !== undefined) {
-    const why = figures[missing]?.reason ?? english('records.noKernelProfiled')
-    return unavailable(unit, english('figures.follows', { metric: { metric: missing }, why }))
+    const why = figures[missing]?.reason ?? message('records.noKernelProfiled')
+    return unavailable(unit, message('figures.follows', { metric: { metric: missing }, why }))
   }
   const value = of(Object.fromEntries(from.map((id) => [id, figures[id]!.value!])))
   return value === null
-    ? unavailable(unit, english('figures.noShare'))
-    : { value, unit, evidence: 'derived', reason: english(how) }
+    ? unavailable(unit, message('figures.noShare'))
+    : { value, unit, evidence: 'derived', reason: message(how) }
 }
 
 /** With the derived metrics of the level; those that are there stay. */
@@ -40,10 +40,10 @@ export const withDerived = (
 
 /** Of a metric that ncu was not asked for. */
 export const notAsked = ({ unit, ncu }: MetricDefinition): MetricValue =>
-  unavailable(unit, english('records.notAsked', { names: ncu.join(' or ') }))
+  unavailable(unit, message('records.notAsked', { names: ncu.join(' or ') }))
 
 /** Why a rung that was not profiled has no counters. */
-const whyNone = ({ profile, metrics }: RungResult): string | undefined =>
+const whyNone = ({ profile, metrics }: RungResult): Statement | undefined =>
   profile === null
     ? Object.values(metrics).find(({ evidence }) => evidence === 'unavailable')?.reason
     : undefined

@@ -1,5 +1,6 @@
 /** What compute-sanitizer says of a rung: each finding at its place in the source, equal ones as one. */
 import { z } from 'zod'
+import { Statement } from '../messages/message'
 import { Problem } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 
@@ -50,7 +51,7 @@ export const SanitizerCheck = z.object({
   tool: SanitizerTool,
   /** `failed`: the tool came to no verdict, which is not the same as finding nothing. */
   status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
-  reason: z.string().optional(),
+  reason: Statement.optional(),
   /** What the tool's own summary counts: errors and warnings, or hazards; null where it printed none. */
   total: z.number().int().nullable(),
   /** Of these, how many it left out of its report. */
@@ -67,7 +68,7 @@ export const SanitizedRung = z.object({
 })
 export type SanitizedRung = z.infer<typeof SanitizedRung>
 
-export const sanitizeReportVersion = 1
+export const sanitizeReportVersion = 2
 export const SanitizeReport = z.object({
   schema: z.literal(sanitizeReportVersion),
   ladder: Identifier,
@@ -79,12 +80,6 @@ export const SanitizeReport = z.object({
   rungs: z.array(SanitizedRung),
 })
 export type SanitizeReport = z.infer<typeof SanitizeReport>
-
-/**
- * Small, because racecheck is slow. Ragged against every tile, because edges are where rungs err, but
- * with rows of a multiple of 16 bytes: else a rung with wide accesses takes its path for any shape.
- */
-export const sanitizeSize = { m: 131, n: 136, k: 72 } as const
 
 const placeKey = ({ file, line }: SourcePlace): string => `${file ?? ''}:${line ?? ''}`
 

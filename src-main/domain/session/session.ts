@@ -6,13 +6,14 @@ import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
 import { Device } from '../gpu/device'
 import { Ladder } from '../ladder/ladder'
+import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
-import { can, Target } from '../target/targets'
+import { Target } from '../target/targets'
 import { Problem } from '../task/problem'
-import { Epilogue, Expectation, Identifier, Parameters } from '../ladder/rung'
+import { Expectation, Identifier, Parameters } from '../ladder/rung'
 
-export const sessionSchemaVersion = 1
+export const sessionSchemaVersion = 2
 
 export const rungStatuses = ['ok', 'wrong', 'failed', 'unsupported', 'not-run'] as const
 export const RungStatus = z.enum(rungStatuses)
@@ -39,21 +40,26 @@ export const Build = z.object({
 })
 export type Build = z.infer<typeof Build>
 
+/** An element that is not as expected; null stands for NaN and infinity. */
 export const Mismatch = z.object({
-  row: z.number().int(),
-  col: z.number().int(),
+  /** By its name in the task. */
+  buffer: z.string(),
+  index: z.array(z.number().int()),
   expected: z.number().nullable(),
   actual: z.number().nullable(),
 })
+export type Mismatch = z.infer<typeof Mismatch>
 
 export const Verify = z.object({
   passed: z.boolean(),
-  /** max |error| / (|alpha||A||B| + |beta||C0| + |bias|), elementwise; null when a NaN or Inf was found. */
+  /** The largest |error| over the scale that the task's check has of it; null when a NaN or Inf was found. */
   worstRelativeError: z.number().nullable(),
   mismatches: z.number().int(),
   firstMismatch: Mismatch.nullable(),
-  /** Something was written beside C. */
-  outOfBounds: z.boolean(),
+  /** Buffers beside which something was written, by their names in the task. */
+  outOfBounds: z.array(z.string()),
+  /** Buffers that it may only read, and wrote to. */
+  changedInputs: z.array(z.string()),
 })
 export type Verify = z.infer<typeof Verify>
 
@@ -65,7 +71,8 @@ export const Timing = z.object({
   samplesMs: z.array(z.number()),
   /** The 95% confidence interval of the median fell within 0.5% before the cap was met. */
   settled: z.boolean(),
-  gflops: z.number(),
+  /** null where the task counts no operations. */
+  gflops: z.number().nullable(),
   /** Reference time over this rung's time, both sampled in turn in one process; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
@@ -124,7 +131,7 @@ export const VerifiedAt = z.object({
   /** null where it came to none. */
   verify: Verify.nullable(),
   /** Why it did not pass. */
-  reason: z.string().optional(),
+  reason: Statement.optional(),
 })
 export type VerifiedAt = z.infer<typeof VerifiedAt>
 
@@ -143,15 +150,15 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
-  /** What it computes beside the product; absent where that is all. */
-  epilogue: Epilogue.optional(),
+  /** Flags of the task that are on for it: what it computes beside the rest. */
+  flags: z.array(z.string()),
   params: Parameters,
   /** Path below the session's `sources/`. */
   file: z.string(),
   /** SHA-256 of the source, hex. */
   sourceHash: z.string(),
   status: RungStatus,
-  reason: z.string().optional(),
+  reason: Statement.optional(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
   verify: Verify.nullable(),
@@ -193,7 +200,8 @@ export const Session = z.object({
   appVersion: z.string(),
   target: Target,
   ladder: Ladder,
-  problem: Problem,
+  /** null where it is not known, as of counters that ncu kept alone. */
+  problem: Problem.nullable(),
   device: Device.nullable(),
   /** What the GPU was measured to reach before the rungs were timed; absent where it was not measured. */
   ceilings: Ceilings.optional(),
@@ -204,14 +212,10 @@ export const Session = z.object({
   /** Wall time of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
   /** What a reader must know beside the figures: no counter permission, a source that changed since. */
-  warnings: z.array(z.string()),
+  warnings: z.array(Statement),
   rungs: z.array(RungResult),
 })
 export type Session = z.infer<typeof Session>
-
-/** What was computed; an import does not know, and its `problem` only fills the place. */
-export const problemOf = ({ target, problem }: Session): Problem | null =>
-  can(target).knowsRun ? problem : null
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)

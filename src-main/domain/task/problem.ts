@@ -1,31 +1,138 @@
-/** A GEMM problem: C = alpha·A·B + beta·C, row-major, A is m×k, B is k×n, C is m×n. */
+/** One choice of what a task leaves open: its sizes, scalars and options, by their names. */
 import { z } from 'zod'
+import { evaluate, parseExpression } from './expression'
+import { dtypeOf, isDtype, type Dtype } from './dtype'
+import { flagsOf, sizeNames, type Formula, type Task } from './task'
 
-export const dtypes = ['f32', 'f16', 'bf16'] as const
-export const Dtype = z.enum(dtypes)
-export type Dtype = z.infer<typeof Dtype>
+export const Sizes = z.record(z.string(), z.number().int().min(1))
+export type Sizes = z.infer<typeof Sizes>
+export const Scalars = z.record(z.string(), z.number())
+export type Scalars = z.infer<typeof Scalars>
+export const Options = z.record(z.string(), z.string())
+export type Options = z.infer<typeof Options>
 
-/** KL_MAX_DIMENSION of the launch ABI: an index along one extent, and a tile beyond it, fits in an int. */
-export const maxExtent = 2 ** 28
-const extent = z.number().int().min(1).max(maxExtent)
-
-export const Problem = z.object({
-  m: extent,
-  n: extent,
-  k: extent,
-  alpha: z.number(),
-  beta: z.number(),
-  dtype: Dtype,
-})
+export const Problem = z.object({ sizes: Sizes, scalars: Scalars, options: Options })
 export type Problem = z.infer<typeof Problem>
 
-/** Floating-point operations of one launch: a multiply and an add for each of the m·n·k products. */
-export const flops = (p: Pick<Problem, 'm' | 'n' | 'k'>): number => 2 * p.m * p.n * p.k
+/** A problem as one rung has it: with its own options, and what its header turns on. */
+export interface Case extends Problem {
+  flags: readonly string[]
+}
 
-/** GFLOP/s of a launch that took `ms` milliseconds. */
-export const gflops = (p: Pick<Problem, 'm' | 'n' | 'k'>, ms: number): number =>
-  flops(p) / (ms * 1e6)
+export const caseOf = (
+  problem: Problem,
+  rung: { options?: Options | undefined; flags?: readonly string[] | undefined } = {},
+): Case => ({
+  ...problem,
+  options: { ...problem.options, ...rung.options },
+  flags: rung.flags ?? [],
+})
 
-/** `4096³` for a cube, `1023×777×1111` otherwise. */
-export const problemLabel = (p: Pick<Problem, 'm' | 'n' | 'k'>): string =>
-  p.m === p.n && p.n === p.k ? `${p.m}³` : `${p.m}×${p.n}×${p.k}`
+const superscript = (count: number): string =>
+  [...String(count)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
+
+/** `4096³` where all sizes are equal, `1023×777×1111` otherwise. */
+export function sizesLabel(sizes: Sizes): string {
+  const all = Object.values(sizes)
+  if (all.length > 1 && all.every((size) => size === all[0]))
+    return `${all[0]}${superscript(all.length)}`
+  return all.join('×')
+}
+
+export const problemLabel = ({ sizes }: Pick<Problem, 'sizes'>): string => sizesLabel(sizes)
+
+/** `4096` or `1023x777x1111`, for the name of a file. */
+export const sizesWord = (sizes: Sizes): string => {
+  const all = Object.values(sizes)
+  return new Set(all).size === 1 ? String(all[0]) : all.join('x')
+}
+
+export const sameSizes = (a: Sizes, b: Sizes): boolean =>
+  Object.keys(a).length === Object.keys(b).length &&
+  Object.entries(a).every(([name, size]) => b[name] === size)
+
+/** `m 4096, n 4096`: names and values, for a sentence. */
+export const named = (values: Readonly<Record<string, number | string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+
+/** `f32`: the chosen options in a few words; empty where the task has none. */
+export const optionsWord = ({ options }: Pick<Problem, 'options'>): string =>
+  Object.values(options).join(' ')
+
+/** `4096³ f32` */
+export const problemWord = (problem: Problem): string =>
+  `${problemLabel(problem)} ${optionsWord(problem)}`.trimEnd()
+
+/** `FP32`: the same as a reader knows them. */
+export const optionsLabel = ({ options }: Pick<Problem, 'options'>): string =>
+  Object.values(options)
+    .map((choice) => (isDtype(choice) ? dtypeOf(choice).label : choice))
+    .join(' ')
+
+/** The type of a buffer in a case; null where the option that names it was not chosen. */
+export function bufferDtype(dtype: string, options: Options): Dtype | null {
+  const chosen = options[dtype] ?? dtype
+  return isDtype(chosen) ? chosen : null
+}
+
+function valueIn(task: Task, own: Case, name: string): number | null {
+  const [option, bytes] = name.split('.')
+  if (bytes === 'bytes') {
+    const dtype = own.options[option!]
+    return dtype !== undefined && isDtype(dtype) ? dtypeOf(dtype).bytes : null
+  }
+  if (flagsOf(task).some(([flag]) => flag === name)) return own.flags.includes(name) ? 1 : 0
+  return own.sizes[name] ?? own.scalars[name] ?? null
+}
+
+/** An expression of the task; null where it comes to no finite number. */
+export const valueOf = (task: Task, own: Case, formula: Formula): number | null =>
+  typeof formula === 'number'
+    ? formula
+    : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
+
+/** Floating-point operations of a launch; null where the task counts none. */
+export const flops = (
+  task: Task | null,
+  problem: Problem & { flags?: readonly string[] },
+): number | null =>
+  task?.work.flops === undefined ? null : valueOf(task, { flags: [], ...problem }, task.work.flops)
+
+/** GFLOP/s of a launch that took `ms` milliseconds; null where the task counts no operations. */
+export function gflops(
+  task: Task | null,
+  problem: Problem & { flags?: readonly string[] },
+  ms: number,
+): number | null {
+  const operations = flops(task, problem)
+  return operations === null ? null : operations / (ms * 1e6)
+}
+
+/** The least bytes that a launch moves to and from memory with cold caches. */
+export function leastBytes(task: Task, problem: Problem): number | null {
+  const own = caseOf(problem)
+  const [reads, writes] = [task.work.reads, task.work.writes].map((one) => valueOf(task, own, one))
+  return reads == null || writes == null ? null : reads + writes
+}
+
+/** Whether tensor cores do the arithmetic of this problem. */
+export const isTensor = (task: Task | null, { options }: Pick<Problem, 'options'>): boolean =>
+  Object.entries(task?.work.tensor ?? {}).some(([option, choices]) =>
+    choices.includes(options[option] ?? ''),
+  )
+
+/** What the task's own values make of it, at these sizes. */
+export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
+  // In the task's order: a label reads them so.
+  sizes: Object.fromEntries(
+    sizeNames(task).flatMap((name) => (sizes[name] === undefined ? [] : [[name, sizes[name]]])),
+  ),
+  scalars: Object.fromEntries(
+    Object.entries(task.scalars).map(([name, { value }]) => [name, value]),
+  ),
+  options: Object.fromEntries(
+    Object.entries(task.options).map(([name, { choices }]) => [name, Object.keys(choices)[0]!]),
+  ),
+})

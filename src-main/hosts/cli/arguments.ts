@@ -3,21 +3,56 @@ import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { labTargets, LabTarget, targetUsage } from '../../domain/target/targets'
-import { dtypes, maxExtent, type Dtype } from '../../domain/task/problem'
+import type { At, Choice } from '../../domain/task/choose'
+import { maxSize, type Task } from '../../domain/task/task'
 
-export interface SizeOptions {
+/** What a problem is asked for with; a task adds an option for each of its names. */
+export interface ProblemOptions {
   size?: string
-  m?: string
-  n?: string
-  k?: string
+  at?: string[]
 }
 
-export interface RunOptions extends SizeOptions {
+/** One of `--NAME <value>`. */
+export interface NamedOption {
+  name: string
+  kind: 'size' | 'scalar' | 'option'
+  /** Of a size: the largest over the tasks. */
+  max: number
+  help: string
+}
+
+/** Options of their own for the names of all tasks, but for those that a command has already. */
+export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
+  const found = new Map<string, NamedOption>()
+  const add = (option: NamedOption): void => {
+    const known = found.get(option.name)
+    if (known) known.max = Math.max(known.max, option.max)
+    else if (!taken.has(option.name)) found.set(option.name, option)
+  }
+  for (const task of tasks) {
+    for (const [name, { title, max }] of Object.entries(task.sizes))
+      add({ name, kind: 'size', max, help: title ?? `a size of ${task.title}` })
+    for (const [name, { title }] of Object.entries(task.scalars))
+      add({
+        name,
+        kind: 'scalar',
+        max: 0,
+        help: `${title ?? task.formula ?? task.title}; the ladder’s own unless given`,
+      })
+    for (const [name, { title, choices }] of Object.entries(task.options))
+      add({
+        name,
+        kind: 'option',
+        max: 0,
+        help: `${title ?? name}: ${Object.keys(choices).join(', ')}; the ladder’s own unless given`,
+      })
+  }
+  return [...found.values()]
+}
+
+export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
-  alpha?: string
-  beta?: string
-  dtype?: string
   param?: string[]
   target: string
   profile: string
@@ -41,15 +76,6 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
   return value
 }
 
-export function parseDtype(word: string): Dtype {
-  const known = dtypes.find((dtype) => dtype === word)
-  if (known) return known
-  throw inputError(
-    `--dtype ${JSON.stringify(word)} is no type of inputs.`,
-    `The types are ${dtypes.join(', ')}.`,
-  )
-}
-
 /** Words separated by commas. */
 export const words = (list: string): string[] =>
   list
@@ -57,22 +83,43 @@ export const words = (list: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean)
 
-export function parseSize({ size, m, n, k }: SizeOptions): RunRequest['size'] {
-  const extents = { m, n, k }
-  const given = Object.values(extents).filter((word) => word !== undefined)
-  if (size !== undefined) {
-    if (given.length > 0)
-      throw inputError('--size cannot go with --m, --n and --k.', 'Give one or the other.')
-    const extent = wholeNumber(size, '--size', maxExtent)
-    return { m: extent, n: extent, k: extent }
-  }
-  if (given.length === 0) return undefined
-  if (m === undefined || n === undefined || k === undefined)
-    throw inputError('--m, --n and --k go together.', 'Give all three, or --size for a cube.')
+/** `4096` is a number, `bf16` a word: what the name stands for decides whether it may be. */
+const numberOrWord = (word: string): number | string =>
+  word.trim() !== '' && Number.isFinite(Number(word)) ? Number(word) : word
+
+function parseAt(words: readonly string[]): [string, number | string][] {
+  return words.map((word) => {
+    const [, name, value] = /^([A-Za-z]\w*)=(.+)$/.exec(word) ?? []
+    if (name === undefined || value === undefined)
+      throw inputError(
+        `--at ${JSON.stringify(word)} is not of the form NAME=VALUE.`,
+        'See `kernel-ladder ladders` for the names of a ladder’s task.',
+      )
+    return [name, numberOrWord(value)]
+  })
+}
+
+function valueOf({ name, kind, max }: NamedOption, word: string): number | string {
+  if (kind === 'size') return wholeNumber(word, `--${name}`, max)
+  return kind === 'scalar' ? realNumber(word, `--${name}`)! : word
+}
+
+/** What the words of a command say of the problem; whether the ladder's task has the names is not known here. */
+export function parseChoice(options: ProblemOptions, named: readonly NamedOption[]): Choice {
+  const words = options as Readonly<Record<string, unknown>>
+  const given: [string, number | string][] = [
+    ...named.flatMap((option): [string, number | string][] => {
+      const word = words[option.name]
+      return typeof word === 'string' ? [[option.name, valueOf(option, word)]] : []
+    }),
+    ...parseAt(options.at ?? []),
+  ]
+  const twice = given.find(([name], index) => given.findIndex(([other]) => other === name) < index)
+  if (twice) throw inputError(`${twice[0]} is given twice.`)
+  const at: At = Object.fromEntries(given)
   return {
-    m: wholeNumber(m, '--m', maxExtent),
-    n: wholeNumber(n, '--n', maxExtent),
-    k: wholeNumber(k, '--k', maxExtent),
+    ...(options.size === undefined ? {} : { size: wholeNumber(options.size, '--size', maxSize) }),
+    ...(given.length === 0 ? {} : { at }),
   }
 }
 
@@ -93,7 +140,7 @@ export function parseParams(given: readonly string[]): Record<string, number> {
           `--param ${JSON.stringify(word)} is not of the form NAME=value.`,
           'For example --param TM=4.',
         )
-      return [name, wholeNumber(value, `--param ${name}`, maxExtent, -maxExtent)] as const
+      return [name, wholeNumber(value, `--param ${name}`, maxSize, -maxSize)] as const
     }),
   )
 }
@@ -110,7 +157,7 @@ export function parseLabTarget(word: string): LabTarget {
   )
 }
 
-export function parseRunRequest(options: RunOptions): RunRequest {
+export function parseRunRequest(options: RunOptions, named: readonly NamedOption[]): RunRequest {
   if (!isLevel(options.profile))
     throw inputError(
       `--profile ${JSON.stringify(options.profile)} is not a level.`,
@@ -136,16 +183,10 @@ export function parseRunRequest(options: RunOptions): RunRequest {
   const limit = realNumber(options.profileLimit, '--profile-limit')
   if (limit !== undefined && limit <= 0)
     throw inputError('--profile-limit is not above 0.', 'Give it in seconds, for example 30.')
-  const size = parseSize(options)
-  const alpha = realNumber(options.alpha, '--alpha')
-  const beta = realNumber(options.beta, '--beta')
   return {
     ladder: options.ladder,
     ...(rungs ? { rungs } : {}),
-    ...(size ? { size } : {}),
-    ...(alpha === undefined ? {} : { alpha }),
-    ...(beta === undefined ? {} : { beta }),
-    ...(options.dtype === undefined ? {} : { dtype: parseDtype(options.dtype) }),
+    ...parseChoice(options, named),
     params: parseParams(options.param ?? []),
     target: options.target,
     profile: options.profile,

@@ -1,7 +1,11 @@
 /** The command line: what each command is called, takes and ends with. */
 import { Command, CommanderError } from 'commander'
 import { setUp } from '../../adapters/machine/local-machine'
+import { inEnglish } from '../../domain/text/wording'
+import { assets } from '../../adapters/kernels/assets'
+import { readTasks } from '../../adapters/kernels/kernel-library'
 import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
+import type { Task } from '../../domain/task/task'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
@@ -9,7 +13,7 @@ import { targetHelp } from '../../domain/target/targets'
 import { diagnose } from '../../services/machine/doctor'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
-import type { RunOptions } from './arguments'
+import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
 import { laddersCommand } from './commands/ladders-command'
@@ -25,16 +29,30 @@ const doctorSigns = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as
 async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
   const { assets, machine } = await setUp()
   const report = await diagnose(machine, assets)
-  if (json) printJson({ schema: 1, ...report })
+  if (json) printJson({ schema: 2, ...report })
   else
     for (const { status, label, detail, remedy } of report.checks) {
-      printText(`${doctorSigns[status]} ${label}: ${detail}`)
-      if (remedy) printText(`    ${remedy}`)
+      printText(`${doctorSigns[status]} ${label}: ${inEnglish(detail)}`)
+      if (remedy) printText(`    ${inEnglish(remedy)}`)
     }
   return report.canProfile ? 0 : exitCodes.missing
 }
 
-function program(finish: (code: number) => void): Command {
+/** Adds what a problem is asked for with; returns the options of the tasks' names. */
+function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string): NamedOption[] {
+  const taken = new Set(command.options.map((option) => option.attributeName()))
+  const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
+  command.option('--size <n>', size)
+  for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
+  command.option(
+    '--at <NAME=value>',
+    'any name of the ladder’s task; may be given again',
+    (word: string, words: string[] = []) => [...words, word],
+  )
+  return named
+}
+
+function program(finish: (code: number) => void, tasks: readonly Task[]): Command {
   const cli = new Command('kernel-ladder')
     .description(
       'Climbs a CUDA kernel from naive to past cuBLAS and shows what each change bought.',
@@ -44,7 +62,6 @@ function program(finish: (code: number) => void): Command {
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
   const json = '--json'
   const jsonText = 'exactly one JSON document on stdout'
-  const dtypeText = 'type of the inputs: f32, f16 or bf16; the ladder’s own unless given'
   cli
     .command('doctor')
     .description('GPU, driver, nvcc, ncu and counter permission, each with its remedy')
@@ -55,18 +72,11 @@ function program(finish: (code: number) => void): Command {
     .description('ladders and their rungs')
     .option(json, jsonText)
     .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
-  cli
+  const run = cli
     .command('run')
     .description('build, verify, time and profile a ladder, and save the session')
     .requiredOption('--ladder <id>', 'which ladder')
     .option('--rungs <ids>', 'only these rungs, separated by commas')
-    .option('--size <n>', 'm = n = k')
-    .option('--m <m>', 'rows of A and C')
-    .option('--n <n>', 'columns of B and C')
-    .option('--k <k>', 'columns of A, rows of B')
-    .option('--alpha <x>', 'C = alpha·A·B + beta·C; the ladder’s own unless given')
-    .option('--beta <x>', 'as above')
-    .option('--dtype <type>', dtypeText)
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',
@@ -84,7 +94,8 @@ function program(finish: (code: number) => void): Command {
     .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
     .option(json, jsonText)
-    .action(async (options: RunOptions) => finish(await runCommand(options)))
+  const ofRun = addProblemOptions(run, tasks, 'every size of the ladder’s task')
+  run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
   cli
     .command('show')
     .description('print a session, or one rung of it in depth')
@@ -147,7 +158,7 @@ function program(finish: (code: number) => void): Command {
     .action(async (file: string, options: ImportOptions) =>
       finish(await importCommand(file, options)),
     )
-  cli
+  const sanitize = cli
     .command('sanitize')
     .description(
       'compute-sanitizer over rungs: findings at file and line; exits 1 when there are any',
@@ -155,11 +166,6 @@ function program(finish: (code: number) => void): Command {
     .requiredOption('--ladder <id>', 'which ladder')
     .option('--rungs <ids>', 'only these rungs; all but the reference unless given')
     .option('--tool <names>', `of ${sanitizerTools.join(', ')}; all unless given`)
-    .option('--size <n>', 'm = n = k; a small ragged shape unless given')
-    .option('--m <m>', 'rows of A and C')
-    .option('--n <n>', 'columns of B and C')
-    .option('--k <k>', 'columns of A, rows of B')
-    .option('--dtype <type>', dtypeText)
     .option(
       '--param <NAME=value>',
       'a rung parameter; may be given again',
@@ -168,7 +174,14 @@ function program(finish: (code: number) => void): Command {
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
     .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option(json, jsonText)
-    .action(async (options: SanitizeCommandOptions) => finish(await sanitizeCommand(options)))
+  const ofSanitize = addProblemOptions(
+    sanitize,
+    tasks,
+    'every size of the ladder’s task; its small ragged shape unless given',
+  )
+  sanitize.action(async (options: SanitizeCommandOptions) =>
+    finish(await sanitizeCommand(options, ofSanitize)),
+  )
   cli
     .command('serve')
     .description('the UI on loopback; prints a link that works once')
@@ -179,12 +192,22 @@ function program(finish: (code: number) => void): Command {
   return cli
 }
 
+/** The tasks whose names are options of the command that is called; most commands have none. */
+async function namingTasks(): Promise<Task[]> {
+  const words = process.argv.slice(2)
+  if (!words.includes('run') && !words.includes('sanitize')) return []
+  return [...(await readTasks((await assets()).kernelsDir)).values()]
+}
+
 async function main(): Promise<number> {
   let code = 0
   try {
-    await program((result) => {
-      code = result
-    }).parseAsync()
+    await program(
+      (result) => {
+        code = result
+      },
+      await namingTasks(),
+    ).parseAsync()
     await checkOutput()
     return code
   } catch (error) {

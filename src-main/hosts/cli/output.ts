@@ -1,5 +1,6 @@
 /** How the terminal speaks: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
+import { inEnglish, withText } from '../../domain/text/wording'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 
@@ -37,8 +38,9 @@ export async function checkOutput(): Promise<void> {
     )
 }
 
+/** A statement has its English beside it, for scripts. */
 export const printJson = (value: unknown): void => {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  process.stdout.write(`${JSON.stringify(withText(value), null, 2)}\n`)
 }
 
 /** Text from files and tools may hold control sequences; a terminal must not act on them. */
@@ -57,8 +59,8 @@ export const note = (text: string): void => {
 }
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
-  note(`${kind === 'internal' ? 'internal error' : 'error'}: ${message}`)
-  if (remedy) note(`  ${remedy}`)
+  note(`${kind === 'internal' ? 'internal error' : 'error'}: ${inEnglish(message)}`)
+  if (remedy) note(`  ${inEnglish(remedy)}`)
 }
 
 export interface Column<T> {

@@ -1,4 +1,5 @@
 /** A run's events as lines on stderr: what, which rung, how far. */
+import { inEnglish } from '../../domain/text/wording'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
 import { formatGflops, formatMs } from '../../domain/metrics/units'
@@ -23,7 +24,7 @@ export function describePlan(plan: ProfilePlan): string {
   const list = (rungs: ProfilePlan['rungs']): string =>
     rungs.map((rung) => `${rung.id} ${seconds(rung.seconds)}`).join(', ')
   return [
-    `Profiling at the ${plan.level} level: about ${passesOf(plan.passes)}, ${seconds(plan.seconds)} in all. An estimate, from the times just measured and what was seen on ${plan.knownWith}${plan.otherGpu ? '; this is another kind of GPU' : ''}.`,
+    `Profiling at the ${plan.level} level: about ${passesOf(plan.passes)}, ${seconds(plan.seconds)} in all. An estimate, from the times just measured and what was seen on ${inEnglish(plan.knownWith)}${plan.otherGpu ? '; this is another kind of GPU' : ''}.`,
     ...(profiled.length > 0 ? [`  by rung: ${list(profiled)}`] : []),
     ...(skipped.length > 0 ? [`  left out: ${list(skipped)}`] : []),
   ].join('\n')
@@ -66,7 +67,7 @@ export function progressPrinter(): (event: RunEvent) => void {
         note(
           timing
             ? `  ${id}  ${formatMs(timing.medianMs)}  ${formatGflops(timing.gflops)}`
-            : `  ${id}  ${status}. ${reason ?? ''}`,
+            : `  ${id}  ${status}. ${inEnglish(reason ?? '')}`,
         )
         break
       }
@@ -77,7 +78,7 @@ export function progressPrinter(): (event: RunEvent) => void {
         note(describeCost(event.cost))
         break
       case 'log':
-        note(`${event.level === 'warning' ? 'warning: ' : ''}${event.message}`)
+        note(`${event.level === 'warning' ? 'warning: ' : ''}${inEnglish(event.message)}`)
         break
       case 'started':
       case 'finished':

@@ -1,6 +1,7 @@
 /** The life of the desktop program: one instance, one window, one core. */
 import { app, type BrowserWindow, dialog, session } from 'electron'
 import type { Setup } from '../../adapters/machine/machine'
+import { inEnglish } from '../../domain/text/wording'
 import type { Core } from '../../contract'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'
@@ -54,7 +55,10 @@ export function startElectronHost(options: ElectronHostOptions): void {
     .then(open)
     .catch((error: unknown) => {
       const { message, remedy = '' } = toErrorShape(error)
-      dialog.showErrorBox('Kernel Ladder cannot start', `${message}\n${remedy}`.trim())
+      dialog.showErrorBox(
+        'Kernel Ladder cannot start',
+        `${inEnglish(message)}\n${inEnglish(remedy)}`.trim(),
+      )
       app.exit(1)
     })
 }

@@ -17,8 +17,8 @@ export function createWindow(preloadPath: string): BrowserWindow {
     webPreferences: { ...securePreferences, preload: preloadPath },
   })
   window.once('ready-to-show', () => window.show())
-  window.webContents.on('render-process-gone', (_event, { reason }) => {
-    if (reason !== 'clean-exit') void offerReload(window, reason)
+  window.webContents.on('render-process-gone', (_event, { reason: end }) => {
+    if (end !== 'clean-exit') void offerReload(window, end)
   })
   return window
 }

@@ -8,7 +8,6 @@
  */
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
-import { Mismatch } from '../../domain/session/session'
 
 export const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
 const Stage = z.enum(runnerStages)
@@ -42,17 +41,39 @@ const DeviceEvent = z.object({
   cudaRuntime: z.string().nullable(),
 })
 
-const StartEvent = z.object({ event: z.literal('start'), rung: z.string(), stage: Stage })
+const StartEvent = z.object({
+  event: z.literal('start'),
+  /** null at the stage `reference`: what all rungs of a case are checked against is none of them. */
+  rung: z.string().nullable(),
+  case: z.string().optional(),
+  stage: z.enum([...runnerStages, 'reference']),
+})
 
 const ProgressEvent = z.object({
   event: z.literal('progress'),
   rung: z.string().optional(),
-  /** `reference`: the FP64 product that all rungs are checked against; it belongs to none of them. */
+  case: z.string().optional(),
   stage: z.enum([...runnerStages, 'reference']),
   samples: count.optional(),
   spread: z.number().nullish(),
   fraction: z.number().nullish(),
 })
+
+/** A runner of an older recording wrote one matrix and named no buffer. */
+const Mismatch = z.preprocess(
+  (value) => {
+    if (typeof value !== 'object' || value === null || !('row' in value && 'col' in value))
+      return value
+    const { row, col, ...rest } = value
+    return { buffer: null, index: [row, col], ...rest }
+  },
+  z.object({
+    buffer: z.string().nullable(),
+    index: z.array(count),
+    expected: figure,
+    actual: figure,
+  }),
+)
 
 const VerifyEvent = z.object({
   event: z.literal('verify'),
@@ -64,6 +85,9 @@ const VerifyEvent = z.object({
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
+  /** Which. A runner of an older recording says neither. */
+  outOfBoundsBuffers: z.array(z.string()).default([]),
+  changedInputs: z.array(z.string()).default([]),
 })
 
 const TimingEvent = z.object({

@@ -5,40 +5,36 @@
  */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition } from '../../domain/metrics/metrics'
-import { dtypes, type Dtype } from '../../domain/task/problem'
+import { flagsOf, type Task } from '../../domain/task/task'
 import {
-  epilogueParts,
   expectDirections,
   Identifier,
   RungHeader,
   RungParameter,
-  type Epilogue,
   type Expectation,
   type Parameters,
 } from '../../domain/ladder/rung'
 
-const keys = [
-  'rung',
-  'title',
-  'after',
-  'idea',
-  'expect',
-  'param',
-  'dtype',
-  'epilogue',
-  'requires',
-] as const
+/** What a header needs to know of its rung's task. */
+export type HeaderTask = Pick<Task, 'options' | 'flags'>
+
+/** The keys of every header; a task adds one for each of its options, and one for its flags. */
+const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
 type Key = (typeof keys)[number]
-const required = ['rung', 'title', 'idea', 'dtype'] as const satisfies readonly Key[]
+const required = ['rung', 'title', 'idea'] as const satisfies readonly Key[]
+
+const keysFor = ({ options, flags }: HeaderTask): string[] => [
+  ...keys,
+  ...Object.keys(options),
+  ...(flags ? [flags.header] : []),
+]
 
 interface Entry {
-  key: Key
+  key: string
   value: string
   /** From 1. */
   line: number
 }
-
-const isKey = (word: string): word is Key => (keys as readonly string[]).includes(word)
 
 type Fail = (entry: Pick<Entry, 'line'>, message: string, remedy?: string) => KernelLadderError
 
@@ -48,7 +44,7 @@ export const parameterFlags = (params: Parameters): string[] =>
     .sort()
     .map((name) => `-D${name}=${params[name]}`)
 
-function readEntries(text: string, fail: Fail): Entry[] {
+function readEntries(text: string, known: readonly string[], fail: Fail): Entry[] {
   const entries: (Omit<Entry, 'value'> & { parts: string[] })[] = []
   let open: (typeof entries)[number] | null = null
   let begun = false
@@ -63,8 +59,8 @@ function readEntries(text: string, fail: Fail): Entry[] {
     const [, word, value = ''] = /^\/\/\s*@(\S*)(.*)$/s.exec(line) ?? []
     const more = /^\/\/(?: {2,}|\t\s*)(\S.*)$/s.exec(line)?.[1]
     if (word !== undefined) {
-      if (!isKey(word))
-        throw fail(at, `the header has no key @${word}.`, `Its keys are: ${list(keys)}.`)
+      if (!known.includes(word))
+        throw fail(at, `the header has no key @${word}.`, `Its keys are: ${list(known)}.`)
       open = { key: word, parts: [value], ...at }
       entries.push(open)
     } else if (more === undefined) open = null
@@ -121,32 +117,19 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-function readDtypes(entry: Entry, fail: Fail): Dtype[] {
-  const words = entry.value.split(/[\s,]+/).filter(Boolean)
-  return words.map((word) => {
-    const known = dtypes.find((dtype) => dtype === word)
-    if (!known)
-      throw fail(
-        entry,
-        `@dtype has ${JSON.stringify(word)}.`,
-        `The types are ${dtypes.join(', ')}.`,
-      )
-    return known
-  })
-}
-
-function readEpilogue(entry: Entry, fail: Fail): Epilogue {
+/** Words of a key, each of them known, in the order in which they are known. */
+function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
-    if (!epilogueParts.some((part) => part === word))
+    if (!known.includes(word))
       throw fail(
         entry,
-        `@epilogue has ${JSON.stringify(word)}.`,
-        `What can be fused in is ${epilogueParts.join(' and ')}: write one of them, or both.`,
+        `@${entry.key} has ${JSON.stringify(word)}.`,
+        `Write of these: ${known.join(', ')}.`,
       )
-  const parts = epilogueParts.filter((part) => words.includes(part))
-  if (parts.length < words.length) throw fail(entry, '@epilogue names a part twice.')
-  return parts
+  const found = known.filter((word) => words.includes(word))
+  if (found.length < words.length) throw fail(entry, `@${entry.key} has a word twice.`)
+  return found
 }
 
 function readIdentifier(entry: Entry, fail: Fail): string {
@@ -170,12 +153,12 @@ function readRequires(entry: Entry, fail: Fail): string {
 }
 
 /** The header of the rung in `file`, which is only named in errors. */
-export function parseRungHeader(text: string, file: string): RungHeader {
+export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
   const fail: Fail = ({ line }, message, remedy) =>
     inputError(`${file}:${line}: ${message}`, remedy)
-  const entries = readEntries(text, fail)
+  const entries = readEntries(text, keysFor(task), fail)
 
-  const single = new Map<Key, Entry>()
+  const single = new Map<string, Entry>()
   for (const entry of entries) {
     if (entry.value === '') throw fail(entry, `@${entry.key} has no value.`)
     const earlier = single.get(entry.key)
@@ -183,7 +166,7 @@ export function parseRungHeader(text: string, file: string): RungHeader {
       throw fail(entry, `@${entry.key} stands here again, after line ${earlier.line}.`)
     single.set(entry.key, entry)
   }
-  const entryOf = (key: (typeof required)[number]): Entry => {
+  const entryOf = (key: string): Entry => {
     const entry = single.get(key)
     if (entry) return entry
     throw inputError(
@@ -192,6 +175,7 @@ export function parseRungHeader(text: string, file: string): RungHeader {
     )
   }
   for (const key of required) entryOf(key)
+  for (const option of Object.keys(task.options)) entryOf(option)
 
   const params = new Map<string, RungParameter>()
   for (const entry of entries.filter(({ key }) => key === 'param')) {
@@ -201,7 +185,7 @@ export function parseRungHeader(text: string, file: string): RungHeader {
   }
   const after = single.get('after')
   const expect = single.get('expect')
-  const epilogue = single.get('epilogue')
+  const flags = task.flags && single.get(task.flags.header)
   const requires = single.get('requires')
   return {
     id: readIdentifier(entryOf('rung'), fail),
@@ -212,8 +196,19 @@ export function parseRungHeader(text: string, file: string): RungHeader {
       ? expect.value.split(',').map((part) => readExpectation(part.trim(), expect, fail))
       : [],
     params: [...params.values()],
-    dtypes: readDtypes(entryOf('dtype'), fail),
-    ...(epilogue ? { epilogue: readEpilogue(epilogue, fail) } : {}),
+    options: Object.fromEntries(
+      Object.entries(task.options).map(([option, { choices }]) => [
+        option,
+        readWords(entryOf(option), Object.keys(choices), fail),
+      ]),
+    ),
+    flags: flags
+      ? readWords(
+          flags,
+          flagsOf(task).map(([flag]) => flag),
+          fail,
+        )
+      : [],
     requires: requires ? readRequires(requires, fail) : null,
   }
 }

@@ -12,6 +12,12 @@ import {
   type ParsedNode,
 } from 'yaml'
 import type { z } from 'zod'
+import { together } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
+import { problemAt } from '../../domain/task/choose'
+import type { Sizes } from '../../domain/task/problem'
+import { sizeNames, type Task } from '../../domain/task/task'
+import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
 import { isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { isQuestionName } from '../../domain/labs/question'
@@ -21,6 +27,8 @@ import { metricDefinition } from '../../domain/metrics/metrics'
 export interface LabReferences {
   /** Rung ids by ladder id. */
   ladders: ReadonlyMap<string, ReadonlySet<string>>
+  /** What the rungs of a ladder compute, by ladder id. */
+  tasks: ReadonlyMap<string, Task>
   /** Every rung of the kernel library. */
   rungs: ReadonlySet<string>
 }
@@ -144,11 +152,55 @@ function checkMetrics(lab: LabFile, report: Report): void {
       )
 }
 
-function checkAnswers(lab: LabFile, report: Report): void {
+/** What the lab asks of its ladder's task: sizes, scalars and options that it has. */
+function checkTask(lab: LabFile, task: Task, report: Report): void {
+  const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
+    try {
+      problemAt(task, { at: { ...lab.options, ...scalars, ...sizes } }, {})
+    } catch (error) {
+      const { message, remedy } = toErrorShape(error)
+      report(path, `${place(path)}: ${inEnglish(together(message, remedy))}`)
+    }
+  }
+  check(['size'], lab.size)
+  for (const [index, item] of lab.checks.entries()) {
+    if (item.kind === 'sanitizer') check(['checks', index, 'size'], item.size)
+    if (item.kind === 'correctness')
+      for (const [at, sizes] of item.sizes.entries())
+        check(['checks', index, 'sizes', at], sizes, item.scalars)
+  }
+}
+
+/**
+ * A lab may give an option of the task, and a check a scalar, by its bare name, as labs did before there
+ * was another task than the matrix product.
+ */
+function gathered(value: unknown, task: Task | undefined): unknown {
+  const isRecord = (one: unknown): one is Record<string, unknown> =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+  const gather = (one: unknown, key: 'options' | 'scalars'): unknown => {
+    if (!isRecord(one) || !task) return one
+    const names = Object.keys(task[key]).filter((name) => Object.hasOwn(one, name))
+    if (names.length === 0) return one
+    const rest = Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name)))
+    const own = Object.fromEntries(names.map((name) => [name, one[name]]))
+    return { ...rest, [key]: isRecord(one[key]) ? { ...own, ...one[key] } : own }
+  }
+  const lab = gather(value, 'options')
+  if (!isRecord(lab) || !Array.isArray(lab.checks)) return lab
+  const checks = lab.checks.map((one: unknown) =>
+    isRecord(one) && one.kind === 'correctness' ? gather(one, 'scalars') : one,
+  )
+  return { ...lab, checks }
+}
+
+function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): void {
   for (const [index, { answer }] of lab.questions.entries()) {
     const path = ['questions', index, 'answer']
     try {
-      const unknown = namesIn(parseExpression(answer)).filter((name) => !isQuestionName(name))
+      const unknown = namesIn(parseExpression(answer)).filter(
+        (name) => !isQuestionName(name, task ? sizeNames(task) : []),
+      )
       if (unknown.length > 0)
         report(path, `The answer uses ${list(unknown)}, which docs/LABS.md does not list.`)
     } catch (error) {
@@ -235,7 +287,9 @@ export function parseLab(text: string, file: string, references: LabReferences):
     faults.push({ file, line: lineOf(document, counter, path), message })
   }
   parsed.needsLine = lineOf(document, counter, ['needs', 'labs'])
-  const read = LabFile.safeParse(value)
+  const ladder = (value as { ladder?: unknown } | null)?.ladder
+  const task = typeof ladder === 'string' ? references.tasks.get(ladder) : undefined
+  const read = LabFile.safeParse(gathered(value, task))
   if (!read.success) {
     for (const issue of read.error.issues)
       if (issue.code === 'unrecognized_keys')
@@ -255,7 +309,8 @@ export function parseLab(text: string, file: string, references: LabReferences):
     checkNames(lab, report)
     checkRungs(lab, references, report)
     checkMetrics(lab, report)
-    checkAnswers(lab, report)
+    if (task) checkTask(lab, task, report)
+    checkAnswers(lab, task, report)
     checkStarterFails(lab, report)
     if (faults.length === 0) parsed.lab = lab
   }

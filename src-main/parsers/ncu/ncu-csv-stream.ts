@@ -4,6 +4,7 @@
  * is kept; when no more are wanted, rows are counted and not read. Log lines may stand before, between
  * and after the rows.
  */
+import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { columnsOf, missingColumns, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import { NumberStyle } from './ncu-csv-locale'
@@ -20,7 +21,7 @@ export interface NcuCsv {
   total: number
   /** What ncu said around the table; the first of it, where there is much. */
   messages: NcuMessage[]
-  notes: string[]
+  notes: Statement[]
 }
 
 /** The widest raw page known is 0.2 MB a row. */
@@ -116,12 +117,13 @@ class Reader {
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
       // A line of text with a comma in it is no row of a table without quotes.
-      if (this.#quoted) this.#note(`A row cannot be read: ${JSON.stringify(line.slice(0, 40))}.`)
+      if (this.#quoted)
+        this.#note(message('imports.rowUnreadable', { text: JSON.stringify(line.slice(0, 40)) }))
       return
     }
     if (!this.#quoted && !ended) {
       // No quote tells whether its last figure is whole.
-      this.#note('The last row has no line end and may be cut off; it is left out.')
+      this.#note(message('imports.lastRow'))
       return
     }
     this.#rows += 1
@@ -174,8 +176,7 @@ class Reader {
     this.#quoted = found[1] !== undefined
     this.#delimiter = (found[1] ?? found[2])!
     const cells = this.#split(line.slice(found.index))
-    if (this.#quoted && !line.endsWith('"'))
-      return this.#note("ncu's table ends in the middle of its header.")
+    if (this.#quoted && !line.endsWith('"')) return this.#note(message('imports.headerCut'))
     const lacking = missingColumns(cells)
     if (lacking !== null) return this.#note(lacking)
     this.#header = cells
@@ -204,8 +205,8 @@ class Reader {
     if (line.startsWith('==') && this.#log.length < maxLogLines) this.#log.push(line)
   }
 
-  #note(text: string): void {
-    if (this.result.notes.length < maxNotes) this.result.notes.push(text)
+  #note(said: Statement): void {
+    if (this.result.notes.length < maxNotes) this.result.notes.push(said)
   }
 }
 

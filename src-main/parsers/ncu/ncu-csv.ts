@@ -8,6 +8,7 @@
  * figures could be read wrongly.
  */
 import { parse } from 'csv-parse/sync'
+import { message, type Statement } from '../../domain/messages/message'
 import type { Rule } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
@@ -49,7 +50,7 @@ export interface NcuReport {
   /** What ncu said, in its order. */
   messages: NcuMessage[]
   /** What could not be read of the table, each as a sentence. */
-  notes: string[]
+  notes: Statement[]
 }
 
 const headerStart = '"ID","Process ID"'
@@ -74,7 +75,7 @@ export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
 /** The CSV lines from the header on; those of the program between or after them are left out. */
-function tableLines(text: string, notes: string[]): string[] {
+function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.includes(headerStart))
   if (first < 0) return []
@@ -86,8 +87,8 @@ function tableLines(text: string, notes: string[]): string[] {
     if (isWhole(line)) return true
     notes.push(
       index === 0
-        ? "ncu's table ends in the middle of its header."
-        : `ncu's table ends in the middle of a row: ${JSON.stringify(line.slice(0, 40))}.`,
+        ? message('imports.headerCut')
+        : message('imports.rowCut', { text: JSON.stringify(line.slice(0, 40)) }),
     )
     return false
   })
@@ -193,7 +194,7 @@ const readPlain: ReadCell = (cell, { name, measured }) => {
 export function parseLaunch(
   columns: Columns,
   row: readonly string[],
-  notes: string[],
+  notes: Statement[],
   read: ReadCell = readPlain,
   numbers?: Float64Array,
 ): NcuLaunch | null {
@@ -203,7 +204,9 @@ export function parseLaunch(
   const block = parseExtent(cell(columns.block))
   const shapeless = (columns.grid >= 0 && !grid) || (columns.block >= 0 && !block)
   if (id === null || row.length !== columns.count || shapeless) {
-    notes.push(`A row of ncu's table cannot be read: ${JSON.stringify(row.slice(0, 2).join(','))}.`)
+    notes.push(
+      message('imports.tableRowUnreadable', { text: JSON.stringify(row.slice(0, 2).join(',')) }),
+    )
     return null
   }
   // Without a prototype: a column may have any name, and thousands of them go in faster.
@@ -233,7 +236,7 @@ export function parseLaunch(
 
 /** All launches in ncu's output; none when it holds no table (see recognizeNcuFailure for why). */
 export function parseNcuRawCsv(text: string): NcuReport {
-  const notes: string[] = []
+  const notes: Statement[] = []
   const messages = ncuMessages(text)
   const rows: string[][] = parse(tableLines(text, notes).join('\n'), { relax_column_count: true })
   const [header, ...rest] = rows

@@ -3,7 +3,7 @@
  * lines and its exit code, in words a reader can act on. The exit code says little: it is 0 when no
  * kernel was profiled, and (ncu 2025.3) when a metric is unknown.
  */
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 
 export interface NcuMessage {
   level: 'error' | 'warning' | 'info'
@@ -34,15 +34,15 @@ export type NcuFailureKind =
 
 export interface NcuFailure {
   kind: NcuFailureKind
-  message: string
-  remedy: string
+  message: Statement
+  remedy: Statement
 }
 
 interface Pattern {
   kind: NcuFailureKind
   pattern: RegExp
-  message: (match: RegExpExecArray) => string
-  remedy: string
+  said: (match: RegExpExecArray) => Statement
+  remedy: Statement
 }
 
 /** Causes, in the order in which one hides another. */
@@ -50,45 +50,45 @@ const causes: readonly Pattern[] = [
   {
     kind: 'counter-permission',
     pattern: /ERR_NVGPUCTRPERM/,
-    message: () => english('tools.ncuPermission'),
-    remedy: english('tools.allowCounters'),
+    said: () => message('tools.ncuPermission'),
+    remedy: message('tools.allowCounters'),
   },
   {
     kind: 'counters-busy',
     pattern: /driver resource was unavailable/i,
-    message: () => english('tools.ncuBusy'),
-    remedy: english('tools.pauseDcgm'),
+    said: () => message('tools.ncuBusy'),
+    remedy: message('tools.pauseDcgm'),
   },
   {
     kind: 'lock-file',
     pattern: /nsight-compute-lock/,
-    message: () => english('tools.ncuLock'),
-    remedy: english('tools.ownTmp'),
+    said: () => message('tools.ncuLock'),
+    remedy: message('tools.ownTmp'),
   },
   {
     kind: 'driver-incompatible',
     pattern: /Cuda driver is not compatible with Nsight Compute/i,
-    message: () => english('tools.ncuOldDriver'),
-    remedy: english('tools.updateDriver'),
+    said: () => message('tools.ncuOldDriver'),
+    remedy: message('tools.updateDriver'),
   },
   {
     kind: 'driver-library',
     pattern: /LibraryNotLoaded|failed to connect to the CUDA driver/i,
-    message: () => english('tools.ncuLibrary'),
-    remedy: english('tools.sameLibraries'),
+    said: () => message('tools.ncuLibrary'),
+    remedy: message('tools.sameLibraries'),
   },
   {
     kind: 'unknown-metric',
     pattern: /Failed to find metric (?:regex:\^)?([\w.]+)?/,
-    message: ([, name]) =>
-      name ? english('tools.ncuUnknown', { metricName: name }) : english('tools.ncuUnknownOne'),
-    remedy: english('tools.lowerLevel'),
+    said: ([, name]) =>
+      name ? message('tools.ncuUnknown', { metricName: name }) : message('tools.ncuUnknownOne'),
+    remedy: message('tools.lowerLevel'),
   },
   {
     kind: 'not-executable',
     pattern: /'(.*?)' does not exist or is not an executable/,
-    message: ([, file]) => english('tools.ncuNotExecutable', { file: file ?? '' }),
-    remedy: english('tools.buildAgain'),
+    said: ([, file]) => message('tools.ncuNotExecutable', { file: file ?? '' }),
+    remedy: message('tools.buildAgain'),
   },
 ]
 
@@ -110,17 +110,17 @@ const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',
     pattern: /The application returned an error code(?: \((-?\d+)\))?/,
-    message: ([, code]) =>
+    said: ([, code]) =>
       code === undefined
-        ? english('tools.programFailed')
-        : english('tools.programFailedWith', { exitCode: code }),
-    remedy: english('tools.runWithout'),
+        ? message('tools.programFailed')
+        : message('tools.programFailedWith', { exitCode: code }),
+    remedy: message('tools.runWithout'),
   },
   {
     kind: 'no-kernels',
     pattern: /No kernels were profiled/,
-    message: () => english('tools.noKernels'),
-    remedy: english('tools.seeLaunch'),
+    said: () => message('tools.noKernels'),
+    remedy: message('tools.seeLaunch'),
   },
 ]
 
@@ -134,10 +134,10 @@ const uninformative =
 export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {
   const said = ncuMessages(text).filter(({ level }) => level !== 'info')
   const first = (patterns: readonly Pattern[]): NcuFailure | null => {
-    for (const { kind, pattern, message, remedy } of patterns)
+    for (const { kind, pattern, said: words, remedy } of patterns)
       for (const { text: line } of said) {
         const match = pattern.exec(line)
-        if (match) return { kind, message: message(match), remedy }
+        if (match) return { kind, message: words(match), remedy }
       }
     return null
   }
@@ -146,18 +146,18 @@ export function recognizeNcuFailure(text: string, exitCode: number | null): NcuF
 
   const errors = said.filter(({ level }) => level === 'error').map(({ text: line }) => line)
   const unexplained = errors.find((line) => !uninformative.test(line))
-  if (unexplained) return other(`ncu failed: ${unexplained}`)
+  if (unexplained) return other(message('tools.ncuFailed', { text: unexplained }))
   const consequence = first(consequences)
   if (consequence) return consequence
-  if (errors[0]) return other(`ncu failed: ${errors[0]}`)
+  if (errors[0]) return other(message('tools.ncuFailed', { text: errors[0] }))
   if (exitCode === 0) return null
   return other(
-    exitCode === null ? 'ncu was ended by a signal.' : `ncu ended with exit code ${exitCode}.`,
+    exitCode === null ? message('tools.ncuKilled') : message('tools.ncuEnded', { exitCode }),
   )
 }
 
-const other = (message: string): NcuFailure => ({
+const other = (said: Statement): NcuFailure => ({
   kind: 'other',
-  message,
-  remedy: "Read ncu's output in the session's raw folder.",
+  message: said,
+  remedy: message('tools.readRaw'),
 })

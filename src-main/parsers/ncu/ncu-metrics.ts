@@ -3,7 +3,7 @@
  * may launch several kernels; how they add up is the registry's `aggregate`. What cannot be said is
  * `unavailable`, with the reason.
  */
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { notAsked, withDerived } from '../../domain/session/registry-figures'
@@ -32,7 +32,7 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
 
-type Result = { value: number } | { reason: string }
+type Result = { value: number } | { reason: Statement }
 
 function aggregate(
   launches: readonly NcuLaunch[],
@@ -46,7 +46,7 @@ function aggregate(
   const durations = launches.map(durationOf)
   if (durations.some((duration) => duration <= 0))
     return {
-      reason: english('records.noDurations', {
+      reason: message('records.noDurations', {
         count: launches.length,
         metricName: durationName,
       }),
@@ -59,28 +59,28 @@ function aggregate(
 }
 
 /** Why none of the names gave a figure: no column at all, or a column without one. */
-function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): string {
+function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
-  if (!reported) return english('records.notReported', { names: names.join(' or ') })
+  if (!reported) return message('records.notReported', { names: names.join(' or ') })
   const kernel = launches.find((launch) => numberOf(launch, reported) === null)?.kernelName
-  return english('records.noFigure', { metricName: reported, kernel: kernel ?? '' })
+  return message('records.noFigure', { metricName: reported, kernel: kernel ?? '' })
 }
 
 function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition): MetricValue {
   const { unit, ncu: names } = definition
-  if (launches.length === 0) return unavailable(unit, english('records.noKernelProfiled'))
+  if (launches.length === 0) return unavailable(unit, message('records.noKernelProfiled'))
   for (const name of names) {
     const values = launches.map((launch) => numberOf(launch, name))
     if (!values.every((value) => value !== null)) continue
     const reported = launches[0]!.metrics[name]!.unit
     if (unit === '%' && reported !== '%' && reported !== '')
-      return unavailable(unit, english('records.notPercent', { metricName: name, unit: reported }))
+      return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
     // A table without a row of units: a name of ncu's scheme says its unit.
     const from = reported || unitOf(name)
     if (from === '' && conversions[unit])
-      return unavailable(unit, english('records.noUnit', { metricName: name }))
+      return unavailable(unit, message('records.noUnit', { metricName: name }))
     const factor = conversions[unit]?.[from] ?? 1
     return { value: result.value * factor, unit, evidence: 'measured' }
   }

@@ -6,6 +6,7 @@
  * A file that ends early gives the launches before the cut and a note that says what is missing. Lengths
  * are checked against what is there before anything is read, so that foreign bytes cost nothing.
  */
+import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
 import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
@@ -14,7 +15,7 @@ import { unitOf } from './ncu-rep-units'
 export interface NcuRep {
   launches: NcuLaunch[]
   /** What could not be read, each as a sentence. */
-  notes: string[]
+  notes: Statement[]
   /** `2025.3.1.0`; null where the report does not say. */
   ncuVersion: string | null
   /** When the report was begun. */
@@ -99,31 +100,23 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
   try {
     const { version } = decode('FileHeader', cursor.takeSized())
     if (version > knownVersion)
-      state.notes.push(
-        `The report has format version ${version}; versions up to ${knownVersion} are known here, and what a newer one adds is left out.`,
-      )
+      state.notes.push(message('imports.formatVersion', { version, known: knownVersion }))
     while (cursor.left > 0) readBlock(cursor, state)
   } catch (error) {
     const missing =
       state.launches.length === 0
-        ? 'no launch was reached'
-        : `launches behind the first ${state.launches.length} are missing`
+        ? message('part.noLaunchReached')
+        : message('part.launchesMissing', { count: state.launches.length })
     state.notes.push(
       error instanceof CutOff
-        ? `The report is cut off at byte ${bytes.length}: ${missing}.`
-        : `The report cannot be read from byte ${cursor.at} on (${sentence(error)}): ${missing}.`,
+        ? message('imports.cutOff', { at: bytes.length, missing })
+        : message('imports.unreadableFrom', { at: cursor.at, text: sentence(error), missing }),
     )
   }
-  if (state.ranges > 0)
-    state.notes.push(
-      `${state.ranges} results are of ranges and not of kernels (ncu --replay-mode range); they are left out.`,
-    )
+  if (state.ranges > 0) state.notes.push(message('imports.ranges', { count: state.ranges }))
   if (state.unreadable > maxNotes)
-    state.notes.push(`${state.unreadable} launches in all cannot be read.`)
-  if (state.unnamed > 0)
-    state.notes.push(
-      `${state.unnamed} values have no metric name in the report; they are left out.`,
-    )
+    state.notes.push(message('imports.launchesUnreadable', { count: state.unreadable }))
+  if (state.unnamed > 0) state.notes.push(message('imports.unnamed', { count: state.unnamed }))
   const { launches, notes, ncuVersion, createdAt, commandLine } = state
   return { launches, notes, ncuVersion, createdAt, commandLine }
 }
@@ -161,9 +154,7 @@ function readBlock(cursor: Cursor, state: State): void {
     } catch (error) {
       state.unreadable += 1
       if (state.unreadable <= maxNotes)
-        state.notes.push(
-          `The launch at byte ${at} cannot be read (${sentence(error)}); it is left out.`,
-        )
+        state.notes.push(message('imports.launchUnreadable', { at, text: sentence(error) }))
       if (state.unreadable === maxUnreadable) throw new Error('it holds no launches')
     }
   }

@@ -1,12 +1,12 @@
 /** The frozen sessions in an HTML report; nothing of the page is run, and nothing else of it is read. */
 import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
+import { formats, upgraded } from '../../domain/session/upgrade'
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import {
   deepElementId,
   frozenElementId,
   FrozenReport,
-  frozenReportVersion,
   PackedDeep,
   type FrozenDeep,
 } from '../../domain/report/frozen-report'
@@ -30,12 +30,9 @@ export function parseReportHtml(html: string, name: string): ReadReport {
   const text = elementText(html, 'application/json', frozenElementId, damaged)
   if (text === null) throw inputError(`${name} is no report of Kernel Ladder.`, remedy)
   const value = parseJson(text, damaged)
-  const version = z.object({ report: z.number() }).safeParse(value)
-  if (version.success && version.data.report > frozenReportVersion)
-    throw damaged(
-      `it has version ${version.data.report} and this program reads up to ${frozenReportVersion}; a newer Kernel Ladder wrote it.`,
-    )
-  const report = FrozenReport.safeParse(value)
+  const current = upgraded(formats.report, value)
+  if ('refused' in current) throw damaged(current.refused)
+  const report = FrozenReport.safeParse(current.value)
   if (!report.success) throw damaged(z.prettifyError(report.error))
   return {
     report: report.data,

@@ -10,7 +10,7 @@ import {
 } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
-import { english } from '../../domain/messages/message'
+import { message, says, type Statement } from '../../domain/messages/message'
 import { deepSchemaVersion, type DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
@@ -121,7 +121,7 @@ function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: N
     appVersion: naming.appVersion,
     target: { kind: 'imported', name: naming.name },
     ladder: toLadder(rungs, naming.name),
-    problem: { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' },
+    problem: null,
     device,
     tools: { nvcc: null, ncu: report.ncuVersion },
     settings: {
@@ -139,17 +139,17 @@ function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: N
   }
 }
 
-function warningsOf(report: ReportFile, device: Device | null, name: string): string[] {
+function warningsOf(report: ReportFile, device: Device | null, name: string): Statement[] {
   const { launches, total, notes, format } = report
   const devices = new Set(launches.map(({ device: index }) => index))
   return [
-    english('records.imported', { file: name }),
+    message('records.imported', { file: name }),
     ...(total > launches.length
-      ? [english('records.importedFirst', { file: name, total, count: launches.length })]
+      ? [message('records.importedFirst', { file: name, total, count: launches.length })]
       : []),
-    ...(format === 'details-csv' ? [english('records.detailsPage')] : []),
-    ...(device ? [] : [english('records.gpuUnclear', { file: name })]),
-    ...(devices.size > 1 ? [english('records.severalGpus', { count: devices.size })] : []),
+    ...(format === 'details-csv' ? [message('records.detailsPage')] : []),
+    ...(device ? [] : [message('records.gpuUnclear', { file: name })]),
+    ...(devices.size > 1 ? [message('records.severalGpus', { count: devices.size })] : []),
     ...notes,
   ]
 }
@@ -161,10 +161,10 @@ function toLadder(rungs: readonly ImportedRung[], name: string): Ladder {
     id: 'imported',
     title: name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || name,
     summary: summaryOf(name),
-    dtype: 'f32',
-    alpha: 1,
-    beta: 0,
-    sizes: [{ m: 1, n: 1, k: 1 }],
+    task: null,
+    scalars: {},
+    options: {},
+    sizes: [],
     reference: null,
     rungs: rungs.map(({ id, title }) => ({
       id,
@@ -176,7 +176,8 @@ function toLadder(rungs: readonly ImportedRung[], name: string): Ladder {
         idea: summaryOf(name),
         expect: [],
         params: [],
-        dtypes: ['f32'],
+        options: {},
+        flags: [],
         requires: null,
       },
       params: {},
@@ -193,6 +194,7 @@ function toResult({ id, title, launches }: ImportedRung, level: ProfileLevel, na
     after: null,
     idea: '',
     expect: [],
+    flags: [],
     params: {},
     file: '',
     sourceHash: '',
@@ -214,12 +216,22 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
     ? // The file may come from a GPU that has the metric, and ncu was not asked for it.
       {
         ...value,
-        reason: english('records.importedWithout', {
+        reason: message('records.importedWithout', {
           file: name,
-          why: value.reason?.replace(' on this GPU', '') ?? '',
+          why: withoutGpu(value.reason ?? ''),
         }),
       }
     : value
+
+/** What ncu did not report in a file says nothing of the GPU. */
+function withoutGpu(reason: Statement): Statement {
+  if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
+  if (says(reason, 'figures.follows')) {
+    const { metric, why } = reason.values
+    return message('figures.follows', { metric, why: withoutGpu(why as Statement) })
+  }
+  return reason
+}
 
 /**
  * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is

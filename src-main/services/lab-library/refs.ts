@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Folders, Setup } from '../../adapters/machine/machine'
+import { inEnglish } from '../../domain/text/wording'
 import { diskError, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { sessionFolder } from '../../adapters/labs/attempt'
@@ -47,7 +48,7 @@ export async function allLabs({
       const lab = await readLab(folder, labReferences(library))
       labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
     } catch (error) {
-      problems.push(`${folder}: ${toErrorShape(error).message}`)
+      problems.push(`${folder}: ${inEnglish(toErrorShape(error).message)}`)
     }
   return { labs, problems }
 }

@@ -1,6 +1,7 @@
 /** Builds a submission without running it: what a student sees on every change, and all there is without a GPU. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
+import type { Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
@@ -83,7 +84,7 @@ export async function buildSubmission(
   return {
     architecture: `sm_${sm}`,
     own: own !== null,
-    outcome: await buildRung(compiler, planned, sm),
+    outcome: await buildRung(compiler, lab.plan.task, planned, sm),
   }
 }
 
@@ -92,7 +93,7 @@ export async function tryBuild(
   machine: Machine,
   lab: LabPlan,
   signal: AbortSignal,
-): Promise<LabBuild | { missing: string }> {
+): Promise<LabBuild | { missing: Statement }> {
   try {
     return await buildSubmission(machine, lab, signal)
   } catch (error) {

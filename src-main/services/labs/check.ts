@@ -3,6 +3,7 @@
  * the services that every run goes through, then judged. What this machine cannot do is said, and
  * never counts as passed.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Machine, Setup } from '../../adapters/machine/machine'
 import { sha256 } from '../../adapters/disk/build-cache'
 import { stageFolder } from '../../adapters/disk/staging'
@@ -16,7 +17,7 @@ import {
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
 import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
@@ -24,11 +25,12 @@ import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domai
 import { rungOf, type Session } from '../../domain/session/session'
 import { can, parseTarget, type LabTarget, type Target } from '../../domain/target/targets'
 import { runPlan } from '../targets/local'
-import { remedies, smOf } from '../run/device'
+import { smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
+import { asRecording } from '../sessions/recording-list'
 import { replay } from '../sessions/recordings'
 import type { RunSettings } from '../run/measured-run'
 
@@ -55,10 +57,10 @@ interface Gathered {
   evidence: LabEvidence
   build: BuildReport
   target: Target
-  remedy: string | null
+  remedy: Statement | null
 }
 
-const notBuilt = (reason: string): BuildReport => ({
+const notBuilt = (reason: Statement): BuildReport => ({
   ok: false,
   architecture: null,
   reason,
@@ -85,7 +87,7 @@ async function gatherBuild(
       build: notBuilt(built.missing),
       evidence: {
         session: null,
-        reason: reason === built.missing ? reason : `${reason} ${built.missing}`,
+        reason: isDeepStrictEqual(reason, built.missing) ? reason : together(reason, built.missing),
         build: null,
         sanitized: {},
       },
@@ -120,7 +122,7 @@ function gatherSession(
   const own = rungOf(session, submissionId)
   const ok = own?.build != null
   const sm = session.device ? smOf(session.device) : null
-  const failure = ok ? null : (own?.reason ?? english('checks.notBuilt'))
+  const failure = ok ? null : (own?.reason ?? message('checks.notBuilt'))
   return {
     target: session.target,
     remedy: missing?.remedy ?? null,
@@ -161,7 +163,7 @@ async function gatherLocal(
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
     if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
     const own = rungOf(session, submissionId)
-    const hung = own?.status === 'failed' && own.reason?.startsWith('Hung')
+    const hung = own?.status === 'failed' && says(own.reason, 'records.hung')
     const sanitized =
       own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.library, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
@@ -179,7 +181,7 @@ async function gatherLocal(
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
     // A ladder's other ways without a GPU are none for a lab.
-    const remedy = why.remedy === remedies.gpu ? english('checks.useGpu') : why.remedy
+    const remedy = says(why.remedy, 'doctor.useGpu') ? message('checks.useGpu') : why.remedy
     return gatherBuild(
       options.machine,
       lab,
@@ -197,26 +199,28 @@ async function gatherRecorded(
 ): Promise<Gathered> {
   const hash = sourceHash(source)
   const which = codeOf(lab, hash)
-  const none = (message: string): Promise<Gathered> =>
+  const none = (why: Statement): Promise<Gathered> =>
     gatherBuild(
       options.machine,
       plan,
-      { message },
+      { message: why },
       { kind: 'recorded', name: 'none' },
       options.signal,
     )
-  if (which === 'own') return none(english('checks.notTheirs'))
+  if (which === 'own') return none(message('checks.notTheirs'))
   const recorded = await recordedAttempt(options.assets, lab.id, which)
   const kept = recorded && (await readAttemptEvidence(recorded.folder))
   if (!recorded || !kept)
     return none(
-      english(which === 'starter' ? 'checks.starterNotRecorded' : 'checks.solutionNotRecorded'),
+      message(which === 'starter' ? 'checks.starterNotRecorded' : 'checks.solutionNotRecorded'),
     )
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
-    return none(english('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
+    return none(message('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
+  const recording = asRecording(recorded.name, sessionFolder(recorded.folder), kept.session)
+  if (!recording) return none(message('checks.nothingMeasured'))
   const { session, missing } = await replay(
-    { name: recorded.name, folder: sessionFolder(recorded.folder), session: kept.session },
+    recording,
     { params: {}, profile: kept.session.settings.profile },
     options.emit,
     options.signal,
@@ -242,7 +246,7 @@ function outcomeOf(
     status: some('failed') ? 'failed' : some('unavailable') ? 'unavailable' : 'passed',
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
-    reason: [evidence.reason, remedy].filter(Boolean).join(' ') || null,
+    reason: evidence.reason === null ? remedy : together(evidence.reason, remedy),
     sourceHash: sourceHash(source),
     build,
     checks,

@@ -7,6 +7,8 @@
 import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
+import type { Statement } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
@@ -206,7 +208,7 @@ async function gradeOne(
   signal: AbortSignal,
 ): Promise<{ row: GradeRow; source: string | null }> {
   const lab = request.lab.lab
-  const refuse = (reason: string): { row: GradeRow; source: null } => ({
+  const refuse = (reason: Statement): { row: GradeRow; source: null } => ({
     row: emptyRow(lab, found.student, 'refused', reason, 0),
     source: null,
   })
@@ -310,7 +312,7 @@ async function gradeAnyhow(
   try {
     return await grade()
   } catch (error) {
-    const reason = `It could not be graded: ${toErrorShape(error).message}`
+    const reason = `It could not be graded: ${inEnglish(toErrorShape(error).message)}`
     return { row: emptyRow(lab.lab, student, 'stopped', reason, 0), source: null }
   }
 }

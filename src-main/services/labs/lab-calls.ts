@@ -12,7 +12,7 @@ import { inputError } from '../../domain/errors'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
-import { noAnswers } from '../../domain/labs/outcome'
+import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build'
 import { checkLab } from './check'
 import { planLab } from './plan'
@@ -46,9 +46,6 @@ async function summarize(folders: Folders, key: string, lab: LabFolder): Promise
   const attempts = await listAttempts(attemptsDir(folders, key))
   return Promise.all(
     attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
-      const time = outcome.checks
-        .find(({ kind }) => kind === 'time')
-        ?.figures.find(({ label }) => label === 'Time')
       return {
         id,
         createdAt: outcome.createdAt,
@@ -57,7 +54,7 @@ async function summarize(folders: Folders, key: string, lab: LabFolder): Promise
         checksPassed: outcome.checks.filter(({ status }) => status === 'passed').length,
         checks: outcome.checks.length,
         target: outcome.target,
-        timeMs: time?.value.value ?? null,
+        timeMs: outcomeTimeMs(outcome),
         session: await attemptSession(folders, key, id, outcome),
       }
     }),
@@ -103,7 +100,7 @@ async function viewOf(setup: Setup, ref: string, folder: LabFolder): Promise<Lab
     minutes: lab.minutes,
     before: lab.before,
     target: lab.target,
-    dtype: lab.dtype,
+    options: lab.options,
     size: lab.size,
     body: lab.body,
     pictures: Object.fromEntries(

@@ -5,8 +5,10 @@ import { inputError } from '../../domain/errors'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
-import type { Problem } from '../../domain/task/problem'
-import { planRun, type RunPlan } from '../run/plan'
+import { problemAt } from '../../domain/task/choose'
+import { usualProblem, type Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+import { planRun, taskOf, type RunPlan } from '../run/plan'
 
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
@@ -16,7 +18,7 @@ export interface LabPlan {
   plan: RunPlan
 }
 
-function submissionOf({ lab }: LabFolder, text: string): RungSource {
+function submissionOf({ lab }: LabFolder, task: Task, text: string): RungSource {
   return {
     file: `labs/${lab.id}/lab.cu`,
     text,
@@ -27,24 +29,25 @@ function submissionOf({ lab }: LabFolder, text: string): RungSource {
       idea: lab.summary,
       expect: [],
       params: [],
-      dtypes: [lab.dtype],
+      options: Object.fromEntries(
+        Object.entries(usualProblem(task, {}).options).map(([option, choice]) => [
+          option,
+          [lab.options[option] ?? choice],
+        ]),
+      ),
+      flags: [],
       requires: lab.needs.compute ?? null,
     },
   }
 }
 
 /** Each problem of the correctness checks once. */
-function problemsOf(lab: Lab): Problem[] {
+function problemsOf(lab: Lab, task: Task): Problem[] {
   const all = lab.checks.flatMap((check) =>
     check.kind === 'correctness'
-      ? check.sizes.map(({ m, n, k }) => ({
-          m,
-          n,
-          k,
-          alpha: check.alpha,
-          beta: check.beta,
-          dtype: lab.dtype,
-        }))
+      ? check.sizes.map((at) =>
+          problemAt(task, { at }, { scalars: check.scalars, options: lab.options }),
+        )
       : [],
   )
   return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
@@ -56,17 +59,18 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   const ladder = library.ladders.find(({ id }) => id === lab.ladder)
   if (!ladder)
     throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which is not there.`)
+  const task = taskOf(library, ladder)
   const entry = (id: string): LadderEntry =>
     ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }
   const beside = rungsBeside(lab).filter((id) => id !== ladder.reference)
   const file: LadderFile = {
-    schema: 1,
+    schema: 2,
     id: labLadderId(lab.id),
     title: lab.title,
     summary: lab.summary,
-    dtype: lab.dtype,
-    alpha: 1,
-    beta: 0,
+    task: task.id,
+    scalars: {},
+    options: lab.options,
     sizes: [lab.size],
     reference: ladder.reference,
     rungs: [
@@ -78,7 +82,7 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   const own: KernelLibrary = {
     ...library,
     ladders: [file],
-    rungs: new Map(library.rungs).set(submissionId, submissionOf(folder, source)),
+    rungs: new Map(library.rungs).set(submissionId, submissionOf(folder, task, source)),
   }
   const plan = planRun(own, {
     ladder: file.id,
@@ -87,6 +91,6 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   })
   return {
     library: own,
-    plan: { ...plan, alsoVerify: { rungs: [submissionId], problems: problemsOf(lab) } },
+    plan: { ...plan, alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task) } },
   }
 }

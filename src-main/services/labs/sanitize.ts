@@ -2,7 +2,7 @@
 import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
-import { english } from '../../domain/messages/message'
+import { message, together } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
@@ -41,16 +41,16 @@ async function sanitizeOne(
         ladder: labLadderId(lab.id),
         rungs: [submissionId],
         tools: check.tools,
-        size: check.size,
+        at: check.size,
         params: {},
       },
     )
     if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
-    return report.rungs[0]?.checks ?? { reason: english('tools.noAnswer') }
+    return report.rungs[0]?.checks ?? { reason: message('tools.noAnswer') }
   } catch (error) {
-    const { kind, message, remedy } = toErrorShape(error)
+    const { kind, message: why, remedy } = toErrorShape(error)
     if (kind !== 'missing') throw error
-    return { reason: [message, remedy].filter(Boolean).join(' ') }
+    return { reason: together(why, remedy) }
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { probeNcu } from '../../adapters/tools/ncu'
+import type { Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import { buildRunner } from '../run/build'
 import { openCompiler, type Bench } from '../run/compiler'
@@ -16,7 +17,7 @@ export interface CounterProbe extends Bench {
 /** Null: a counter was read. Else why not, and what to do. */
 export async function probeCounters(
   probe: CounterProbe,
-): Promise<{ message: string; remedy?: string } | null> {
+): Promise<{ message: Statement; remedy?: Statement } | null> {
   const { toolbox, cache, kernelsDir, ncu } = probe
   try {
     const compiler = await openCompiler(

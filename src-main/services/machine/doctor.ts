@@ -6,7 +6,7 @@ import { sanitizerVersionPattern } from '../../adapters/tools/compute-sanitizer'
 import type { NvidiaSmi } from '../../adapters/tools/nvidia-smi'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { DoctorCheck, DoctorReport } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import { probeCounters } from './counter-probe'
 import { queryDriver, remedies } from '../run/device'
@@ -15,8 +15,8 @@ const check = (
   id: DoctorCheck['id'],
   label: string,
   status: DoctorCheck['status'],
-  detail: string,
-  remedy?: string,
+  detail: Statement,
+  remedy?: Statement,
 ): DoctorCheck => ({ id, label, status, detail, ...(remedy ? { remedy } : {}) })
 
 const remedyOf = {
@@ -37,7 +37,7 @@ async function toolCheck(
       tool,
       label,
       tool === 'compute-sanitizer' ? 'warning' : 'missing',
-      english('doctor.toolMissing', { tool }),
+      message('doctor.toolMissing', { tool }),
       remedyOf[tool],
     )
   const answer = await toolbox.exec({
@@ -54,11 +54,11 @@ async function toolCheck(
         tool,
         label,
         'warning',
-        english('doctor.noVersion', {
+        message('doctor.noVersion', {
           file: path,
           text: (answer.stderr || answer.stdout).trim().split('\n')[0] ?? '',
         }),
-        english('doctor.askVersion', { file: path }),
+        message('doctor.askVersion', { file: path }),
       )
 }
 
@@ -76,18 +76,18 @@ async function driverChecks(
       ],
     }
   } catch (error) {
-    const { message, remedy } = toErrorShape(error)
+    const { message: why, remedy } = toErrorShape(error)
     return {
       driver: null,
       checks: [
-        check('gpu', 'GPU', 'missing', message, remedy),
-        check('driver', 'Driver', 'missing', english('doctor.noDriver'), remedies.gpu),
+        check('gpu', 'GPU', 'missing', why, remedy),
+        check('driver', 'Driver', 'missing', message('doctor.noDriver'), remedies.gpu),
       ],
     }
   }
 }
 
-export const countersRemedy = english('doctor.allowCounters')
+export const countersRemedy = message('doctor.allowCounters')
 
 /** CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and so of what it starts. */
 async function hasSysAdmin(machine: Machine): Promise<boolean> {
@@ -102,11 +102,11 @@ async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const params = await machine.readText('/proc/driver/nvidia/params')
   const adminOnly = params === null ? null : /^RmProfilingAdminOnly:\s*(\d)/m.exec(params)?.[1]
   if (adminOnly == null)
-    return check('counters', label, 'unknown', english('doctor.countersUnknown'))
-  if (adminOnly === '0') return check('counters', label, 'ok', english('doctor.countersAll'))
+    return check('counters', label, 'unknown', message('doctor.countersUnknown'))
+  if (adminOnly === '0') return check('counters', label, 'ok', message('doctor.countersAll'))
   return (await hasSysAdmin(machine))
-    ? check('counters', label, 'ok', english('doctor.countersAdminHere'))
-    : check('counters', label, 'missing', english('doctor.countersAdmin'), countersRemedy)
+    ? check('counters', label, 'ok', message('doctor.countersAdminHere'))
+    : check('counters', label, 'missing', message('doctor.countersAdmin'), countersRemedy)
 }
 
 async function countersCheck(
@@ -125,7 +125,7 @@ async function countersCheck(
         'counters',
         permission.label,
         'ok',
-        `${permission.detail} ${english('doctor.counterRead')}`,
+        together(permission.detail, message('doctor.counterRead')),
       )
 }
 
@@ -148,8 +148,8 @@ async function cublasCheck(machine: Machine): Promise<DoctorCheck> {
     'cublas',
     'cuBLAS',
     'warning',
-    english('doctor.noCublas'),
-    english('doctor.installCublas'),
+    message('doctor.noCublas'),
+    message('doctor.installCublas'),
   )
 }
 

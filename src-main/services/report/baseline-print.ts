@@ -4,7 +4,8 @@ import {
   type BaselineCheck,
   type RungCheck,
 } from '../../domain/analysis/baseline-check'
-import { inEnglish, message, pieces } from '../../domain/messages/message'
+import { message } from '../../domain/messages/message'
+import { inEnglish, pieces } from '../../domain/text/wording'
 import { headline } from '../../domain/report/provenance'
 import type { Session } from '../../domain/session/session'
 import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
@@ -65,7 +66,8 @@ export function baselineMarkdown(check: BaselineCheck, baseline: Session, now: S
     ...check.notes.map((note) => `> **Note:** ${mdSentence(pieces(note))}`),
     ...[baseline, now].flatMap(({ warnings }, index) =>
       warnings.map(
-        (warning) => `> **Warning:** ${md(`${index === 0 ? 'Baseline' : 'Now'}: ${warning}`)}`,
+        (warning) =>
+          `> **Warning:** ${md(`${index === 0 ? 'Baseline' : 'Now'}: ${inEnglish(warning)}`)}`,
       ),
     ),
     mdTable(

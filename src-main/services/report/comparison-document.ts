@@ -1,5 +1,5 @@
 /** Two sessions side by side as a document for print. */
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import type { ReportSection } from '../../domain/report/frozen-report'

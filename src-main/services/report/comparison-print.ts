@@ -16,7 +16,7 @@ import {
   mdHtml,
   mdTable,
 } from '../../domain/text/markdown'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import { tex, texCode, texComment } from './tex-text'

@@ -6,11 +6,11 @@ import { comparability } from '../../domain/analysis/comparability'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { paramWords } from '../../domain/session/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
-import type { ReportInput } from './model'
+import { noReason, type ReportInput } from './model'
 import { printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
@@ -72,7 +72,7 @@ function changesOf(a: Session, b: Session): Sentence[] {
   const statuses = a.rungs.flatMap((left): Sentence[] => {
     const right = rungOf(b, left.id)
     if (!right || right.status === left.status) return []
-    const why = right.status === 'ok' ? '' : ` ${right.reason ?? 'No reason was recorded.'}`
+    const why = right.status === 'ok' ? '' : ` ${inEnglish(right.reason ?? noReason)}`
     return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
   })
   return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameterChanges(a, b), ...statuses]
@@ -110,8 +110,8 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     date: before.date,
     warnings: [
       ...warnings.map(inEnglish),
-      ...a.warnings.map((warning) => `The first session: ${warning}`),
-      ...b.warnings.map((warning) => `The second session: ${warning}`),
+      ...a.warnings.map((warning) => `The first session: ${inEnglish(warning)}`),
+      ...b.warnings.map((warning) => `The second session: ${inEnglish(warning)}`),
     ],
     rungs,
     changes: changesOf(a, b),

@@ -3,6 +3,8 @@
  * tell where all of it comes from. Wide: a line a rung, units in the names of the columns. Figures have
  * their full precision; `timing.…`, `verify.…` and `build.…` are the session schema's own names.
  */
+import type { Statement } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import type { RungResult } from '../../domain/session/session'
 import { metricDefinition } from '../../domain/metrics/metrics'
 import { csvTable, type Cell } from '../../domain/text/csv'
@@ -76,6 +78,9 @@ const fields: readonly Field[] = [
   },
 ]
 
+const told = (reason: Statement | undefined): string =>
+  reason === undefined ? '' : inEnglish(reason)
+
 const noTime = ({ status }: RungResult): string =>
   status === 'ok' ? 'It was not recorded.' : `The rung's status is ${status}.`
 
@@ -83,7 +88,7 @@ function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
   const { id, title, status, reason, sourceHash } = rung
   return [
     [id, 'title', title, '', '', ''],
-    [id, 'status', status, '', '', reason ?? ''],
+    [id, 'status', status, '', '', told(reason)],
     [id, 'sourceHash', sourceHash, '', '', ''],
     ...Object.entries(rung.params).map(([name, value]): Cell[] => [
       id,
@@ -102,7 +107,7 @@ function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
     ...metrics.flatMap(({ id: metric }): Cell[][] => {
       const found = rung.metrics[metric]
       return found
-        ? [[id, metric, found.value, found.unit, found.evidence, found.reason ?? '']]
+        ? [[id, metric, found.value, found.unit, found.evidence, told(found.reason)]]
         : []
     }),
     // An import keeps all that ncu reported, under its names.
@@ -120,7 +125,7 @@ function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
 /** What every figure of the session shares. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
-  ...session.warnings.map((warning): Cell[] => ['', 'warning', warning, '', '', '']),
+  ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),
   ...(date === null ? [] : [['', 'reportDate', date, '', '', '']]),
 ]
 
@@ -141,7 +146,7 @@ export function printWideCsv(model: ReportModel): string {
     rung.id,
     rung.title,
     rung.status,
-    rung.reason ?? '',
+    told(rung.reason),
     ...fields.map(({ of }) => of(rung) ?? null),
     ...metrics.flatMap(({ id }): Cell[] => {
       const found = rung.metrics[id]
@@ -149,7 +154,7 @@ export function printWideCsv(model: ReportModel): string {
     }),
     rung.sourceHash,
     ...facts.map(({ value }) => value),
-    session.warnings.join(' '),
+    session.warnings.map(inEnglish).join(' '),
     ...(date === null ? [] : [date]),
   ])
   return csvTable(

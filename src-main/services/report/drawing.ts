@@ -59,8 +59,10 @@ async function sweepSessions(
 ): Promise<OpenedSession[]> {
   const { session } = opened
   const own = summaryOf('own', 'live', 'own', session)
-  const size = problemLabel(session.problem)
-  const others = (await listAll(places)).filter(({ problem }) => problemLabel(problem) !== size)
+  const size = session.problem && problemLabel(session.problem)
+  const others = (await listAll(places)).filter(
+    ({ problem }) => problem === null || problemLabel(problem) !== size,
+  )
   const chosen = firstChoice(sweepCandidates([own, ...others], own), 'own')
   return [
     opened,

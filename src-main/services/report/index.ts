@@ -13,7 +13,7 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/report/frozen-report'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish, withText } from '../../domain/text/wording'
 import {
   reportFormats,
   type ReportFormat,
@@ -107,7 +107,7 @@ export function report(
     case 'csv':
       return options.wide ? printWideCsv(model) : printLongCsv(model)
     case 'json':
-      return visibleJson(model.session)
+      return visibleJson(withText(model.session))
     case 'tex':
       return printTex(model)
   }

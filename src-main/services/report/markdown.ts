@@ -1,6 +1,6 @@
 /** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import type { Hunk } from '../source-diff'
@@ -24,7 +24,7 @@ import {
   verdictWords,
 } from './tables'
 import { chartsOf, mdPicture } from './charts'
-import { dash, diagnosticLine, legend, type ReportModel, type ReportStep } from './model'
+import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from './model'
 import { halfSpread } from '../../domain/report/summary'
 import type { Sentence } from '../../domain/messages/sentence'
 
@@ -79,7 +79,7 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         '## Rungs without a result',
         ...troubles.flatMap(({ id, title, status, reason, diagnostics }) => [
           `### ${mdCode(id)}: ${md(title)}`,
-          `**${status}.** ${reason ? md(reason) : 'No reason was recorded.'}`,
+          `**${status}.** ${md(inEnglish(reason ?? noReason))}`,
           ...(diagnostics.length > 0
             ? [fenced(diagnostics.map(diagnosticLine).join('\n'), 'text')]
             : []),
@@ -158,7 +158,7 @@ export function printMarkdown(model: ReportModel, pictures: string | null = null
   const parts = [
     `# ${md(model.title)}`,
     ...(date === null ? [] : [`Report of ${md(date)}.`]),
-    ...session.warnings.map((warning) => `> **Warning:** ${md(warning)}`),
+    ...session.warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`),
     ...(session.completion === 'cancelled'
       ? ['> **Warning:** the run was cancelled; this is what was finished until then.']
       : []),

@@ -2,6 +2,7 @@
  * A report before a printer gives it a format: every text scrubbed, every figure in its unit with its
  * evidence, nothing that depends on when or where it is made. The same session gives the same model.
  */
+import type { Statement } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics/metrics'
 import { rungBefore, type RungResult, type Session } from '../../domain/session/session'
@@ -14,7 +15,7 @@ import {
   type Unit,
 } from '../../domain/metrics/units'
 import { diffSources, type Hunk } from '../source-diff'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
 import { scrubSession, type Scrubber } from './scrub'
@@ -84,6 +85,9 @@ export interface ReportInput {
 
 export const dash = '–'
 
+/** Where a session does not say why. */
+export const noReason = 'No reason was recorded.'
+
 /** What the marks in a table mean; every printer sets it below. */
 export const legend =
   'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
@@ -113,10 +117,10 @@ export function buildReport(input: ReportInput): ReportModel {
     if (!notes.includes(reason)) notes.push(reason)
     return notes.indexOf(reason) + 1
   }
-  const absent = (reason?: string): Figure => ({
+  const absent = (reason?: Statement): Figure => ({
     text: dash,
     evidence: 'unavailable',
-    ...(reason ? { note: noteNumber(reason) } : {}),
+    ...(reason ? { note: noteNumber(inEnglish(reason)) } : {}),
   })
   const metricFigure = (value: MetricValue | undefined): Figure => {
     if (value?.value == null) return absent(value?.reason)
@@ -162,7 +166,7 @@ export function buildReport(input: ReportInput): ReportModel {
       .filter(({ isAbsent }) => isAbsent)
       .map(({ id, label }) => {
         const reasons = session.rungs.flatMap(({ metrics: own }) => own[id]?.reason ?? [])
-        return { label, reason: reasons[0] ?? 'No reason was recorded.' }
+        return { label, reason: inEnglish(reasons[0] ?? noReason) }
       }),
     published: publishedFigures(session),
     steps: steps.map((step) => {

@@ -1,11 +1,11 @@
 /** The parts of a printed report, each a heading with what stands below it. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/wording'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { halfSpread } from '../../domain/report/summary'
 import type { Hunk } from '../source-diff'
 import { html, htmlCode, htmlLines, htmlTable, printHtmlTable } from './html-text'
-import { dash, diagnosticLine, legend, type ReportModel, type ReportStep } from './model'
+import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from './model'
 import {
   counterTables,
   factTable,
@@ -141,7 +141,7 @@ export function troublePart({ troubles }: ReportModel): PrintPart[] {
     .map(({ id, title, status, reason, diagnostics }) =>
       [
         `<h4>${htmlCode(id)}: ${html(title)}</h4>`,
-        `<p><b>${status}.</b> ${html(reason ?? 'No reason was recorded.')}</p>`,
+        `<p><b>${status}.</b> ${html(inEnglish(reason ?? noReason))}</p>`,
         ...(diagnostics.length > 0
           ? [`<pre class="lines">${htmlLines(diagnostics.map(diagnosticLine).join('\n'))}</pre>`]
           : []),

@@ -1,7 +1,7 @@
 /** What the ladder's author published, each figure beside ours. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { metricDefinitions } from '../../domain/metrics/metrics'
-import { problemLabel } from '../../domain/task/problem'
+import { sizesLabel } from '../../domain/task/problem'
 import type { Session } from '../../domain/session/session'
 import { formatGflops, formatValue } from '../../domain/metrics/units'
 
@@ -24,7 +24,7 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
     Object.values(published.metrics).some((figures) => figures[id] !== undefined),
   )
   const { author, title, gpu, size, url, threadsPerBlock: threads } = published
-  const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${problemLabel(size)}`
+  const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
   return {
     origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. Another GPU: compare the steps, not the figures.`,
     conclusion: published.conclusion,

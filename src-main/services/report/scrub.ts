@@ -4,6 +4,7 @@
  * It errs towards taking out too much.
  */
 import type { Privates } from '../../adapters/machine/privates'
+import { isMessageKey } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 
@@ -103,6 +104,18 @@ export function scrubber({ folders, words }: Privates): Scrubber {
 /** Fields whose form the schema fixes: scrubbing them could only break what refers to them. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
+/** Prose of a task; its other words are names and expressions, which refer to one another. */
+const taskProse = new Set(['title', 'summary', 'formula', 'result', 'name'])
+
+function scrubTask(value: unknown, key: string, scrub: (text: string) => string): unknown {
+  if (typeof value === 'string') return taskProse.has(key) ? scrub(value) : value
+  if (Array.isArray(value)) return value.map((item) => scrubTask(item, key, scrub))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, scrubTask(item, name, scrub)]),
+  )
+}
+
 function scrubValue(value: unknown, key: string, scrub: (text: string) => string): unknown {
   if (typeof value === 'string') {
     const isFixed =
@@ -111,6 +124,11 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   }
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
+  if (key === 'task') return scrubTask(value, key, scrub)
+  // Which sentence it is, and which metric it names, are words of ours.
+  if ('metric' in value && Object.keys(value).length === 1) return value
+  if ('values' in value && 'key' in value && isMessageKey(value.key))
+    return { key: value.key, values: scrubValue(value.values, '', scrub) }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),

@@ -1,4 +1,5 @@
 /** A report on one session as a document for print. */
+import { inEnglish } from '../../domain/text/wording'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, metricCharts, throughputChart } from './charts'
 import { html, htmlCode, htmlList, htmlSentence } from './html-text'
@@ -64,7 +65,7 @@ export function sessionDocument(model: ReportModel): PrintDocument {
     title,
     sub: `${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
     warnings: [
-      ...warnings,
+      ...warnings.map(inEnglish),
       ...(completion === 'cancelled'
         ? ['the run was cancelled; this is what was finished until then.']
         : []),

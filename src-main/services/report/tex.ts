@@ -1,7 +1,7 @@
 /** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/messages/message'
-import { dash, legend, type LadderRow, type ReportModel } from './model'
+import { inEnglish } from '../../domain/text/wording'
+import { dash, legend, type LadderRow, type ReportModel, noReason } from './model'
 import { tex, texCode, texComment, texSentence } from './tex-text'
 
 const rowLine = ({
@@ -68,10 +68,10 @@ export function printTex(model: ReportModel): string {
     ...facts.map(
       ({ label: what, value, code }) => `${tex(what)}: ${code ? texCode(value) : tex(value)}.`,
     ),
-    ...session.warnings.map((warning) => `Warning: ${tex(warning)}`),
+    ...session.warnings.map((warning) => `Warning: ${tex(inEnglish(warning))}`),
     ...troubles.map(
       ({ id, status, reason }) =>
-        `${texCode(id)} is ${tex(status)}: ${tex(reason ?? 'No reason was recorded.')}`,
+        `${texCode(id)} is ${tex(status)}: ${tex(inEnglish(reason ?? noReason))}`,
     ),
   ]
   return [

@@ -9,9 +9,17 @@ import {
   type PtxasKernel,
 } from '../../adapters/tools/nvcc'
 import type { ProcessResult } from '../../adapters/tools/process'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import type { Build, Diagnostic } from '../../domain/session/session'
+import {
+  referenceHeader,
+  referenceHeaderFile,
+  taskHeader,
+  taskHeaderFile,
+} from '../../domain/task/headers'
+import type { Task } from '../../domain/task/task'
+import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung } from './plan'
 
@@ -22,13 +30,14 @@ export interface BuildOutcome {
   diagnostics: Diagnostic[]
   /** What ptxas said of each kernel; absent when it failed. */
   kernels?: PtxasKernel[]
-  /** Why there is no artefact, in a sentence. */
-  reason?: string
+  /** Why there is no artefact; absent where the run was cancelled before there could be one. */
+  reason?: Statement
+  cancelled?: true
 }
 
 const compileTimeoutMs = 10 * 60_000
 
-interface CompileTask {
+interface Compilation {
   key: string
   sources: ReadonlyMap<string, string>
   inputs: readonly string[]
@@ -37,20 +46,20 @@ interface CompileTask {
   libraries: readonly string[]
 }
 
-async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutcome> {
+async function compile(compiler: Compiler, what: Compilation): Promise<BuildOutcome> {
   const { cache, toolbox, signal } = compiler
-  const flags = [...task.flags, ...task.inputs, ...task.libraries]
+  const flags = [...what.flags, ...what.inputs, ...what.libraries]
   const slot = await cache.slot({
-    sources: task.sources,
+    sources: what.sources,
     flags,
     compiler: compiler.version,
-    output: task.output,
+    output: what.output,
   })
   if (slot.kept) {
     const { argv, stdout, stderr, seconds } = slot.kept
     await toolbox.recorder?.record(
       {
-        key: task.key,
+        key: what.key,
         tool: 'nvcc',
         argv,
         outcome: 'exited',
@@ -69,7 +78,7 @@ async function compile(compiler: Compiler, task: CompileTask): Promise<BuildOutc
   const args = [...flags, '-o', slot.pending]
   const result = await toolbox.exec({
     tool: 'nvcc',
-    key: task.key,
+    key: what.key,
     file: compiler.nvcc,
     args,
     cwd: slot.sourceDir,
@@ -103,21 +112,31 @@ function failure(result: ProcessResult): BuildOutcome {
   const { diagnostics } = readBuildOutput(result)
   const first = diagnostics.find(({ severity }) => severity === 'error')
   const place = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
-  const reasons: Partial<Record<ProcessResult['outcome'], string>> = {
-    cancelled: 'cancelled',
-    timeout: `nvcc was stopped after ${compileTimeoutMs / 60_000} minutes.`,
-    'not-found': `nvcc could not be started. ${result.stderr}`.trim(),
-    signalled: `nvcc was ended by ${result.signal}.`,
-  }
-  return {
-    artefact: null,
-    build: null,
-    diagnostics,
-    reason:
-      reasons[result.outcome] ??
-      (first
-        ? english('records.notCompiling', { what: `${place}${first.message}` })
-        : `nvcc ended with exit code ${result.exitCode}: ${lastLine(result.stderr)}`),
+  const none = { artefact: null, build: null, diagnostics }
+  switch (result.outcome) {
+    case 'cancelled':
+      return { ...none, cancelled: true }
+    case 'timeout': {
+      const minutes = compileTimeoutMs / 60_000
+      return { ...none, reason: message('tools.nvccStopped', { minutes }) }
+    }
+    case 'not-found':
+      return {
+        ...none,
+        reason: together(message('tools.nvccNotStarted'), result.stderr.trim()),
+      }
+    case 'signalled':
+      return { ...none, reason: message('tools.nvccKilled', { signal: result.signal ?? '' }) }
+    default:
+      return {
+        ...none,
+        reason: first
+          ? message('records.notCompiling', { what: `${place}${first.message}` })
+          : message('tools.nvccEnded', {
+              exitCode: result.exitCode ?? '',
+              text: lastLine(result.stderr),
+            }),
+      }
   }
 }
 
@@ -125,18 +144,51 @@ const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? '
 
 export async function buildRung(
   compiler: Compiler,
+  task: Task,
   { rung, source }: PlannedRung,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
-    sources: new Map([...compiler.includes, [rung.file, source]]),
+    sources: new Map([
+      ...compiler.includes,
+      [taskHeaderFile, taskHeader(task)],
+      [rung.file, source],
+    ]),
     inputs: [rung.file],
     flags: [...flags(sm), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
   })
+}
+
+/** Builds what the task's rungs are checked against; without it there is no run. */
+export async function buildReference(
+  compiler: Compiler,
+  task: Task,
+  { file, text }: TaskSource,
+  sm: string,
+): Promise<string> {
+  const built = await compile(compiler, {
+    key: 'nvcc/reference',
+    sources: new Map([
+      ...compiler.includes,
+      [referenceHeaderFile, referenceHeader(task)],
+      [file, text],
+    ]),
+    inputs: [file],
+    flags: rungFlags(sm),
+    output: 'reference.so',
+    libraries: ['-ldl'],
+  })
+  if (built.artefact) return built.artefact
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  throw new KernelLadderError(
+    'failed',
+    together(`The reference of the task ${task.id} cannot be built.`, built.reason),
+    `See ${file}.`,
+  )
 }
 
 /** Builds the runner; it is our own code, so its failing is a fault of the toolchain and not a result. */
@@ -157,8 +209,8 @@ export async function buildRunner(
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'missing',
-    `The runner cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim(),
-    'Check that nvcc finds a host compiler it supports (`kernel-ladder doctor`).',
+    together(message('tools.runnerNotBuilt'), built.reason),
+    message('tools.hostCompiler'),
   )
 }
 
@@ -169,7 +221,7 @@ export async function buildLaunchProbe(
     runnerSources,
     probeSources,
   }: Record<'runnerSources' | 'probeSources', ReadonlyMap<string, string>>,
-): Promise<{ artefact: string } | { reason: string }> {
+): Promise<{ artefact: string } | { reason: Statement }> {
   const built = await compile(compiler, {
     key: 'nvcc/kl-launches',
     sources: new Map([...compiler.includes, ...runnerSources, ...probeSources]),
@@ -180,7 +232,7 @@ export async function buildLaunchProbe(
   })
   return built.artefact
     ? { artefact: built.artefact }
-    : { reason: `the probe cannot be built with this CUDA toolkit. ${built.reason ?? ''}`.trim() }
+    : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
 /** Works through items beside each other, at most one a core. */

@@ -1,41 +1,41 @@
-/** Finds the tools and the GPU of a live run, or says in a sentence what is missing. */
+/** Finds the tools and the GPU of a live run, or says what is missing. */
 import { askDriver, normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
 
 export const remedies = {
-  nvcc: english('doctor.installNvcc'),
-  gpu: english('doctor.useGpu'),
-  ncu: english('doctor.installNcu'),
-  sanitizer: english('doctor.installSanitizer'),
+  nvcc: message('doctor.installNvcc'),
+  gpu: message('doctor.useGpu'),
+  ncu: message('doctor.installNcu'),
+  sanitizer: message('doctor.installSanitizer'),
 } as const
 
 export async function locateNvcc(toolbox: Toolbox): Promise<string> {
   const path = await toolbox.locate('nvcc')
   if (path) return path
-  throw missingError(english('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
+  throw missingError(message('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
 }
 
 /** What the driver says of its GPUs. */
 export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
   const asked = await askDriver(toolbox, signal)
-  if (!asked) throw missingError(english('doctor.noGpu'), remedies.gpu)
+  if (!asked) throw missingError(message('doctor.noGpu'), remedies.gpu)
   const { answer, result } = asked
   if (result.outcome === 'cancelled')
     throw new KernelLadderError('cancelled', 'The run was cancelled.')
   if (!answer)
     throw missingError(
-      english('tools.driverSilent', {
+      message('tools.driverSilent', {
         text:
           (result.stdout + result.stderr).trim().split('\n')[0] ||
           `nvidia-smi ended with exit code ${result.exitCode}`,
       }),
-      english('tools.checkDriver'),
+      message('tools.checkDriver'),
     )
-  if (answer.gpus.length === 0) throw missingError(english('tools.noGpuFound'), remedies.gpu)
+  if (answer.gpus.length === 0) throw missingError(message('tools.noGpuFound'), remedies.gpu)
   return answer
 }
 
@@ -66,12 +66,12 @@ export async function queryDevice(
   if (!event) {
     const error = events.find((candidate) => candidate.event === 'error')
     throw missingError(
-      english('tools.noGpuUsable', {
+      message('tools.noGpuUsable', {
         text:
           error?.message ??
           (result.stderr.trim() || `the runner ended with exit code ${result.exitCode}`),
       }),
-      english('tools.checkVisible'),
+      message('tools.checkVisible'),
     )
   }
   return { device: toDevice(event, driver), pciBusId: normalizePciBusId(event.pciBusId) }
@@ -108,13 +108,17 @@ export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
 export function architectureFor(
   requires: string | null,
   device: Pick<Device, 'name' | 'computeCapability'>,
-): { sm: string } | { unsupported: string } {
+): { sm: string } | { unsupported: Statement } {
   const own = smOf(device)
   if (requires === null) return { sm: own }
   const [, number, feature] = /^sm_(\d+)([af]?)$/.exec(requires) ?? []
   const fits = feature === 'a' ? number === own : Number(own) >= Number(number)
   if (fits) return { sm: feature ? `${number}${feature}` : own }
   return {
-    unsupported: `needs ${requires}; ${device.name} has compute capability ${device.computeCapability}.`,
+    unsupported: message('records.needsArchitecture', {
+      requires,
+      gpu: device.name,
+      computeCapability: device.computeCapability,
+    }),
   }
 }

@@ -3,7 +3,7 @@ import type { GpuHolder } from '../../adapters/tools/gpu-lock'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { missingError } from '../../domain/errors'
-import { english } from '../../domain/messages/message'
+import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 
 export interface GpuTurn {
   toolbox: Toolbox
@@ -12,19 +12,19 @@ export interface GpuTurn {
   wait: boolean
   signal: AbortSignal
   /** What the wait is for, and what else there is to know of it. */
-  onNotice: (sentence: string) => void
+  onNotice: (notice: Statement) => void
 }
 
-function inUse(gpu: GpuTurn['gpu'], by: GpuHolder | null): string {
+function inUse(gpu: GpuTurn['gpu'], by: GpuHolder | null): AnyMessage {
   const named = `${gpu.name} (${gpu.pciBusId})`
   return by
-    ? english('tools.gpuInUse', {
+    ? message('tools.gpuInUse', {
         gpu: named,
         pid: String(by.pid),
         user: by.user,
         since: new Date(by.since).toLocaleTimeString('en-GB'),
       })
-    : english('tools.gpuInUseBySilent', { gpu: named })
+    : message('tools.gpuInUseBySilent', { gpu: named })
 }
 
 /** Does the work while no other run of this program uses the GPU; a replay uses none. */
@@ -34,12 +34,12 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
     pciBusId: gpu.pciBusId,
     wait,
     signal,
-    onWait: (by) => onNotice(english('tools.waitingForGpu', { why: inUse(gpu, by) })),
+    onWait: (by) => onNotice(message('tools.waitingForGpu', { why: inUse(gpu, by) })),
   })
   if (claim.state === 'taken')
-    throw missingError(inUse(gpu, claim.by), english('tools.waitYourself'))
+    throw missingError(inUse(gpu, claim.by), message('tools.waitYourself'))
   if (claim.state === 'unavailable')
-    onNotice(english('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
+    onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
     // Cancelled while it waited: the work sees so itself, and what was finished before is kept.
     return await work()

@@ -12,7 +12,7 @@ import {
   type RunnerStage,
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { english, message } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import {
   inputError,
   KernelLadderError,
@@ -20,7 +20,8 @@ import {
   toErrorShape,
   type ErrorShape,
 } from '../../domain/errors'
-import { gflops, type Problem } from '../../domain/task/problem'
+import { caseOf, gflops, type Problem } from '../../domain/task/problem'
+import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Launch, Timing, Verify } from '../../domain/session/session'
 
@@ -30,7 +31,7 @@ export interface Measured {
   /** What it launches; absent where the runner could not see it. */
   launches?: Launch[]
   /** Set when it did not come to a timing. */
-  trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: string }
+  trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }
 
 export interface MeasureOutcome {
@@ -43,7 +44,10 @@ export interface MeasureOutcome {
 export interface MeasureRequest {
   toolbox: Toolbox
   runner: string
+  task: Task
   problem: Problem
+  /** The task's reference, built; null in a replay, whose answers are known. */
+  referenceLibrary: string | null
   /** Begins the names that the raw output is kept under; `runner/measure` unless given. */
   key?: `runner/${string}`
   /** The most a rung is sampled for; the runner's own limit unless given. */
@@ -67,8 +71,8 @@ export interface MeasureRequest {
   onOutOfTurn: (rung: string) => void
 }
 
-/** What the runner is at: its last `start`. */
-type At = { rung: string; stage: RunnerStage } | null
+/** What the runner is at: its last `start`; no rung while it computes what they are checked against. */
+type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
 interface Attempt {
   result: ProcessResult
@@ -95,7 +99,7 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
     // Before the first rung there is nothing to keep.
     if (done.size === 0) throw error
     const halted = toErrorShape(error)
-    const reason = english('records.runnerLost', { why: halted.message })
+    const reason = message('records.runnerLost', { why: halted.message })
     for (const { id } of openRungs())
       settle(id, { verify: null, timing: null, trouble: { status: 'not-run', reason } })
     return { rungs: done, halted }
@@ -109,14 +113,14 @@ async function attempt(
   done: ReadonlyMap<string, Measured>,
   settle: (rung: string, measured: Measured) => void,
 ): Promise<void> {
-  const { problem, signal } = request
+  const { task, problem, signal } = request
   const reference = request.rungs.find(({ id }) => id === request.reference)
   const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
   const open = request.rungs.filter(({ id }) => !done.has(id))
   // A rung that is a reference must be loaded in each attempt, also when its own time is known.
   const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
   const verified = new Map<string, Verify>()
-  const fail = (rung: string, reason: string): void =>
+  const fail = (rung: string, reason: Statement): void =>
     settle(rung, {
       verify: verified.get(rung) ?? null,
       timing: null,
@@ -128,7 +132,7 @@ async function attempt(
   const isInTurn = (event: RunnerEvent, at: At): boolean => {
     switch (event.event) {
       case 'start':
-        return loaded.some(({ id }) => id === event.rung)
+        return event.stage === 'reference' || loaded.some(({ id }) => id === event.rung)
       case 'verify':
         return at?.rung === event.rung && at.stage === 'verify'
       case 'timing':
@@ -157,8 +161,10 @@ async function attempt(
       key: `${request.key ?? 'runner/measure'}-${number}`,
       file: request.runner,
       args: measureArgs({
+        task,
         problem,
         ownerPid: request.toolbox.ownerPid,
+        referenceLibrary: request.referenceLibrary,
         seed: request.seed,
         flushL2: request.flushL2,
         ceilings,
@@ -171,24 +177,25 @@ async function attempt(
     },
     (event, at) => {
       if (!isInTurn(event, at)) {
-        if (at) request.onOutOfTurn(at.rung)
+        if (at?.rung != null) request.onOutOfTurn(at.rung)
         return false
       }
       switch (event.event) {
         case 'start':
-          request.onStart(event.rung, event.stage)
+          if (event.rung !== null && event.stage !== 'reference')
+            request.onStart(event.rung, event.stage)
           break
         case 'verify': {
-          const { event: _event, rung, worstToleranceRatio: _ratio, ...verify } = event
-          verified.set(rung, verify)
-          if (verify.passed) request.onVerified(rung)
-          else settle(rung, { verify, timing: null })
+          const verify = toVerify(event, task)
+          verified.set(event.rung, verify)
+          if (verify.passed) request.onVerified(event.rung)
+          else settle(event.rung, { verify, timing: null })
           break
         }
         case 'timing':
           settle(event.rung, {
             verify: verified.get(event.rung) ?? null,
-            timing: toTiming(event, problem, event.rung === request.reference),
+            timing: toTiming(event, request),
           })
           break
         // It comes behind the rung's timing, so that a mishap in looking never costs the time.
@@ -219,11 +226,12 @@ async function attempt(
     },
   )
   if (ended.result.outcome === 'cancelled') return
-  throwIfHopeless(ended, done.size > 0)
+  throwIfHopeless(ended, done.size > 0, request)
   const stillOpen = open.filter(({ id }) => !done.has(id))
   if (stillOpen.length === 0) return
-  if (ended.at && !done.has(ended.at.rung))
-    fail(ended.at.rung, causeOf(ended.result, ended.at.stage, request.idleMs))
+  const culprit = ended.at?.rung ?? null
+  if (culprit !== null && !done.has(culprit))
+    fail(culprit, causeOf(ended.result, ended.at?.stage ?? '', request.idleMs))
   else if (stillOpen.length === open.length)
     throw new KernelLadderError(
       'failed',
@@ -233,7 +241,7 @@ async function attempt(
           : (ended.error?.message ?? tail(ended.result))
       }`,
       done.size > 0
-        ? english('tools.resetGpu')
+        ? message('tools.resetGpu')
         : 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
     )
 }
@@ -255,21 +263,35 @@ async function runOnce(
 }
 
 /** Failures that no restart can mend. `begun`: a rung had been measured on this GPU before. */
-function throwIfHopeless({ result, error }: Attempt, begun: boolean): void {
+function throwIfHopeless(
+  { result, at, error }: Attempt,
+  begun: boolean,
+  { task, idleMs }: MeasureRequest,
+): void {
   if (result.outcome === 'not-found')
     throw new KernelLadderError(
       'failed',
       `The runner could not be started: ${result.stderr}`.trim(),
     )
+  const reference = `${task.id}/${task.reference}`
+  if (error?.kind === 'reference')
+    throw new KernelLadderError('failed', `The reference ${reference} failed: ${error.message}`)
+  if (at?.stage === 'reference' && !error)
+    throw new KernelLadderError('failed', {
+      sentences: [
+        `The reference ${reference} does not come to its end.`,
+        causeOf(result, 'reference', idleMs),
+      ],
+    })
   if (result.outcome !== 'exited' || result.exitCode === 0 || !error) return
   if (error.kind === 'out-of-memory')
     throw begun
-      ? missingError(error.message, english('tools.resetGpu'))
-      : inputError(error.message, 'Choose a smaller size with --size, or --m, --n and --k.')
+      ? missingError(error.message, message('tools.resetGpu'))
+      : inputError(error.message, 'Choose a smaller size with --size or --at.')
   if (error.kind === 'no-device')
     throw missingError(
       error.message,
-      begun ? english('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
+      begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
     )
   if (result.exitCode === 2)
     throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
@@ -277,18 +299,18 @@ function throwIfHopeless({ result, error }: Attempt, begun: boolean): void {
 
 const stages = ['load', 'verify', 'time', 'profile'] as const
 
-function causeOf(result: ProcessResult, stage: string, idleMs: number): string {
+function causeOf(result: ProcessResult, stage: string, idleMs: number): Statement {
   const known = stages.find((name) => name === stage)
   const when = { stage: known ? message(`part.${known}`) : stage }
   switch (result.outcome) {
     case 'idle':
-      return english('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
+      return message('records.hung', { ...when, seconds: Math.round(idleMs / 1000) })
     case 'signalled':
-      return english('records.crashed', { ...when, signal: result.signal ?? '' })
+      return message('records.crashed', { ...when, signal: result.signal ?? '' })
     case 'flooded':
-      return english('records.flooded', when)
+      return message('records.flooded', when)
     default:
-      return english('records.ended', {
+      return message('records.ended', {
         ...when,
         exitCode: result.exitCode ?? '',
         text: tail(result),
@@ -310,15 +332,34 @@ const toLaunch = ({ name, grid, block, ...resources }: LaunchedKernel): Launch =
 
 type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
 
-function toTiming(event: TimingEvent, problem: Problem, isReference: boolean): Timing {
-  const reference = isReference ? event.medianMs : event.referenceMedianMs
+type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
+
+/** A runner that names no buffer knew of one output. */
+function toVerify(event: VerifyEvent, task: Task): Verify {
+  const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
+  const { outOfBoundsBuffers, firstMismatch, ...rest } = verify
+  const outputs = outputsOf(task)
+  return {
+    ...rest,
+    firstMismatch: firstMismatch && {
+      ...firstMismatch,
+      buffer: firstMismatch.buffer ?? outputs[0] ?? '',
+    },
+    outOfBounds: rest.outOfBounds && outOfBoundsBuffers.length === 0 ? outputs : outOfBoundsBuffers,
+  }
+}
+
+function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
+  const { task, problem, rungs } = request
+  const rung = rungs.find(({ id }) => id === event.rung)
+  const reference = event.rung === request.reference ? event.medianMs : event.referenceMedianMs
   return {
     medianMs: event.medianMs,
     spread: event.spread,
     samples: event.samplesMs.length,
     samplesMs: event.samplesMs,
     settled: event.settled,
-    gflops: gflops(problem, event.medianMs),
+    gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
     smClockBeforeMHz: event.smClockBeforeMHz,

@@ -1,15 +1,16 @@
 /** A run on a GPU: rungs are verified and timed, and their counters collected. A replay is one too. */
+import { isDeepStrictEqual } from 'node:util'
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { ErrorShape } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
-import { buildRunner } from './build'
-import { queryDevice, queryDriver } from './device'
+import { buildReference, buildRunner } from './build'
+import { queryDevice, queryDriver, smOf } from './device'
 import { inTurn, isShared } from './gpu-turn'
 import { measure } from './measure'
 import type { RunPlan } from './plan'
@@ -46,6 +47,9 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     const runner = await buildRunner(compiler, environment.runnerSources)
     const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
     const { reference } = plan
+    const referenceLibrary =
+      environment.reference &&
+      (await buildReference(compiler, plan.task, environment.reference, smOf(device)))
     let profiled: ProfileOutcome | null = null
     return {
       gpu: device,
@@ -60,9 +64,9 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
       },
       rungs: reference && !plan.rungs.includes(reference) ? [reference, ...plan.rungs] : plan.rungs,
       warnings: [],
-      result: (state) => toResult(state, plan.profile, profiled, device),
+      result: (state) => toResult(state, plan.task, plan.profile, profiled, device),
       async climb(climb) {
-        const onGpu = { runner, device, gpu: { name: device.name, pciBusId } }
+        const onGpu = { runner, referenceLibrary, device, gpu: { name: device.name, pciBusId } }
         const found = await climbOnGpu(run, settings, onGpu, climb)
         profiled = found.profiled
         tellProfile(climb, profiled)
@@ -74,6 +78,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
 
 interface OnGpu {
   runner: string
+  referenceLibrary: string | null
   device: NonNullable<Session['device']>
   gpu: { name: string; pciBusId: string }
 }
@@ -88,31 +93,40 @@ interface Found {
 async function climbOnGpu(
   { environment, plan, emit, signal }: Run,
   settings: RunSettings,
-  { runner, device, gpu }: OnGpu,
+  { runner, referenceLibrary, device, gpu }: OnGpu,
   { session, states, publish }: Climb,
 ): Promise<Found> {
   const { toolbox } = environment
-  const warn = (sentence: string): void => {
-    if (session.warnings.includes(sentence)) return
-    session.warnings.push(sentence)
-    emit({ type: 'log', level: 'warning', message: sentence })
+  const warn = (warning: Statement): void => {
+    if (session.warnings.some((known) => isDeepStrictEqual(known, warning))) return
+    session.warnings.push(warning)
+    emit({ type: 'log', level: 'warning', message: warning })
   }
   const work = async (): Promise<Found> => {
-    const onOutOfTurn = (rung: string): void => warn(english('records.outOfTurn', { rung }))
+    const onOutOfTurn = (rung: string): void => warn(message('records.outOfTurn', { rung }))
     const shared = await isShared({ toolbox, gpu, signal }, 'before')
     const measured = await measureAll(
-      { toolbox, runner, plan, settings, states, signal, onOutOfTurn },
+      { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn },
       emit,
       publish,
     )
     if (measured.ceilings) session.ceilings = measured.ceilings
     if (shared || (await isShared({ toolbox, gpu, signal }, 'after')))
-      warn(english('records.gpuShared'))
+      warn(message('records.gpuShared'))
     const halted =
       measured.halted ??
-      (await verifyFurther({ toolbox, runner, plan, settings, states, signal, onOutOfTurn }))
+      (await verifyFurther({
+        toolbox,
+        runner,
+        referenceLibrary,
+        plan,
+        settings,
+        states,
+        signal,
+        onOutOfTurn,
+      }))
     if (halted) {
-      warn(english('records.halted', { why: whole(halted) }))
+      warn(message('records.halted', { why: together(halted.message, halted.remedy) }))
       return { halted, profiled: null }
     }
     const profiled = await profileAll({
@@ -152,11 +166,17 @@ function tellProfile({ session, states }: Climb, profiled: ProfileOutcome | null
   if (skipped.length > 0)
     session.settings.profileSkipped = skipped.map(({ planned }) => planned.rung.id)
   const { trouble, deepTroubles, unknownMetrics } = profiled
-  if (trouble) session.warnings.push(english('records.noCounters', { why: whole(trouble) }))
+  if (trouble)
+    session.warnings.push(
+      message('records.noCounters', { why: together(trouble.message, trouble.remedy) }),
+    )
   session.warnings.push(...deepTroubles)
   if (unknownMetrics.length > 0 && !trouble)
     session.warnings.push(
-      `ncu ${profiled.ncuVersion ?? ''} does not know ${unknownMetrics.join(', ')} on this GPU; the other counters were read without.`,
+      message('records.unknownMetrics', {
+        version: profiled.ncuVersion ?? '',
+        names: unknownMetrics.join(', '),
+      }),
     )
 }
 
@@ -167,7 +187,7 @@ function tellReference({ plan, signal }: Run, { session, states }: Climb): void 
   const state = states.get(id)
   if (state?.measured?.timing == null)
     session.warnings.push(
-      `${english('records.noRatios', { rung: id })} ${referenceTrouble(state)}`.trim(),
+      together(message('records.noRatios', { rung: id }), referenceTrouble(state)),
     )
 }
 
@@ -182,16 +202,13 @@ function missingOf({ halted, profiled }: Found): ErrorShape | null {
   return halted?.kind === 'missing' ? halted : null
 }
 
-/** A trouble with its remedy, for a session to keep; what a tool said may have no full stop. */
-const whole = ({ message, remedy }: { message: string; remedy?: string | undefined }): string =>
-  remedy === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${remedy}`
-
-const referenceTrouble = (state: RungState | undefined): string =>
-  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? ''
+const referenceTrouble = (state: RungState | undefined): Statement | null =>
+  state?.measured?.trouble?.reason ?? state?.build?.reason ?? state?.unsupported ?? null
 
 interface MeasureStage {
   toolbox: Toolbox
   runner: string
+  referenceLibrary: string | null
   plan: RunPlan
   settings: RunSettings
   states: ReadonlyMap<string, RungState>
@@ -200,7 +217,7 @@ interface MeasureStage {
 }
 
 async function measureAll(
-  { toolbox, runner, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
+  { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
   emit: (event: RunEvent) => void,
   publish: Climb['publish'],
 ): Promise<{ ceilings: Ceilings | null; halted: ErrorShape | null }> {
@@ -214,6 +231,8 @@ async function measureAll(
   const { halted } = await measure({
     toolbox,
     runner,
+    referenceLibrary,
+    task: plan.task,
     problem: plan.problem,
     rungs: ready,
     reference: plan.reference?.rung.id ?? null,

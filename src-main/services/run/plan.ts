@@ -4,7 +4,9 @@ import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import { maxExtent, type Problem } from '../../domain/task/problem'
+import { problemAt } from '../../domain/task/choose'
+import type { Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
 
 export interface PlannedRung {
@@ -14,6 +16,8 @@ export interface PlannedRung {
 
 export interface RunPlan {
   ladder: Ladder
+  /** What its rungs compute; also in the ladder. */
+  task: Task
   problem: Problem
   /** What is reported, in ladder order. */
   rungs: PlannedRung[]
@@ -57,10 +61,11 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
 /** A rung of the ladder with its default parameters and those of its entry. */
 function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry): PlannedRung {
   const { header, file, text } = sourceOf(library, entry, ladder)
-  if (entry.dtype && !header.dtypes.includes(entry.dtype))
-    throw inputError(
-      `The ladder ${ladder} gives ${entryId(entry)} inputs of type ${entry.dtype}, and ${file} takes ${list(header.dtypes)}.`,
-    )
+  for (const [option, choice] of Object.entries(entry.options ?? {}))
+    if (!header.options[option]?.includes(choice))
+      throw inputError(
+        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, and ${file} takes ${list(header.options[option] ?? [])}.`,
+      )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
     id: entryId(entry),
@@ -68,7 +73,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
     header,
     params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
     file,
-    ...(entry.dtype === undefined ? {} : { dtype: entry.dtype }),
+    ...(entry.options === undefined ? {} : { options: entry.options }),
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
@@ -99,11 +104,27 @@ function checkParams(
   return params
 }
 
-/** The whole ladder, resolved; throws for the first rung that cannot be used. */
-export function resolveLadder(library: KernelLibrary, file: LadderFile): Ladder {
-  const { schema: _schema, order: _order, ...rest } = file
-  return { ...rest, rungs: file.rungs.map((entry) => resolveRung(library, file.id, entry).rung) }
+export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
+  const found = library.tasks.get(task)
+  if (found) return found
+  throw inputError(`The ladder ${id} names the task ${task}, which is not there.`)
 }
+
+/** The ladder with its task and these rungs. */
+function resolved(library: KernelLibrary, file: LadderFile, rungs: LadderRung[]): Ladder {
+  const { schema: _schema, order: _order, ...rest } = file
+  const task = taskOf(library, file)
+  const { scalars, options } = problemAt(task, {}, { ...file, sizes: file.sizes[0] })
+  return { ...rest, task, scalars, options, rungs }
+}
+
+/** The whole ladder, resolved; throws for the first rung that cannot be used. */
+export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder =>
+  resolved(
+    library,
+    file,
+    file.rungs.map((entry) => resolveRung(library, file.id, entry).rung),
+  )
 
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
@@ -119,15 +140,6 @@ export function selectRungs<T extends { id: string }>(
       `Its rungs are: ${list(all.map(({ id }) => id))}.`,
     )
   return all.filter(({ id }) => wanted.includes(id))
-}
-
-export function checkSize(size: Pick<Problem, 'm' | 'n' | 'k'>): void {
-  for (const [name, value] of Object.entries(size))
-    if (!Number.isInteger(value) || value < 1 || value > maxExtent)
-      throw inputError(
-        `${name} = ${value} is not a size.`,
-        `Give a whole number from 1 to ${maxExtent}.`,
-      )
 }
 
 /** What a request asks for, wherever it is to be done. */
@@ -150,23 +162,22 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
       if (value !== undefined && allowed.includes(value)) rung.params[name] = value
     }
 
-  const size = request.size ?? file.sizes[0]!
-  checkSize(size)
   const referenceEntry = file.rungs.find((entry) => entryId(entry) === file.reference)
   if (file.reference !== null && !referenceEntry)
     throw inputError(
       `The ladder ${file.id} names the reference ${file.reference}, which is not one of its rungs.`,
     )
 
-  const { schema: _schema, order: _order, rungs: _entries, ...rest } = file
+  const task = taskOf(library, file)
+  const ladder = resolved(
+    library,
+    file,
+    rungs.map(({ rung }) => rung),
+  )
   return {
-    ladder: { ...rest, rungs: rungs.map(({ rung }) => rung) },
-    problem: {
-      ...size,
-      alpha: request.alpha ?? file.alpha,
-      beta: request.beta ?? file.beta,
-      dtype: request.dtype ?? file.dtype,
-    },
+    ladder,
+    task,
+    problem: problemAt(task, request, { ...ladder, sizes: file.sizes[0] }),
     rungs,
     asked: request.params,
     reference: referenceEntry

@@ -2,7 +2,7 @@
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
-import { english } from '../../domain/messages/message'
+import { message } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
 import type { Device } from '../../domain/gpu/device'
@@ -62,6 +62,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
     const outcome = await profile({
       toolbox,
       runner: stage.runner,
+      task: plan.task,
       problem: plan.problem,
       seed: stage.seed,
       level,
@@ -74,13 +75,13 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
         emit({
           type: 'log',
           level: 'warning',
-          message: english('tools.retry', { seconds: Math.ceil(waitMs / 1000) }),
+          message: message('tools.retry', { seconds: Math.ceil(waitMs / 1000) }),
         }),
       onUnknown: (metrics) =>
         emit({
           type: 'log',
           level: 'warning',
-          message: english('tools.askWithout', { names: metrics.join(', ') }),
+          message: message('tools.askWithout', { names: metrics.join(', ') }),
         }),
       onStart: (rung) => emit({ type: 'rung', rung, stage: 'profile', state: 'running' }),
       onProfiled: (rung) => {

@@ -12,16 +12,18 @@ import {
 import type { ProcessResult } from '../../adapters/tools/process'
 import { profileArgs, type BuiltRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { english } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import { remedies } from './device'
 
 export interface ProfileRequest {
   toolbox: Toolbox
   runner: string
+  task: Task
   problem: Problem
   seed: number
   level: CollectingLevel
@@ -44,18 +46,18 @@ export interface ProfileOutcome {
   profiles: Map<string, RungProfile>
   /** By rung; empty below the deep level. */
   deep: Map<string, DeepProfile>
-  /** What is missing of it, as sentences. */
-  deepTroubles: string[]
+  /** What is missing of it. */
+  deepTroubles: Statement[]
   /** Metrics that this ncu does not know, as it names them; the rest was collected without them. */
   unknownMetrics: string[]
   /** Wall time of ncu; null when it did not run to its end. */
   seconds: number | null
-  /** Why counters are missing, when they are: a sentence and what to do. */
-  trouble: { message: string; remedy?: string; missing: boolean } | null
+  /** Why counters are missing, when they are, and what to do. */
+  trouble: { message: Statement; remedy?: Statement; missing: boolean } | null
 }
 
 export async function profile(request: ProfileRequest): Promise<ProfileOutcome> {
-  const { toolbox, signal, rungs, problem, seed } = request
+  const { toolbox, signal, rungs, task, problem, seed } = request
   const none = (
     trouble: ProfileOutcome['trouble'],
     version: string | null = null,
@@ -72,7 +74,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const ncu = await toolbox.locate('ncu')
   if (!ncu)
     return none({
-      message: english('doctor.toolMissing', { tool: 'ncu' }),
+      message: message('doctor.toolMissing', { tool: 'ncu' }),
       remedy: remedies.ncu,
       missing: true,
     })
@@ -81,12 +83,16 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const call: NcuCall = {
     ncu,
     level: request.level,
-    command: [request.runner, ...profileArgs({ problem, seed, rungs, ownerPid: toolbox.ownerPid })],
+    command: [
+      request.runner,
+      ...profileArgs({ task, problem, seed, rungs, ownerPid: toolbox.ownerPid }),
+    ],
     reportPath: request.reportPath,
     idleMs: request.idleMs,
     signal,
     onEvent: (event) => {
-      if (event.event === 'start' && event.stage === 'profile') request.onStart(event.rung)
+      if (event.event === 'start' && event.stage === 'profile' && event.rung !== null)
+        request.onStart(event.rung)
       if (event.event === 'profiled') request.onProfiled(event.rung)
     },
   }
@@ -118,7 +124,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     trouble: failure && {
       message:
         tries > 1
-          ? `${failure.message} ${english('tools.triedTimes', { count: tries })}`
+          ? together(failure.message, message('tools.triedTimes', { count: tries }))
           : failure.message,
       ...(failure.remedy ? { remedy: failure.remedy } : {}),
       missing: byRung.size === 0,
@@ -145,9 +151,14 @@ async function collectKnown(
   }
 }
 
-const unfinished = ({ outcome, signal }: ProcessResult, idleMs: number): string =>
-  `ncu did not finish (${outcome === 'idle' ? `no progress for ${Math.round(idleMs / 1000)} s` : (signal ?? outcome)}).`
+const unfinished = ({ outcome, signal }: ProcessResult, idleMs: number): Statement =>
+  outcome === 'idle'
+    ? message('tools.ncuIdle', { seconds: Math.round(idleMs / 1000) })
+    : message('tools.ncuUnfinished', { signal: signal ?? outcome })
 
 /** Every metric of the level as unavailable, for the one reason. */
-export const allUnavailable = (level: ProfileLevel, reason: string): Record<string, MetricValue> =>
+export const allUnavailable = (
+  level: ProfileLevel,
+  reason: Statement,
+): Record<string, MetricValue> =>
   Object.fromEntries(metricsAtLevel(level).map(({ id, unit }) => [id, unavailable(unit, reason)]))

@@ -1,11 +1,12 @@
 /** From what is known of a rung at some point of a run to its result. */
 import { sha256 } from '../../adapters/disk/build-cache'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import type { Device } from '../../domain/gpu/device'
+import { bufferTitle, elementPlace, outputsOf, type Task } from '../../domain/task/task'
 import type { BuildOutcome } from './build'
 import type { Measured } from './measure'
 import type { PlannedRung } from './plan'
@@ -14,7 +15,7 @@ import { allUnavailable, type ProfileOutcome } from './profile'
 export interface RungState {
   planned: PlannedRung
   build: BuildOutcome | null
-  unsupported: string | null
+  unsupported: Statement | null
   measured: Measured | null
   /** It was left out of profiling. */
   profileSkipped?: boolean
@@ -28,7 +29,7 @@ export const describedRung = ({ rung, source }: PlannedRung) => ({
   after: rung.header.after,
   idea: rung.header.idea,
   expect: rung.header.expect,
-  ...(rung.header.epilogue === undefined ? {} : { epilogue: rung.header.epilogue }),
+  flags: rung.header.flags,
   params: rung.params,
   file: rung.file,
   sourceHash: sha256(source),
@@ -37,6 +38,7 @@ export const describedRung = ({ rung, source }: PlannedRung) => ({
 /** `profiled` is null while no counters have been collected. */
 export function toResult(
   state: RungState,
+  task: Task,
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
   device: Device,
@@ -44,7 +46,7 @@ export function toResult(
   const { build, measured } = state
   const { rung } = state.planned
   const own = profiled?.profiles.get(rung.id)
-  const { status, reason } = statusOf(state)
+  const { status, reason } = statusOf(state, task)
   return {
     ...describedRung(state.planned),
     status,
@@ -80,18 +82,17 @@ function withoutCounters(
 }
 
 /** `ok` where nothing says otherwise, and `not-run` before it was measured. */
-export function statusOf({
-  build,
-  measured,
-  unsupported,
-}: RungState): Pick<RungResult, 'status' | 'reason'> {
+export function statusOf(
+  { build, measured, unsupported }: RungState,
+  task: Task,
+): Pick<RungResult, 'status' | 'reason'> {
   if (unsupported) return { status: 'unsupported', reason: unsupported }
-  if (build && !build.artefact && build.reason !== 'cancelled')
-    return { status: 'failed', reason: build.reason ?? english('checks.notCompiled') }
-  if (!measured) return { status: 'not-run', reason: english('records.notReached') }
+  if (build && !build.artefact && !build.cancelled)
+    return { status: 'failed', reason: build.reason ?? message('checks.notCompiled') }
+  if (!measured) return { status: 'not-run', reason: message('records.notReached') }
   if (measured.trouble) return measured.trouble
   if (measured.verify && !measured.verify.passed)
-    return { status: 'wrong', reason: wrongness(measured.verify) }
+    return { status: 'wrong', reason: wrongness(measured.verify, task) }
   return { status: 'ok' }
 }
 
@@ -100,23 +101,29 @@ function noCounters(
   status: RungResult['status'],
   level: ProfileLevel,
   profiled: ProfileOutcome | null,
-): string {
-  if (status !== 'ok') return english('records.noTimeNoProfile')
-  if (level === 'none') return english('records.profilingOff')
-  if (profileSkipped) return english('records.profilingSkipped')
-  if (!profiled) return english('records.endedBeforeProfile')
-  return profiled.trouble?.message ?? english('records.noLaunchReported')
+): Statement {
+  if (status !== 'ok') return message('records.noTimeNoProfile')
+  if (level === 'none') return message('records.profilingOff')
+  if (profileSkipped) return message('records.profilingSkipped')
+  if (!profiled) return message('records.endedBeforeProfile')
+  return profiled.trouble?.message ?? message('records.noLaunchReported')
 }
 
-export function wrongness(verify: NonNullable<Measured['verify']>): string {
-  if (verify.outOfBounds) return english('records.writesOutside')
-  const first = verify.firstMismatch
-  const count = verify.mismatches
-  if (!first) return english('records.mismatches', { count })
-  return english('records.mismatchesAt', {
+const titles = (task: Task, buffers: readonly string[]): string =>
+  buffers.map((buffer) => bufferTitle(task, buffer)).join(', ')
+
+export function wrongness(verify: NonNullable<Measured['verify']>, task: Task): Statement {
+  const { outOfBounds, changedInputs, firstMismatch: first, mismatches: count } = verify
+  if (outOfBounds.length > 0)
+    return message('records.writesOutside', { buffers: titles(task, outOfBounds) })
+  if (changedInputs.length > 0)
+    return message('records.changesInputs', { buffers: titles(task, changedInputs) })
+  const buffers = titles(task, outputsOf(task))
+  if (!first) return message('records.mismatches', { count, buffers })
+  return message('records.mismatchesAt', {
     count,
-    row: first.row,
-    column: first.col,
+    buffers,
+    place: elementPlace(task, first.buffer, first.index),
     actual: first.actual ?? 'NaN',
     expected: first.expected ?? 'NaN',
   })

@@ -7,9 +7,12 @@ import type { RunEvent } from '../../contract'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
+import type { Statement } from '../../domain/messages/message'
 import type { RungResult, Session } from '../../domain/session/session'
 import { sessionSchemaVersion } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
+import type { Task } from '../../domain/task/task'
+import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import { buildRung, inParallel } from './build'
 import { openCompiler, type Bench, type Compiler } from './compiler'
 import { architectureFor, smOf } from './device'
@@ -21,6 +24,8 @@ export interface RunEnvironment extends Bench {
   /** include/ and runner/ of the kernel library, text by path. */
   includes: ReadonlyMap<string, string>
   runnerSources: ReadonlyMap<string, string>
+  /** What results are checked against; null in a replay, whose answers are known. */
+  reference: TaskSource | null
   /** Where ncu's own report is kept; null keeps none. */
   reportPath: string | null
   appVersion: string
@@ -69,7 +74,7 @@ export interface RunWay {
   settings: Omit<Session['settings'], 'nvccFlags'>
   /** Those of the plan, and what is built beside them. */
   rungs: readonly PlannedRung[]
-  warnings: readonly string[]
+  warnings: readonly Statement[]
   /** Finds out what there is to know of a rung that was built. */
   onBuilt?: (state: RungState) => Promise<void>
   result: (state: RungState) => RungResult
@@ -118,7 +123,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     if (plan.rungs.includes(state.planned)) emit({ type: 'result', result })
     return result
   }
-  await buildAll(compiler, way, [...states.values()], emit, publish)
+  await buildAll(compiler, plan.task, way, [...states.values()], emit, publish)
   refuseImpossible(
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
@@ -132,6 +137,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
 
 async function buildAll(
   compiler: Compiler,
+  task: Task,
   way: RunWay,
   states: readonly RungState[],
   emit: (event: RunEvent) => void,
@@ -147,7 +153,7 @@ async function buildAll(
     if ('unsupported' in architecture) state.unsupported = architecture.unsupported
     else {
       emit({ type: 'rung', rung: rung.id, stage: 'build', state: 'running' })
-      state.build = await buildRung(compiler, state.planned, architecture.sm, way.flags)
+      state.build = await buildRung(compiler, task, state.planned, architecture.sm, way.flags)
       if (state.build.artefact) await way.onBuilt?.(state)
     }
     if (compiler.signal.aborted) return

@@ -5,10 +5,12 @@
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { probeLaunches } from '../../adapters/tools/launch-probe'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
+import { caseOf } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 import type { Launch, RungResult } from '../../domain/session/session'
 import { buildLaunchProbe, type BuildOutcome } from './build'
 import type { Compiler } from './compiler'
@@ -17,7 +19,7 @@ import { allUnavailable } from './profile'
 import { describedRung, statusOf, type RungState } from './result'
 import { runStages, type Run, type RunOutcome } from './stages'
 
-type Launches = { launches: Launch[] } | { reason: string }
+type Launches = { launches: Launch[] } | { reason: Statement }
 
 /** `probeSources`: probe/ of the kernel library, text by path. */
 export const buildForGpu = (
@@ -42,7 +44,7 @@ export const buildForGpu = (
       },
       rungs: plan.rungs,
       warnings: [
-        english('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
+        message('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
       ],
       async onBuilt({ planned, build }) {
         if (!build?.artefact) return
@@ -53,16 +55,21 @@ export const buildForGpu = (
             : await launchesOf(compiler, plan, planned, gpu, probe.artefact, { ...build, artefact })
         if (!run.signal.aborted) found.set(planned.rung.id, launches)
       },
-      result: (state) => staticResult(state, gpu, found.get(state.planned.rung.id)),
+      result: (state) => staticResult(state, plan.task, gpu, found.get(state.planned.rung.id)),
     }
   })
 
 /** `found` is there of a rung that was built. */
-function staticResult(state: RungState, gpu: BuildGpu, found: Launches | undefined): RungResult {
+function staticResult(
+  state: RungState,
+  task: Task,
+  gpu: BuildGpu,
+  found: Launches | undefined,
+): RungResult {
   const { planned, build } = state
   const { status, reason } = found
-    ? { status: 'not-run' as const, reason: english('records.builtNotRun', { gpu: gpu.name }) }
-    : statusOf(state)
+    ? { status: 'not-run' as const, reason: message('records.builtNotRun', { gpu: gpu.name }) }
+    : statusOf(state, task)
   return {
     ...describedRung(planned),
     status,
@@ -75,13 +82,13 @@ function staticResult(state: RungState, gpu: BuildGpu, found: Launches | undefin
     profile: null,
     metrics: found
       ? staticMetrics(found, gpu)
-      : allUnavailable('card', status === 'failed' ? english('checks.notBuilt') : reason!),
+      : allUnavailable('card', status === 'failed' ? message('checks.notBuilt') : reason!),
   }
 }
 
 async function launchesOf(
   { toolbox, signal }: Compiler,
-  { problem }: RunPlan,
+  { task, problem }: RunPlan,
   { rung, source }: PlannedRung,
   gpu: BuildGpu,
   probe: string,
@@ -91,8 +98,8 @@ async function launchesOf(
     probe,
     rung: rung.id,
     library: built.artefact,
-    problem: { ...problem, dtype: rung.dtype ?? problem.dtype },
-    epilogue: rung.header.epilogue,
+    task,
+    own: caseOf(problem, { options: rung.options, flags: rung.header.flags }),
     gpu,
     signal,
   })
@@ -100,7 +107,7 @@ async function launchesOf(
   const launches: Launch[] = []
   for (const { mangled, name, grid, block, dynamicSharedBytes, clusterBlocks } of answer.kernels) {
     const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
-    if (!compiled) return { reason: english('records.ptxasSilent', { kernel: name }) }
+    if (!compiled) return { reason: message('records.ptxasSilent', { kernel: name }) }
     launches.push({
       name,
       grid,
@@ -121,9 +128,9 @@ async function launchesOf(
 }
 
 function staticMetrics(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
-  const none = allUnavailable('card', english('records.nothingRun', { gpu: gpu.name }))
+  const none = allUnavailable('card', message('records.nothingRun', { gpu: gpu.name }))
   if ('launches' in found) return { ...none, ...derivedMetrics(found.launches, gpu) }
-  const reason = english('records.launchUnknown', { why: found.reason })
+  const reason = message('records.launchUnknown', { why: found.reason })
   for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread'])
     none[id] = unavailable(none[id]!.unit, reason)
   return none

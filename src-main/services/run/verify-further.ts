@@ -2,7 +2,9 @@
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
 import type { VerifiedAt } from '../../domain/session/session'
+import type { Task } from '../../domain/task/task'
 import { measure, type Measured, type MeasureOutcome, type MeasureRequest } from './measure'
 import type { RunPlan } from './plan'
 import { wrongness, type RungState } from './result'
@@ -10,6 +12,7 @@ import { wrongness, type RungState } from './result'
 export interface FurtherRequest {
   toolbox: Toolbox
   runner: string
+  referenceLibrary: string | null
   plan: RunPlan
   settings: { seed: number; idleSeconds: number }
   states: ReadonlyMap<string, RungState>
@@ -20,14 +23,14 @@ export interface FurtherRequest {
 /** The runner times what it has verified; this is the least of that. */
 const maxSeconds = 0.02
 
-function reasonOf({ verify, trouble }: Measured): string | undefined {
+function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefined {
   if (trouble) return trouble.reason
-  return verify && !verify.passed ? wrongness(verify) : undefined
+  return verify && !verify.passed ? wrongness(verify, task) : undefined
 }
 
 /** Fills in `alsoVerified` of the rungs that the plan names and that were built. Says why the runner could not go on. */
 export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape | null> {
-  const { toolbox, runner, plan, settings, states, signal } = request
+  const { toolbox, runner, referenceLibrary, plan, settings, states, signal } = request
   // What hung or crashed at its own problem would do so again, for as long again.
   const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
     ({ measured }) => measured?.trouble?.status !== 'failed',
@@ -41,6 +44,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
     const { rungs: answers, halted } = await measureOrSay({
       toolbox,
       runner,
+      referenceLibrary,
+      task: plan.task,
       problem,
       key: `runner/further-${index + 1}`,
       maxSeconds,
@@ -59,7 +64,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
     for (const state of wanted) {
       const answer = answers.get(state.planned.rung.id)
       if (!answer) continue
-      const reason = reasonOf(answer)
+      const reason = reasonOf(answer, plan.task)
       const found: VerifiedAt = {
         problem,
         verify: answer.verify,

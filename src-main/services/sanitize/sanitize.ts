@@ -16,22 +16,23 @@ import {
   type RunnerEvent,
 } from '../../adapters/tools/runner'
 import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
-import { english } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {
   groupRecords,
   sanitizeReportVersion,
-  sanitizeSize,
   type SanitizedRung,
   type SanitizeReport,
   type SanitizerCheck,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
+import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
+import { sizeNames, type Task } from '../../domain/task/task'
 import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
 import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
-import { planRun, type PlannedRung } from '../run/plan'
+import { findLadder, planRun, taskOf, type PlannedRung } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 
 export interface SanitizeEnvironment extends Bench {
@@ -65,9 +66,8 @@ export async function sanitize(
   const plan = planRun(library, {
     ladder: request.ladder,
     ...(request.rungs ? { rungs: request.rungs } : {}),
-    size: request.size ?? sanitizeSize,
+    ...choiceOf(library, request),
     params: request.params,
-    ...(request.dtype === undefined ? {} : { dtype: request.dtype }),
     profile: 'none',
   })
   const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
@@ -79,13 +79,17 @@ export async function sanitize(
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
   const sanitizer = await toolbox.locate('compute-sanitizer')
-  if (!sanitizer) throw missingError('compute-sanitizer was not found.', remedies.sanitizer)
+  if (!sanitizer)
+    throw missingError(
+      message('doctor.toolMissing', { tool: 'compute-sanitizer' }),
+      remedies.sanitizer,
+    )
   const compiler = await openCompiler(environment, environment.includes, signal)
   const driver = await queryDriver(toolbox, signal)
   const runner = await buildRunner(compiler, environment.runnerSources)
   const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
-  const built = new Map<string, BuildOutcome | { unsupported: string }>()
+  const built = new Map<string, BuildOutcome | { unsupported: Statement }>()
   await inParallel(rungs, async ({ rung, source }) => {
     if (signal.aborted) return
     const architecture = architectureFor(rung.header.requires, device)
@@ -93,7 +97,7 @@ export async function sanitize(
       rung.id,
       'unsupported' in architecture
         ? architecture
-        : await buildRung(compiler, { rung, source }, architecture.sm),
+        : await buildRung(compiler, plan.task, { rung, source }, architecture.sm),
     )
     onProgress({
       stage: 'build',
@@ -113,8 +117,9 @@ export async function sanitize(
   const checker = new Checker(environment, {
     sanitizer,
     runner,
+    task: plan.task,
     problem: plan.problem,
-    texts: sourceTexts(rungs, environment),
+    texts: sourceTexts(plan.task, rungs, environment),
     total: ready.length * request.tools.length,
   })
   const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
@@ -151,12 +156,21 @@ export async function sanitize(
   }
 }
 
+/** The task's own small and ragged sizes, where the request gives none. */
+function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeRequest) {
+  const task = taskOf(library, findLadder(library, ladder))
+  const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
+  return { size, at: named ? at : { ...task.sanitize, ...at } }
+}
+
 const sourceTexts = (
+  task: Task,
   rungs: readonly PlannedRung[],
   { includes, runnerSources }: SanitizeEnvironment,
 ): SourceTexts =>
   new Map([
     ...includes,
+    [taskHeaderFile, taskHeader(task)],
     ...runnerSources,
     ...rungs.map(({ rung, source }): [string, string] => [rung.file, source]),
   ])
@@ -164,22 +178,23 @@ const sourceTexts = (
 const noVerdict = (
   tool: SanitizerTool,
   status: 'failed' | 'unsupported' | 'not-run',
-  reason: string,
+  reason: Statement,
 ): SanitizerCheck => ({ tool, status, reason, total: null, notPrinted: 0, findings: [] })
 
 function notChecked(
   tool: SanitizerTool,
-  built: BuildOutcome | { unsupported: string } | undefined,
+  built: BuildOutcome | { unsupported: Statement } | undefined,
 ): SanitizerCheck {
   if (built && 'unsupported' in built) return noVerdict(tool, 'unsupported', built.unsupported)
-  if (built && !built.artefact && built.reason !== 'cancelled')
-    return noVerdict(tool, 'failed', built.reason ?? english('checks.notCompiled'))
-  return noVerdict(tool, 'not-run', english('records.notReached'))
+  if (built && !built.artefact && !built.cancelled)
+    return noVerdict(tool, 'failed', built.reason ?? message('checks.notCompiled'))
+  return noVerdict(tool, 'not-run', message('records.notReached'))
 }
 
 interface CheckerSetup {
   sanitizer: string
   runner: string
+  task: Task
   problem: SanitizeReport['problem']
   texts: SourceTexts
   /** Checks in all, for the progress. */
@@ -227,17 +242,21 @@ class Checker {
     report: (rung: string) => void,
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
     const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
-    const { sanitizer, runner, problem } = this.setup
+    const { sanitizer, runner, task, problem } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
-      command: [runner, ...sanitizeArgs({ problem, seed, rungs, ownerPid: toolbox.ownerPid })],
+      command: [
+        runner,
+        ...sanitizeArgs({ task, problem, seed, rungs, ownerPid: toolbox.ownerPid }),
+      ],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,
       onEvent: (event) => {
         events.push(event)
-        if (event.event === 'start' && event.stage === 'sanitize') report(event.rung)
+        if (event.event === 'start' && event.stage === 'sanitize' && event.rung !== null)
+          report(event.rung)
       },
     })
     return { answer, events }
@@ -274,21 +293,21 @@ class Checker {
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
     events: readonly RunnerEvent[],
-  ): string | null {
+  ): Statement | null {
     if (result.outcome === 'timeout')
-      return english('tools.sanitizerStopped', {
+      return message('tools.sanitizerStopped', {
         seconds: this.environment.secondsARung ?? defaultSecondsARung,
       })
     if (result.outcome !== 'exited')
-      return english('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
+      return message('tools.sanitizerEnded', { signal: result.signal ?? result.outcome })
     if (!xml?.complete || !summary)
-      return english('tools.sanitizerNoEnd', {
+      return message('tools.sanitizerNoEnd', {
         text:
           lastWord ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.exitCode}`),
       })
     const counted = xml.records.length + summary.notPrinted
     if (counted !== summary.total)
-      return english('tools.sanitizerCounts', {
+      return message('tools.sanitizerCounts', {
         total: summary.total,
         count: xml.records.length,
       })
@@ -298,7 +317,7 @@ class Checker {
     // What was found says why it was not.
     return launched || xml.records.length > 0
       ? null
-      : english('tools.notLaunched', { text: lastWord ?? 'no word why' })
+      : message('tools.notLaunched', { text: lastWord ?? 'no word why' })
   }
 }
 

@@ -1,5 +1,6 @@
 /** Naming, deleting, restoring and importing sessions of the store, by the contract's refs. */
 import { basename, dirname, join, sep } from 'node:path'
+import { inEnglish } from '../../domain/text/wording'
 import { pathExists } from '../../adapters/disk/disk'
 import { isHtmlFile } from '../../adapters/sessions/frozen-file'
 import {
@@ -70,7 +71,7 @@ export async function importFile(
     throw new KernelLadderError(
       error.kind,
       named(error.message),
-      error.remedy === undefined ? undefined : named(error.remedy),
+      error.remedy === undefined ? undefined : named(inEnglish(error.remedy)),
       { cause: error },
     )
   }

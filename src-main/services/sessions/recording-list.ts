@@ -9,7 +9,10 @@ import { z } from 'zod'
 import { readSession } from '../../adapters/sessions/session-store'
 import { SessionSummary } from '../../contract'
 import { summaryOf } from '../../contract/session-summary'
+import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
+import type { Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
 
 export const recordingIndexFile = 'index.json'
 
@@ -38,16 +41,30 @@ export interface Recording {
   name: string
   folder: string
   session: Session
+  /** What it computed; the session's own. */
+  task: Task
+  problem: Problem
 }
 
-export const readRecording = async ({
+/** null for an import: there is no run to replay. */
+export function asRecording(name: string, folder: string, session: Session): Recording | null {
+  const { problem } = session
+  const { task } = session.ladder
+  return task && problem && { name, folder, session, task, problem }
+}
+
+export async function readRecording({
   name,
   folder,
-}: Pick<ListedRecording, 'name' | 'folder'>): Promise<Recording> => ({
-  name,
-  folder,
-  session: await readSession(folder),
-})
+}: Pick<ListedRecording, 'name' | 'folder'>): Promise<Recording> {
+  const recording = asRecording(name, folder, await readSession(folder))
+  if (!recording)
+    throw inputError(
+      `${folder} is no recording: it was imported, and there is no run to replay.`,
+      'Give a session that `kernel-ladder run` has written.',
+    )
+  return recording
+}
 
 async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
   try {

@@ -4,32 +4,31 @@ import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
 import { recordedRef } from '../../contract/session-ref'
 import { inputError } from '../../domain/errors'
-import { problemLabel } from '../../domain/task/problem'
+import { chosen, type Choice } from '../../domain/task/choose'
+import { problemLabel, sameSizes, sizesLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
-import type { ListedRecording, Recording } from './recording-list'
+import { readRecording, type ListedRecording, type Recording } from './recording-list'
 import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
 import { selectRungs, type RunPlan } from '../run/plan'
 
-const describe = ({ name, summary }: ListedRecording): string =>
-  `${recordedRef(name)} (${summary.ladder.id} at ${problemLabel(summary.problem)})`
+const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
+  `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
 /** The size a bare `recorded` means when a ladder was recorded at several. */
-const defaultExtent = 4096
+const usualSize = 4096
 
-const hasSize = (
-  { summary }: ListedRecording,
-  size: { m: number; n: number; k: number },
-): boolean => (['m', 'n', 'k'] as const).every((extent) => summary.problem[extent] === size[extent])
+const hasUsualSize = ({ summary }: ListedRecording): boolean =>
+  Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
 
 /** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
-export function chooseRecording(
+export async function chooseRecording(
   recordings: readonly ListedRecording[],
   /** Its name; null for any that fits. */
   name: string | null,
-  request: Pick<RunRequest, 'ladder' | 'size'> & { profile?: ProfileLevel },
-): ListedRecording {
+  request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
+): Promise<ListedRecording> {
   const named = recordings.filter((recording) => name === null || recording.name === name)
   if (recordings.length === 0) throw inputError('No recording ships with this program.')
   if (named.length === 0)
@@ -49,30 +48,29 @@ export function chooseRecording(
       `${name === null ? 'No recording is' : `${recordedRef(name)} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
-  const { size } = request
-  if (!size)
-    return (
-      ofLadder.find((recording) =>
-        hasSize(recording, { m: defaultExtent, n: defaultExtent, k: defaultExtent }),
-      ) ?? ofLadder[0]!
-    )
-  const ofSize = ofLadder.find((recording) => hasSize(recording, size))
+  const first = ofLadder[0]!
+  const isChosen = request.size !== undefined || request.at !== undefined
+  const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
+  if (!sizes) return ofLadder.find(hasUsualSize) ?? first
+  const ofSize = ofLadder.find(
+    ({ summary: { problem } }) => problem !== null && sameSizes(problem.sizes, sizes),
+  )
   if (!ofSize)
     throw inputError(
-      `${request.ladder} was not recorded at ${problemLabel(size)}.`,
+      `${request.ladder} was not recorded at ${sizesLabel(sizes)}.`,
       `Recorded are: ${ofLadder.map(describe).join(', ')}. Another size needs a GPU: --target local.`,
     )
   return ofSize
 }
 
-function checkScalars(
-  { name, session }: Recording,
-  request: Pick<RunRequest, 'alpha' | 'beta' | 'dtype'>,
-): void {
-  for (const scalar of ['alpha', 'beta', 'dtype'] as const)
-    if (request[scalar] !== undefined && request[scalar] !== session.problem[scalar])
+/** Beside the size, by which the recording was chosen. */
+function checkChoice({ name, task, problem }: Recording, request: Choice): void {
+  const { scalars, options } = chosen(task, request)
+  const recorded = { ...problem.scalars, ...problem.options }
+  for (const [word, value] of Object.entries({ ...scalars, ...options }))
+    if (recorded[word] !== value)
       throw inputError(
-        `${recordedRef(name)} was recorded with ${scalar} = ${session.problem[scalar]}, not ${request[scalar]}.`,
+        `${recordedRef(name)} was recorded with ${word} = ${recorded[word]}, not ${value}.`,
         'Another value needs a GPU: --target local.',
       )
 }
@@ -105,13 +103,13 @@ function furtherOf({ rungs }: Session): Pick<RunPlan, 'alsoVerify'> {
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
 export async function replay(
   recording: Recording,
-  request: Pick<RunRequest, 'rungs' | 'params' | 'alpha' | 'beta' | 'dtype' | 'profile'>,
+  request: Pick<RunRequest, 'rungs' | 'params' | 'size' | 'at' | 'profile'>,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { session, folder, name } = recording
+  const { session, folder, name, task, problem } = recording
   checkParams(recording, request.params)
-  checkScalars(recording, request)
+  checkChoice(recording, request)
   const { texts: sources } = await readSources(folder, session)
   const planned = session.ladder.rungs.map((rung) => ({ rung, source: sources[rung.id] ?? '' }))
   const wanted = selectRungs(
@@ -121,7 +119,8 @@ export async function replay(
   ).map(({ entry }) => entry)
   const plan: RunPlan = {
     ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },
-    problem: session.problem,
+    task,
+    problem,
     // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
@@ -146,6 +145,7 @@ export async function replay(
         cache: machine.cache,
         includes: new Map(),
         runnerSources: new Map(),
+        reference: null,
         reportPath: null,
         appVersion: session.appVersion,
       },

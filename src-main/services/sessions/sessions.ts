@@ -14,7 +14,7 @@ import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { labSessionFolder } from '../lab-library/refs'
-import { listRecordings, readRecording, type Recording } from './recording-list'
+import { asRecording, listRecordings, readRecording, type Recording } from './recording-list'
 import { chooseRecording, replay } from './recordings'
 
 export interface OpenedSession {
@@ -82,7 +82,8 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   const ofLab = labSessionFolder(places, ref)
   if (ofLab !== null) {
     if (name === null) return openFolder(ofLab)
-    return openRecording({ name, folder: ofLab, session: await readSession(ofLab) })
+    const recording = asRecording(name, ofLab, await readSession(ofLab))
+    return recording ? openRecording(recording) : openFolder(ofLab)
   }
   if (name === null) {
     const folder = folderOf(places, ref)
@@ -119,7 +120,7 @@ export async function defaultRecordingRef(places: SessionPlaces): Promise<string
   const ladder = recordings.some(({ summary }) => summary.ladder.id === defaultLadder)
     ? defaultLadder
     : recordings[0]!.summary.ladder.id
-  return recordedRef(chooseRecording(recordings, null, { ladder }).name)
+  return recordedRef((await chooseRecording(recordings, null, { ladder })).name)
 }
 
 /** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
@@ -158,7 +159,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         title: titles.get(name) ?? null,
         createdAt: '',
         ladder: { id: '', title: '' },
-        problem: { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' },
+        problem: null,
         deviceName: null,
         profile: 'none',
         rungCount: 0,

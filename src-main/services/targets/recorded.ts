@@ -10,7 +10,7 @@ import { draftNew, misplaced } from './saved-run'
 
 export const runRecorded: Runner = async (name, request, options) => {
   const recordings = await listRecordings(options.assets.recordingsDir)
-  const recording = await readRecording(chooseRecording(recordings, name, request))
+  const recording = await readRecording(await chooseRecording(recordings, name, request))
   const draft = options.out === undefined ? null : await draftNew(options.out)
   try {
     const { session, deep, missing } = await replay(

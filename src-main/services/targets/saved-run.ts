@@ -10,8 +10,9 @@ import type { RunEvent } from '../../contract'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import { toErrorShape } from '../../domain/errors'
-import { english } from '../../domain/messages/message'
-import { problemLabel } from '../../domain/task/problem'
+import { message, type Statement } from '../../domain/messages/message'
+import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
+import { sizesWord } from '../../domain/task/problem'
 import type { Target } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
 import type { RunPlan } from '../run/plan'
@@ -47,9 +48,6 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
   return `${ladder}-${size}-${stamp}`
 }
 
-const sizeWord = (problem: { m: number; n: number; k: number }): string =>
-  problemLabel(problem).replace('³', '').replaceAll('×', 'x')
-
 /** A folder that a person named must be new: that is said before anything runs. */
 export async function draftNew(out: string): Promise<SessionDraft> {
   await refuseTaken(out)
@@ -70,8 +68,8 @@ interface Measured {
   id: string
 }
 
-const rawWarning = ({ keys, why }: LostOutput): string =>
-  english('records.rawLost', {
+const rawWarning = ({ keys, why }: LostOutput): Statement =>
+  message('records.rawLost', {
     calls: [...keys.slice(0, 3), ...(keys.length > 3 ? ['…'] : [])].join(', '),
     why,
   })
@@ -133,7 +131,7 @@ export async function savedRun(
   const { assets, machine, signal, emit } = options
   const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
-  const id = sessionId(plan.ladder.id, sizeWord(plan.problem), createdAt)
+  const id = sessionId(plan.ladder.id, sizesWord(plan.problem.sizes), createdAt)
   const draft = await (options.out === undefined
     ? draftSession(join(machine.folders.sessions, id))
     : draftNew(options.out))
@@ -144,12 +142,14 @@ export async function savedRun(
   ])
   try {
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
-    for (const [path, text] of includes) await draft.addSource(path, text)
+    for (const [path, text] of [...includes, [taskHeaderFile, taskHeader(plan.task)] as const])
+      await draft.addSource(path, text)
     const environment = {
       toolbox: machine.toolbox(recorder),
       cache: machine.cache,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),
+      reference: library.references.get(plan.task.id) ?? null,
       reportPath: draft.reportPath,
       appVersion: options.appVersion,
     }

@@ -1,11 +1,13 @@
 /** Whether a session has what a chart draws, and if not, why: an empty chart would read as zeros. */
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { says, type Statement } from '../../../src-main/domain/messages/message'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import {
   profileLevels,
   type MetricDefinition,
   type ProfileLevel,
 } from '../../../src-main/domain/metrics/metric-definition'
-import { notAsked } from '../../../src-main/domain/session/registry-figures'
+import { sizeOptions } from '../../../src-main/domain/report/provenance'
 import type { Session } from '../../../src-main/domain/session/session'
 import { can } from '../../../src-main/domain/target/targets'
 
@@ -17,9 +19,13 @@ export type Absence =
   /** The session is older than these counters' place in its level. */
   | { kind: 'older'; level: ProfileLevel }
   /** They were asked for and did not come; each reason once. */
-  | { kind: 'unavailable'; reasons: string[] }
+  | { kind: 'unavailable'; reasons: Statement[] }
 
 const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
+
+const once = (statements: readonly Statement[]): Statement[] => [
+  ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
+]
 
 /** null as soon as one rung has one of the figures. */
 export function absence(session: Session, ids: readonly string[]): Absence | null {
@@ -37,19 +43,19 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
   if (rank(session.settings.profile) < rank(level))
     return { kind: 'level', level, sessionLevel: session.settings.profile }
   const profiled = session.rungs.filter(({ profile }) => profile !== null)
-  const isOlder = definitions.every((definition) =>
-    profiled.every(({ metrics }) => metrics[definition.id]?.reason === notAsked(definition).reason),
+  const isOlder = definitions.every(({ id }) =>
+    profiled.every(({ metrics }) => says(metrics[id]?.reason, 'records.notAsked')),
   )
   if (profiled.length > 0 && isOlder) return { kind: 'older', level }
   return {
     kind: 'unavailable',
-    reasons: [...new Set(values.flatMap((value) => value?.reason ?? []))],
+    reasons: once(values.flatMap((value) => value?.reason ?? [])),
   }
 }
 
 /** The command line that would collect them, for this session's ladder and problem. */
 export function commandFor(session: Session, level: ProfileLevel): string {
-  const { m, n, k } = session.problem
-  const size = m === n && n === k ? `--size ${m}` : `--m ${m} --n ${n} --k ${k}`
-  return `kernel-ladder run --ladder ${session.ladder.id} ${size} --profile ${level}`
+  const { problem, ladder } = session
+  const size = problem && ladder.task ? sizeOptions(ladder.task, problem.sizes) : []
+  return ['kernel-ladder run --ladder', ladder.id, ...size, '--profile', level].join(' ')
 }

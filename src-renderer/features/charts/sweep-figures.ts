@@ -16,7 +16,7 @@ export function toggleChoice(
   if (chosen.includes(ref)) return chosen.filter((other) => other !== ref)
   const sizeOf = (of: string) => {
     const item = candidates.find((candidate) => candidate.ref === of)
-    return item && problemLabel(item.problem)
+    return item?.problem && problemLabel(item.problem)
   }
   return [...chosen.filter((other) => sizeOf(other) !== sizeOf(ref)), ref]
 }
@@ -61,7 +61,7 @@ export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
   const [first, ...rest] = ordered
   return {
     sessions: ordered,
-    sizes: ordered.map(({ problem }) => problemLabel(problem)),
+    sizes: ordered.map(({ problem }) => (problem ? problemLabel(problem) : '')),
     rungs: rungs.filter(({ values }) => values.some((value) => value !== null)),
     // That the sizes differ is what the chart is about.
     warnings: first

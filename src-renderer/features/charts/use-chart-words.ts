@@ -1,6 +1,6 @@
 /** Words that several charts need: what the figures rest on, and file names. */
 import { useI18n } from 'vue-i18n'
-import { problemOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'
 import type { ChartId } from '../../../src-main/domain/report/drawing'
 import { rungLabel } from './figure'
@@ -9,7 +9,7 @@ export function useChartWords() {
   const { t } = useI18n()
 
   const origin = (session: Session): string => {
-    const problem = problemOf(session)
+    const { problem } = session
     return [
       session.ladder.title,
       ...(problem ? [problemText(problem)] : []),
@@ -21,8 +21,8 @@ export function useChartWords() {
   }
 
   const fileName = (session: Session, chart: ChartId): string => {
-    const problem = problemOf(session)
-    return [session.ladder.id, ...(problem ? [String(problem.m)] : []), chart].join('-')
+    const [size] = Object.values(session.problem?.sizes ?? {})
+    return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
   /** Rungs that have no place in the drawing, named, with the reason where they share one. */

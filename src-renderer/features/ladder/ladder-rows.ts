@@ -90,7 +90,7 @@ export function metricScale(session: Session, id: string): Scale {
 }
 
 const throughputs = (session: Session): number[] =>
-  session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.gflops] : []))
+  session.rungs.flatMap((rung) => rung.timing?.gflops ?? [])
 
 export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
   makeScale(kind, throughputs(session))
@@ -100,7 +100,9 @@ export function referenceThroughput(session: Session): number | null {
   const own = session.rungs.find(({ id }) => id === session.ladder.reference)?.timing
   if (own) return own.gflops
   const beside = session.rungs.find((rung) => rung.timing?.referenceMedianMs)?.timing
-  return beside?.referenceMedianMs ? gflops(session.problem, beside.referenceMedianMs) : null
+  return beside?.referenceMedianMs && session.problem
+    ? gflops(session.ladder.task, session.problem, beside.referenceMedianMs)
+    : null
 }
 
 export const timeDecimals = (session: Session): number =>

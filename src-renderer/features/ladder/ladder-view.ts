@@ -1,4 +1,5 @@
 /** Which of the ladder's rows are shown, and in which order: found by words, sorted, some held at the top. */
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import type { LadderRow } from './ladder-rows'
 
 export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
@@ -27,7 +28,7 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
 }
 
 const found = ({ rung, number }: LadderRow, words: readonly string[]): boolean => {
-  const text = [number, rung.id, rung.title, rung.idea, rung.status, rung.reason ?? '']
+  const text = [number, rung.id, rung.title, rung.idea, rung.status, inEnglish(rung.reason ?? '')]
     .join('\n')
     .toLowerCase()
   return words.every((word) => text.includes(word))

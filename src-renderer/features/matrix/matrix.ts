@@ -4,6 +4,7 @@ import {
   metricDefinitions,
   type MetricValue,
 } from '../../../src-main/domain/metrics/metrics'
+import type { Statement } from '../../../src-main/domain/messages/message'
 import type { NcuMetrics, RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatCount, formatRatio, type Unit } from '../../../src-main/domain/metrics/units'
 import { bareFigure, columnDecimals, fixed } from '../../ui/format'
@@ -16,7 +17,7 @@ export type MatrixCell =
   | { kind: 'text'; text: string }
   /** A rung of several kernels has a value a kernel, and ncu's metrics do not say how they add up. */
   | { kind: 'several'; texts: readonly string[] }
-  | { kind: 'unavailable'; reason: string | null }
+  | { kind: 'unavailable'; reason: Statement | null }
   | { kind: 'absent' }
 
 export interface MatrixRow {

@@ -1,18 +1,16 @@
 /** What profiling will cost, before a run: from the times of a session of the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { isImport, isOwnRun } from '../../../src-main/contract/session-summary'
-import type { Size } from '../../../src-main/domain/ladder/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
+import { sameSizes, type Sizes } from '../../../src-main/domain/task/problem'
 import type { Session } from '../../../src-main/domain/session/session'
-
-const sameSize = (a: Size, b: Size): boolean => a.m === b.m && a.n === b.n && a.k === b.k
 
 /** The session whose times stand in for those to come: this machine's newest, else a recording. */
 export function timesFrom(
   sessions: readonly SessionSummary[],
   ladder: string,
-  size: Size | null,
+  size: Sizes | null,
 ): SessionSummary | undefined {
   const usable = sessions.filter(
     (session) =>
@@ -20,7 +18,8 @@ export function timesFrom(
       !session.damaged &&
       !isImport(session) &&
       session.ladder.id === ladder &&
-      sameSize(session.problem, size),
+      session.problem !== null &&
+      sameSizes(session.problem.sizes, size),
   )
   return usable.find(isOwnRun) ?? usable[0]
 }

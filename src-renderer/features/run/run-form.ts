@@ -1,9 +1,10 @@
 /** The run form's logic: what may be chosen, and whether it makes a request. */
 import type { CallInput, SessionSummary } from '../../../src-main/contract'
 import { isRecording } from '../../../src-main/contract/session-summary'
-import type { Ladder, LadderRung, Size } from '../../../src-main/domain/ladder/ladder'
+import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
-import { maxExtent, problemLabel } from '../../../src-main/domain/task/problem'
+import { sizesLabel, type Sizes } from '../../../src-main/domain/task/problem'
+import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
 import type { Capabilities } from '../../../src-main/domain/target/target-kind'
 import {
   can,
@@ -25,7 +26,8 @@ export interface RunForm {
   rungs: string[]
   /** A size's label, or `custom`. */
   size: string
-  custom: { m: string; n: string; k: string }
+  /** By the task's names, as typed. */
+  custom: Record<string, string>
   /** By parameter name; an empty string leaves each rung its default. */
   params: Record<string, string>
   /** As a request has it; empty where there is none to choose. */
@@ -41,8 +43,8 @@ export const optionalRungs = (ladder: Ladder): LadderRung[] =>
 export const freshForm = (ladder: Ladder, target: string): RunForm => ({
   ladder: ladder.id,
   rungs: optionalRungs(ladder).map(({ id }) => id),
-  size: problemLabel(ladder.sizes[0]!),
-  custom: { m: '', n: '', k: '' },
+  size: sizesLabel(ladder.sizes[0]!),
+  custom: Object.fromEntries((ladder.task ? sizeNames(ladder.task) : []).map((name) => [name, ''])),
   params: {},
   target,
   profile: 'card',
@@ -111,22 +113,33 @@ export function firstRecording(
   ladder: Ladder,
 ): SessionSummary | undefined {
   const found = recordingsOf(sessions, ladder.id)
-  const label = problemLabel(ladder.sizes[0]!)
-  return found.find(({ problem }) => problemLabel(problem) === label) ?? found[0]
+  const label = sizesLabel(ladder.sizes[0]!)
+  return found.find(({ problem }) => problem && sizesLabel(problem.sizes) === label) ?? found[0]
 }
 
 /** An extent as typed; null where it is not a whole number that a grid can hold. */
-export function parseExtent(text: string): number | null {
-  if (!/^\d{1,10}$/.test(text.trim())) return null
+export function parseExtent(text: string, max = maxSize): number | null {
+  if (!/^\d{1,16}$/.test(text.trim())) return null
   const value = Number(text)
-  return value >= 1 && value <= maxExtent ? value : null
+  return value >= 1 && value <= max ? value : null
 }
 
-export function sizeOf(form: RunForm, ladder: Ladder): Size | null {
+/** Sizes as typed; null where one of them is none that the task takes. */
+export function parseSizes(
+  { task }: Ladder,
+  typed: Readonly<Record<string, string>>,
+): Sizes | null {
+  const sizes = Object.entries(task?.sizes ?? {}).flatMap(([name, { max }]) => {
+    const size = parseExtent(typed[name] ?? '', max)
+    return size === null ? [] : [[name, size] as const]
+  })
+  return task && sizes.length === sizeNames(task).length ? Object.fromEntries(sizes) : null
+}
+
+export function sizeOf(form: RunForm, ladder: Ladder): Sizes | null {
   if (form.size !== customSize)
-    return ladder.sizes.find((size) => problemLabel(size) === form.size) ?? null
-  const [m, n, k] = [form.custom.m, form.custom.n, form.custom.k].map(parseExtent)
-  return m && n && k ? { m, n, k } : null
+    return ladder.sizes.find((size) => sizesLabel(size) === form.size) ?? null
+  return parseSizes(ladder, form.custom)
 }
 
 export interface ParameterChoice {
@@ -184,7 +197,7 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
   return {
     ...base,
     ...(limit === null ? {} : { profileLimitSeconds: limit }),
-    ...(size ? { size } : {}),
+    ...(size ? { at: size } : {}),
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }
 }

@@ -7,7 +7,7 @@ import { problemText } from '../../ui/format'
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
   if (item.damaged !== undefined) return item.name
-  return item.noProblem ? item.ladder.title : `${item.ladder.title}, ${problemText(item.problem)}`
+  return item.problem ? `${item.ladder.title}, ${problemText(item.problem)}` : item.ladder.title
 }
 
 /** Every word of the search, in any order and anywhere in what a row shows or is named by. */

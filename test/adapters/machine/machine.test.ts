@@ -8,13 +8,22 @@ import { recordedMachine } from '../../../src-main/adapters/machine/recorded-mac
 import { runNcu } from '../../../src-main/adapters/tools/ncu'
 import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
 import { diagnose } from '../../../src-main/services/machine/doctor'
+import { gemm, gemmProblem } from '../../gemm'
 import { fakeMachine, recordingsDir, setEnv, tempDir } from '../../services/support'
 
-const problem = { m: 1, n: 1, k: 1, alpha: 1, beta: 0, dtype: 'f32' } as const
 const recording = (): Machine => recordedMachine('x', join(recordingsDir, 'gemm-fp32-h200-1024'))
 
 describe('the runner', () => {
-  const call = { problem, seed: 1, rungs: [], flushL2: false, ceilings: false, reference: null }
+  const call = {
+    task: gemm,
+    problem: gemmProblem(1),
+    referenceLibrary: null,
+    seed: 1,
+    rungs: [],
+    flushL2: false,
+    ceilings: false,
+    reference: null,
+  }
 
   it('follows the process that its machine names, and none where it can see none', () => {
     const { ownerPid } = localMachine().toolbox(null)

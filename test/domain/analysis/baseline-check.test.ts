@@ -7,7 +7,7 @@ import {
   type BaselineCheck,
   type RungVerdict,
 } from '../../../src-main/domain/analysis/baseline-check'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { rungOf, rungStatuses, type Session } from '../../../src-main/domain/session/session'
 import { editRung, recording, slowed, stretched, type Sample } from '../../services/report/samples'
 
@@ -126,7 +126,7 @@ describe('the check against a baseline', () => {
     ['no verification', (now) => editRung(now, id, { verify: null }), /not verified in the new/],
     [
       'another epilogue',
-      (now) => editRung(now, id, { epilogue: ['relu'] }),
+      (now) => editRung(now, id, { flags: ['relu'] }),
       /In one session 05_thread_tile_2d computes/,
     ],
     [
@@ -153,8 +153,8 @@ describe('the check against a baseline', () => {
     ['number of SMs', ({ device }) => (device!.smCount = 60), /^The number of SMs/],
     ['seed', ({ settings }) => (settings.seed = 7), /^The seed/],
     ['L2 flush', ({ settings }) => (settings.flushL2 = !settings.flushL2), /^The L2 flush/],
-    ['size', (session) => (session.problem.k = 1024), /^The problem differs/],
-    ['data type', (session) => (session.problem.dtype = 'f16'), /^The data type/],
+    ['size', (session) => (session.problem!.sizes.k = 1024), /^The problem differs/],
+    ['data type', (session) => (session.problem!.options.dtype = 'f16'), /^The type of the inputs/],
     ['ladder', (session) => (session.ladder.id = 'other'), /^The ladder/],
   ])('cannot tell with another %s', (_what, change, why) => {
     const now = recording()

@@ -7,12 +7,13 @@ import {
   ratioWarnings,
   rungWarnings,
 } from '../../../src-main/domain/analysis/comparability'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { rungOf, type RungResult } from '../../../src-main/domain/session/session'
 
 const session = await readSession('resources/recordings/gemm-fp32-h200-1024')
+const { task } = session.ladder
 const plain = rungOf(session, '01_naive')!
-const fused: RungResult = { ...rungOf(session, '02_coalesced')!, epilogue: ['bias', 'relu'] }
+const fused: RungResult = { ...rungOf(session, '02_coalesced')!, flags: ['bias', 'relu'] }
 const withFused = {
   ...session,
   rungs: session.rungs.map((rung) => (rung.id === fused.id ? fused : rung)),
@@ -20,17 +21,17 @@ const withFused = {
 
 describe('what two rungs compute', () => {
   it('is not mentioned where it is the same', () => {
-    expect(rungWarnings(plain, plain)).toEqual([])
-    expect(rungWarnings(fused, fused)).toEqual([])
+    expect(rungWarnings(task, plain, plain)).toEqual([])
+    expect(rungWarnings(task, fused, fused)).toEqual([])
   })
 
   it('is said of both where it differs', () => {
-    expect(rungWarnings(plain, fused).map(inEnglish)).toEqual([
+    expect(rungWarnings(task, plain, fused).map(inEnglish)).toEqual([
       '01_naive computes the product alone, and 02_coalesced the product, a bias and ReLU: that is part of what their times differ by.',
     ])
-    const biased: RungResult = { ...fused, id: 'biased', epilogue: ['bias'] }
-    const activated: RungResult = { ...fused, id: 'activated', epilogue: ['relu'] }
-    expect(rungWarnings(biased, activated).map(inEnglish)).toEqual([
+    const biased: RungResult = { ...fused, id: 'biased', flags: ['bias'] }
+    const activated: RungResult = { ...fused, id: 'activated', flags: ['relu'] }
+    expect(rungWarnings(task, biased, activated).map(inEnglish)).toEqual([
       'biased computes the product and a bias, and activated the product and ReLU: that is part of what their times differ by.',
     ])
   })

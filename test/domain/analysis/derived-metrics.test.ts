@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { derivedMetrics } from '../../../src-main/domain/analysis/derived-metrics'
 import type { Launch } from '../../../src-main/domain/session/session'
+import { said } from '../../said'
 
 /** What the runner saw by capturing a launch, beside what ncu said of the same rung on the same GPU. */
 const captured = JSON.parse(
@@ -49,7 +50,7 @@ describe.each(captured.rungs)('what $rung launches on an H200', ({ runner, ncu, 
       const clustered = runner.some(({ resources }) => (resources.clusterBlocks ?? 0) > 0)
       if (id === 'wavesPerSm' && clustered) {
         expect(own).toMatchObject({ value: null, evidence: 'unavailable' })
-        expect(own.reason).toMatch(/clusters/)
+        expect(said(own.reason)).toMatch(/clusters/)
       } else {
         expect(own.evidence).toBe('derived')
         expect(Math.abs(own.value! - value), id).toBeLessThan(0.006)
@@ -59,12 +60,12 @@ describe.each(captured.rungs)('what $rung launches on an H200', ({ runner, ncu, 
 })
 
 describe('figures from a launch', () => {
-  const reason = (launches: Launch[], device = h200) =>
+  const derivedOf = (launches: Launch[], device = h200) =>
     derivedMetrics(launches, device)['theoreticalOccupancy']
 
   it('are one figure for several kernels where they agree, and none where they do not', () => {
-    expect(reason([launch(), launch()])).toMatchObject({ value: 50, evidence: 'derived' })
-    expect(reason([launch(), launch({}, { registersPerThread: 255 })])).toEqual({
+    expect(said(derivedOf([launch(), launch()]))).toMatchObject({ value: 50, evidence: 'derived' })
+    expect(said(derivedOf([launch(), launch({}, { registersPerThread: 255 })]))).toEqual({
       value: null,
       unit: '%',
       evidence: 'unavailable',
@@ -74,8 +75,10 @@ describe('figures from a launch', () => {
   })
 
   it('are none for a GPU that the table does not hold, or registers that are not known', () => {
-    expect(reason([launch()], { computeCapability: '7.0', smCount: 80 })?.reason).toMatch(/7\.0/)
-    expect(reason([launch({}, { registersPerThread: null })])?.reason).toMatch(/not known/)
-    expect(reason([])?.reason).toBe('It launches no kernel.')
+    expect(said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason)).toMatch(
+      /7\.0/,
+    )
+    expect(said(derivedOf([launch({}, { registersPerThread: null })])?.reason)).toMatch(/not known/)
+    expect(said(derivedOf([])?.reason)).toBe('It launches no kernel.')
   })
 })

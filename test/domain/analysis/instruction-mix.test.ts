@@ -12,6 +12,7 @@ import { roofline } from '../../../src-main/domain/analysis/roofline'
 import type { Session } from '../../../src-main/domain/session/session'
 import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
 import { asked, launches, standardSession } from '../standard-session'
+import { said } from '../../said'
 
 const session = await standardSession()
 const byRung = new Map(session.rungs.map(({ id, metrics }) => [id, metrics]))
@@ -116,17 +117,17 @@ describe('a session of before', () => {
   it('says, replayed, that its run did not ask, and not that its GPU lacks it', () => {
     const metrics = toMetrics([without(launches[1]!)], 'standard', then)
     expect(metrics.ffmaInstructions).toEqual(notAsked(metricDefinition('ffmaInstructions')!))
-    expect(metrics.ffmaInstructions?.reason).toBe(
+    expect(said(metrics.ffmaInstructions?.reason)).toBe(
       'The run did not ask ncu for smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.',
     )
     expect(metrics.ffmaShare).toMatchObject({ value: null, evidence: 'unavailable' })
-    expect(metrics.ffmaShare?.reason).toMatch(/^It follows from FFMA by threads.*did not ask/)
+    expect(said(metrics.ffmaShare?.reason)).toMatch(/^It follows from FFMA by threads.*did not ask/)
     expect(metrics.integerShare?.evidence).toBe('derived')
   })
 
   it('says, asked and not reported, that its GPU lacks it', () => {
     const metrics = toMetrics([without(launches[1]!)], 'standard', asked)
-    expect(metrics.ffmaInstructions?.reason).toMatch(/^ncu did not report .* on this GPU\.$/)
+    expect(said(metrics.ffmaInstructions?.reason)).toMatch(/^ncu did not report .* on this GPU\.$/)
   })
 
   it('opens as it replays', () => {
@@ -158,8 +159,8 @@ describe('a session of before', () => {
     const failed = { ...rung!, profile: null, metrics: { achievedOccupancy: none } }
     const { metrics } = withRegistry({ ...session, rungs: [failed] }).rungs[0]!
     expect(Object.keys(metrics)).toContain('ffmaShare')
-    expect(new Set(Object.values(metrics).map(({ reason }) => reason))).toEqual(
-      new Set([none.reason]),
+    expect(new Set(Object.values(metrics).map(({ reason }) => said(reason)))).toEqual(
+      new Set([said(none.reason)]),
     )
   })
 })

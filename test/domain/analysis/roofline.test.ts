@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { ceilingsOf } from '../../../src-main/domain/gpu/ceilings'
-import { inEnglish, message } from '../../../src-main/domain/messages/message'
+import { message } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { roofline, ridge } from '../../../src-main/domain/analysis/roofline'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import type { Device } from '../../../src-main/domain/gpu/device'
 import { readRecordings } from '../../../src-main/services/sessions/recording-list'
 import { rung, session } from '../../renderer/samples'
 import { recordingsDir } from '../../services/support'
+import { gemmProblem } from '../../gemm'
+import { said } from '../../said'
 
 const h200: Device = {
   name: 'NVIDIA H200',
@@ -46,7 +49,7 @@ describe('the roofs of a GPU', () => {
     expect(inEnglish(compute.fp32.how)).toBe(
       '132 SMs at their highest clock of 1980 MHz, each 256 FP32 operations a cycle (an FMA is two).',
     )
-    expect(memory.l2.value).toEqual({
+    expect(said(memory.l2.value)).toEqual({
       value: null,
       unit: 'GB/s',
       evidence: 'unavailable',
@@ -64,13 +67,17 @@ describe('the roofs of a GPU', () => {
 
   it('are not guessed: no clock, no GPU, another architecture, a rate that products differ in', () => {
     const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
-    expect(reason(null)).toBe('The session names no GPU.')
-    expect(reason({ ...h200, smClockMaxMHz: null })).toBe('The highest SM clock is not known.')
-    expect(reason({ ...h200, computeCapability: '7.0' })).toBe(
+    expect(said(reason(null))).toBe('The session names no GPU.')
+    expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
+      'The highest SM clock is not known.',
+    )
+    expect(said(reason({ ...h200, computeCapability: '7.0' }))).toBe(
       'Compute capability 7.0 is not in the table.',
     )
     expect(
-      ceilingsOf({ device: { ...h200, computeCapability: '8.9' } }).compute.tensor.value.reason,
+      said(
+        ceilingsOf({ device: { ...h200, computeCapability: '8.9' } }).compute.tensor.value.reason,
+      ),
     ).toBe('Products of compute capability 8.9 differ in their tensor rate.')
   })
 
@@ -132,13 +139,15 @@ describe('the roofline', () => {
         'gpu__time_duration.sum': count(100, 'ns'),
       },
     })
-    const found = roofline(climbed([imported], { target: { kind: 'imported', name: 'f.csv' } }))
+    const found = roofline(
+      climbed([imported], { target: { kind: 'imported', name: 'f.csv' }, problem: null }),
+    )
     expect(found.paths.l2[0]!.throughput.value).toBeCloseTo(20.3, 9)
     expect(found.arithmetic).toBe('fp32')
   })
 
   it('stands under the tensor roof for 16-bit inputs', () => {
-    const problem = { ...session([]).problem, dtype: 'bf16' as const }
+    const problem = gemmProblem(1000, 1000, 1000, { dtype: 'bf16' })
     expect(roofline(climbed([], { problem })).arithmetic).toBe('tensor')
   })
 

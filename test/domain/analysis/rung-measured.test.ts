@@ -53,7 +53,7 @@ describe('what was measured of a rung', () => {
       device: 'NVIDIA H200',
       medianMs: now!.timing!.medianMs,
       before: { id: '04_thread_tile_1d', medianMs: then!.timing!.medianMs, params: {} },
-      reference: { to: '00_cublas', ratio: now!.timing!.ratioToReference, productAlone: false },
+      reference: { to: '00_cublas', ratio: now!.timing!.ratioToReference, alone: null },
       changed: [],
     })
     const { expect: expected } = library.rungs.get(tile)!.header

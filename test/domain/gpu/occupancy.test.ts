@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { occupancy, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   occupancyAdvice,

@@ -20,16 +20,27 @@ const verify = {
   worstRelativeError: null,
   worstToleranceRatio: null,
   mismatches: 16777216,
-  firstMismatch: { row: 0, col: 3, expected: 1.5, actual: null },
+  firstMismatch: { buffer: 'c', index: [0, 3], expected: 1.5, actual: null },
   outOfBounds: false,
+  outOfBoundsBuffers: [],
+  changedInputs: [],
 }
 
 const parse = (event: unknown) => parseRunnerLine(JSON.stringify(event))
 
 describe('a line of the runner', () => {
+  it('of a recording, whose runner wrote one matrix, names no buffer', () => {
+    const { outOfBoundsBuffers: _buffers, changedInputs: _inputs, ...old } = verify
+    expect(
+      parse({ ...old, firstMismatch: { row: 0, col: 3, expected: 1.5, actual: null } }),
+    ).toEqual({ ...verify, firstMismatch: { ...verify.firstMismatch, buffer: null } })
+  })
+
   it('is read as the event it names', () => {
     expect(parse(timing)).toEqual(timing)
     expect(parse(verify)).toEqual(verify)
+    const reference = { event: 'start', rung: null, case: 'f32', stage: 'reference' }
+    expect(parse(reference)).toEqual(reference)
     expect(parse({ event: 'done' })).toEqual({ event: 'done' })
     expect(parse({ event: 'progress', stage: 'load' })).toEqual({
       event: 'progress',
@@ -81,7 +92,7 @@ describe('a known event of a wrong shape is taken for output of the rung', () =>
     ['no samples', { ...timing, samplesMs: [] }],
     ['a word for a number', { ...verify, mismatches: 'many' }],
     ['an unknown stage', { event: 'start', rung: 'a', stage: 'dream' }],
-    ['a nested field', { ...verify, firstMismatch: { row: 1, col: 2 } }],
+    ['a nested field', { ...verify, firstMismatch: { buffer: 'c', index: [1, 2] } }],
     ['a progress of nothing', { event: 'progress' }],
     ['a device without a name', { event: 'device' }],
     ['launches without kernels', { event: 'launches', rung: 'a' }],

@@ -2,13 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder'
+import { gemm } from '../../gemm'
 
+const tasks = new Map([['gemm', gemm]])
 const ladder = {
-  schema: 1,
+  schema: 2,
   id: 'gemm-fp32',
   title: 'FP32',
   summary: 'From naive to tiled.',
-  dtype: 'f32',
+  task: 'gemm',
   sizes: [{ m: 4096, n: 4096, k: 4096 }],
   reference: '00_cublas',
   rungs: [
@@ -18,17 +20,20 @@ const ladder = {
   ],
 }
 const parse = (change: object) =>
-  parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json')
+  parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
 describe('a ladder file', () => {
-  it('is read, alpha and beta being 1 and 0 where they are not given', () => {
-    expect(parse({})).toEqual({ ...ladder, alpha: 1, beta: 0 })
-    expect(parse({ beta: 0.5, reference: null })).toMatchObject({ beta: 0.5, reference: null })
+  it('is read, what it does not say of the problem being the task’s', () => {
+    expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
+    const scalars = { beta: 0.5 }
+    expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
   })
 
-  const shipped = join(import.meta.dirname, '../../../cuda-kernels/ladders')
+  const shipped = join(import.meta.dirname, '../../../cuda-kernels/gemm/ladders')
   it.each(readdirSync(shipped).filter((name) => name.endsWith('.json')))('%s is sound', (name) => {
-    expect(`${parseLadderFile(readFileSync(join(shipped, name), 'utf8'), name).id}.json`).toBe(name)
+    expect(
+      `${parseLadderFile(readFileSync(join(shipped, name), 'utf8'), name, tasks).id}.json`,
+    ).toBe(name)
   })
 })
 
@@ -41,8 +46,16 @@ describe('a fault is one sentence with the file and the place', () => {
     ],
     ['no rungs', { rungs: [] }, /: rungs: /],
     ['no title', { title: undefined }, /: title: /],
-    ['a later version', { schema: 2 }, /: schema: /],
-    ['a type that is none', { dtype: 'fp8' }, /: dtype: /],
+    ['a later version', { schema: 3 }, /: schema: /],
+    ['a task that is not there', { task: 'none' }, /names the task none/],
+    ['a choice that is none', { options: { dtype: 'fp8' } }, /sizes\[0\]: dtype = fp8 is no type/],
+    ['a scalar that the task lacks', { scalars: { gamma: 1 } }, /nothing named "gamma"/],
+    ['a size too few', { sizes: [{ m: 1, n: 1 }] }, /sizes\[0\]: --m, --n and --k go together/],
+    [
+      'a rung’s choice that is none',
+      { rungs: [{ id: 'a', options: { dtype: 'fp8' } }] },
+      /rungs\[0\]\.options: dtype = fp8/,
+    ],
     [
       'a parameter that is no number',
       { rungs: [{ id: 'a', params: { TM: '8' } }] },
@@ -63,12 +76,14 @@ describe('a fault is one sentence with the file and the place', () => {
   })
 
   it('text that is not JSON', () => {
-    expect(() => parseLadderFile('{"schema": 1,\n', 'ladders/a.json')).toThrow(
+    expect(() => parseLadderFile('{"schema": 1,\n', 'ladders/a.json', tasks)).toThrow(
       /^ladders\/a\.json is not JSON: [^\n]+$/,
     )
   })
 
   it('JSON that is no object', () => {
-    expect(() => parseLadderFile('[]', 'ladders/a.json')).toThrow(/not a ladder: the document: /)
+    expect(() => parseLadderFile('[]', 'ladders/a.json', tasks)).toThrow(
+      /not a ladder: the document: /,
+    )
   })
 })

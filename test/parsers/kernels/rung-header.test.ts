@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parameterFlags, parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
+import { gemm } from '../../gemm'
 
 const header = `// @rung    05_thread_tile_2d
 // @title   2D thread tile
@@ -17,7 +18,7 @@ const header = `// @rung    05_thread_tile_2d
 #include "gemm_common.cuh"
 // @title   not of the header
 `
-const parse = (text: string) => parseRungHeader(text, 'gemm/05.cu')
+const parse = (text: string) => parseRungHeader(text, 'gemm/05.cu', gemm)
 const change = (from: string | RegExp, to: string) => parse(header.replace(from, to))
 
 /** What the reader of the fault is told: the sentence, then the remedy. */
@@ -48,7 +49,8 @@ describe('a header', () => {
         { name: 'TN', default: 8, allowed: [4, 8] },
         { name: 'TM', default: 8, allowed: [4, 8, 16] },
       ],
-      dtypes: ['f32', 'bf16'],
+      options: { dtype: ['f32', 'bf16'] },
+      flags: [],
       requires: 'sm_90a',
     })
   })
@@ -63,12 +65,12 @@ describe('a header', () => {
   })
 
   it('names what is fused in, in the order in which it is applied', () => {
-    expect(change('// @requires', '// @epilogue relu, bias\n// @requires').epilogue).toEqual([
+    expect(change('// @requires', '// @epilogue relu, bias\n// @requires').flags).toEqual([
       'bias',
       'relu',
     ])
-    expect(change('// @requires', '// @epilogue bias\n// @requires').epilogue).toEqual(['bias'])
-    expect(parse(header)).not.toHaveProperty('epilogue')
+    expect(change('// @requires', '// @epilogue bias\n// @requires').flags).toEqual(['bias'])
+    expect(parse(header).flags).toEqual([])
   })
 
   it('may follow a licence, and have comments and the line ends of Windows', () => {
@@ -84,14 +86,14 @@ describe('a header', () => {
 
   it.each(
     readdirSync(join(import.meta.dirname, '../../../cuda-kernels/gemm'))
-      .filter((name) => name.endsWith('.cu'))
+      .filter((name) => name.endsWith('.cu') && name !== gemm.reference)
       .map((name) => basename(name, '.cu')),
   )('of the shipped rung %s is whole and has its name', (id) => {
     const text = readFileSync(
       join(import.meta.dirname, `../../../cuda-kernels/gemm/${id}.cu`),
       'utf8',
     )
-    expect(parseRungHeader(text, `gemm/${id}.cu`).id).toBe(id)
+    expect(parseRungHeader(text, `gemm/${id}.cu`, gemm).id).toBe(id)
   })
 })
 
@@ -141,12 +143,12 @@ describe('a fault is told with file, line, key and what to write instead', () =>
     [
       'an epilogue that is none',
       replaced('// @requires', '// @epilogue gelu\n// @requires'),
-      /^gemm\/05\.cu:10: @epilogue has "gelu"\. What can be fused in is bias and relu/,
+      /^gemm\/05\.cu:10: @epilogue has "gelu"\. Write of these: bias, relu/,
     ],
     [
       'a part of the epilogue twice',
       replaced('// @requires', '// @epilogue bias bias\n// @requires'),
-      /:10: @epilogue names a part twice/,
+      /:10: @epilogue has a word twice/,
     ],
     ['a key without a value', replaced('2D thread tile', ''), /:2: @title has no value/],
     ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung has "\.\.\/05"/],

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { parseLab, type LabReferences } from '../../../src-main/parsers/labs/lab'
+import { gemm } from '../../gemm'
 
 const references: LabReferences = {
   ladders: new Map([['gemm-fp32', new Set(['01_naive', '02_coalesced'])]]),
+  tasks: new Map([['gemm-fp32', gemm]]),
   rungs: new Set(['01_naive', '02_coalesced', '39_coarsen']),
 }
 
@@ -51,7 +53,7 @@ describe('lab.md', () => {
     expect(faults).toEqual([])
     expect(lab).toMatchObject({
       starter: 'starter.cu',
-      dtype: 'f32',
+      options: {},
       needs: { labs: ['00-start'] },
     })
     expect(lab?.predictions[0]).toMatchObject({ factor: true, tolerance: 0.25 })

@@ -3,6 +3,7 @@ import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/nc
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
 import { ncuCapture } from '../captures'
+import { said } from '../../said'
 
 const twoRungs = ncuCapture('launches-two-rungs')
 const details = ncuCapture('import-details')
@@ -39,7 +40,7 @@ describe('the raw page in pieces', () => {
   it('that ends in a row gives the whole rows and a note', async () => {
     const { launches, notes } = await read(twoRungs.trimEnd().slice(0, -100))
     expect(launches).toHaveLength(2)
-    expect(notes).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])
+    expect(said(notes)).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])
   })
 
   it('of two runs in one file gives the launches of both', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../captures'
+import { said } from '../../said'
 
 const twoRungs = ncuCapture('launches-two-rungs')
 const lines = twoRungs.trimEnd().split('\n')
@@ -182,7 +183,7 @@ describe('a table that is cut off', () => {
     const cut = twoRungs.trimEnd().slice(0, -100)
     const { launches, notes } = parseNcuRawCsv(cut)
     expect(launches.map(({ id }) => id)).toEqual([0, 1])
-    expect(notes).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
+    expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
   })
 
   it('exactly between two cells of its last row gives the same', () => {
@@ -190,7 +191,7 @@ describe('a table that is cut off', () => {
     const cut = text.slice(0, text.lastIndexOf(',"'))
     const { launches, notes } = parseNcuRawCsv(cut)
     expect(launches.map(({ id }) => id)).toEqual([0, 1])
-    expect(notes).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
+    expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
   })
 
   it('does not take a grid that no number holds', () => {
@@ -198,13 +199,13 @@ describe('a table that is cut off', () => {
       twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
     )
     expect(launches.map(({ id }) => id)).not.toContain(0)
-    expect(notes).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
+    expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
   })
 
   it('in its header gives nothing and says so', () => {
     const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
     expect(launches).toEqual([])
-    expect(notes).toEqual([expect.stringContaining('middle of its header')])
+    expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
   })
 })
 

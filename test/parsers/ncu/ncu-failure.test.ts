@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ncuFailures } from '../../fakes/ncu-failures.mjs'
 import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/ncu/ncu-failure'
+import { said } from '../../said'
 import { ncuCapture } from '../captures'
 
 describe('nothing is wrong', () => {
@@ -32,7 +33,7 @@ describe('as captured', () => {
   })
 
   it('the program cannot be started, and is named', () => {
-    expect(recognizeNcuFailure(ncuCapture('not-an-executable'), 1)).toMatchObject({
+    expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
       kind: 'not-executable',
       message: expect.stringContaining('./nothere'),
     })
@@ -41,7 +42,7 @@ describe('as captured', () => {
 
 // No capture of these exists: see ncu-failures.mjs for where the texts are from.
 describe('as quoted', () => {
-  const said = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
+  const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 
   it.each([
     ['counter-permission', /NVreg_RestrictProfilingToAdminUsers=0.*SYS_ADMIN/],
@@ -53,31 +54,35 @@ describe('as quoted', () => {
     ['lock-file', /TMPDIR/],
     ['no-kernels', /without profiling/],
   ] as const)('%s, with its remedy', (kind, remedy) => {
-    const text = `==PROF== Connected to process 1 (./r)\n${said(kind)}\n`
+    const text = `==PROF== Connected to process 1 (./r)\n${quoted(kind)}\n`
     const failure = recognizeNcuFailure(text, ncuFailures[kind].exitCode)
     expect(failure?.kind).toBe(kind)
-    expect(failure?.remedy).toMatch(remedy)
+    expect(said(failure?.remedy)).toMatch(remedy)
   })
 
   it('names the metric and the exit code that ncu names', () => {
-    expect(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message).toMatch(
-      'sm__nope.sum',
+    expect(
+      said(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message),
+    ).toMatch('sm__nope.sum')
+    expect(said(recognizeNcuFailure(quoted('application-failed'), 9)?.message)).toMatch(
+      'exit code 9',
     )
-    expect(recognizeNcuFailure(said('application-failed'), 9)?.message).toMatch('exit code 9')
   })
 
   it('a cause is told before what followed from it', () => {
     const all = [
       '==ERROR== An error was reported by the driver:',
-      said('counters-busy'),
+      quoted('counters-busy'),
       '==ERROR== Failed to profile "gemm" in process 7',
-      said('application-failed'),
+      quoted('application-failed'),
       '==WARNING== No kernels were profiled.',
     ].join('\r\n')
     expect(recognizeNcuFailure(all, 9)?.kind).toBe('counters-busy')
     expect(
-      recognizeNcuFailure(`${said('counter-permission')}\n==WARNING== No kernels were profiled.`, 0)
-        ?.kind,
+      recognizeNcuFailure(
+        `${quoted('counter-permission')}\n==WARNING== No kernels were profiled.`,
+        0,
+      )?.kind,
     ).toBe('counter-permission')
   })
 })
@@ -86,15 +91,15 @@ describe('a failure that nobody foresaw', () => {
   it("is told in ncu's words, and not by what followed from it", () => {
     const text =
       '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
-    expect(recognizeNcuFailure(text, 9)).toMatchObject({
+    expect(said(recognizeNcuFailure(text, 9))).toMatchObject({
       kind: 'other',
       message: 'ncu failed: The moon is full.',
     })
   })
 
   it('is told by the exit code when ncu said nothing', () => {
-    expect(recognizeNcuFailure('', 139)?.message).toMatch('139')
-    expect(recognizeNcuFailure('', null)?.message).toMatch('signal')
+    expect(said(recognizeNcuFailure('', 139)?.message)).toMatch('139')
+    expect(said(recognizeNcuFailure('', null)?.message)).toMatch('signal')
   })
 })
 

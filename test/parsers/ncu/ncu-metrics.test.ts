@@ -3,6 +3,7 @@ import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
 import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
 import { ncuCapture } from '../captures'
+import { said } from '../../said'
 
 const { launches } = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
 const ofRung = (id: string) => launches.filter(({ rung }) => rung === id)
@@ -69,7 +70,7 @@ describe('a rung of two kernels, of 401408 and 4928 ns', () => {
 
   it('cannot weigh without the durations, and says so; counts need none', () => {
     const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
-    expect(metrics.achievedOccupancy).toMatchObject({
+    expect(said(metrics.achievedOccupancy)).toMatchObject({
       value: null,
       evidence: 'unavailable',
       reason: expect.stringContaining('gpu__time_duration.sum'),
@@ -103,7 +104,7 @@ describe('unavailable is not zero, and has its reason', () => {
       'smsp__inst_executed_op_shared_ld.sum',
       'smsp__sass_inst_executed_op_shared_ld.sum',
     ]
-    expect(toMetrics(without(onlyKernel, ...names), 'card').sharedLoads).toEqual({
+    expect(said(toMetrics(without(onlyKernel, ...names), 'card').sharedLoads)).toEqual({
       value: null,
       unit: 'inst',
       evidence: 'unavailable',
@@ -114,14 +115,14 @@ describe('unavailable is not zero, and has its reason', () => {
   it('a metric that this ncu does not know leaves its column out', () => {
     const { launches } = parseNcuRawCsv(ncuCapture('unknown-metric'))
     const metrics = toMetrics(launches.slice(0, 1), 'card')
-    expect(metrics.achievedOccupancy?.reason).toMatch(/^ncu did not report sm__warps_active/)
+    expect(said(metrics.achievedOccupancy?.reason)).toMatch(/^ncu did not report sm__warps_active/)
     expect(metrics.wavesPerSm?.value).toBe(3.88)
   })
 
   it('the name was reported without a figure, and the kernel is named', () => {
     const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
     const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
-    expect(toMetrics(kernels, 'card').achievedOccupancy).toMatchObject({
+    expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
       value: null,
       reason: `ncu has no figure of ${name} for the kernel scale(float *, int).`,
     })
@@ -136,7 +137,7 @@ describe('unavailable is not zero, and has its reason', () => {
   it('a share is not in percent', () => {
     const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
     const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')
-    expect(toMetrics([kernel], 'card').achievedOccupancy?.reason).toMatch(
+    expect(said(toMetrics([kernel], 'card').achievedOccupancy?.reason)).toMatch(
       /ratio and not in percent/,
     )
   })
@@ -146,7 +147,7 @@ describe('unavailable is not zero, and has its reason', () => {
     expect(Object.values(metrics).map(({ evidence }) => evidence)).toEqual(
       metricsAtLevel('card').map(() => 'unavailable'),
     )
-    expect(metrics.sharedLoads?.reason).toMatch('no kernel')
+    expect(said(metrics.sharedLoads?.reason)).toMatch('no kernel')
   })
 })
 

@@ -3,6 +3,7 @@ import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
 import { unitOf } from '../../../src-main/parsers/ncu/ncu-rep-units'
 import { ncuCapture, ncuReport } from '../captures'
+import { said } from '../../said'
 
 const bytes = ncuReport('launches-two-rungs')
 // What the ncu that wrote the report printed of it.
@@ -74,13 +75,17 @@ describe('a report that is cut off', () => {
     const cut = parseNcuRep(bytes.slice(0, length))
     expect(cut.launches).toEqual(report.launches.slice(0, cut.launches.length))
     expect(cut.launches.length).toBeLessThan(3)
-    expect(cut.notes.join()).toMatch(/cut off at byte \d+: (no launch|launches behind the first)/)
+    expect(said(cut.notes).join()).toMatch(
+      /cut off at byte \d+: (no launch|launches behind the first)/,
+    )
   })
 
   it('says how many launches it gave', () => {
     const { launches, notes } = parseNcuRep(bytes.slice(0, bytes.length - 10))
     expect(launches).toHaveLength(2)
-    expect(notes).toEqual([expect.stringContaining('launches behind the first 2 are missing')])
+    expect(said(notes)).toEqual([
+      expect.stringContaining('launches behind the first 2 are missing'),
+    ])
   })
 })
 
@@ -103,7 +108,7 @@ describe('foreign bytes', () => {
     const { notes } = parseNcuRep(
       new Uint8Array([0x4e, 0x56, 0x52, 0, 2, 0, 0, 0, 8, 7, header.length, 0, 0, 0, ...header]),
     )
-    expect(notes).toEqual([expect.stringContaining('cut off')])
+    expect(said(notes)).toEqual([expect.stringContaining('cut off')])
   })
 
   it('that are launches of nothing are left out, with few notes', () => {
@@ -118,7 +123,7 @@ describe('foreign bytes', () => {
     expect(launches).toEqual([])
     // A few by name, then that reading stopped, then how many.
     expect(notes).toHaveLength(22)
-    expect(notes.join()).toContain('10000 launches in all')
+    expect(said(notes).join()).toContain('10000 launches in all')
   })
 
   it('in the middle of a report neither hang nor crash', () => {
@@ -141,6 +146,6 @@ describe('foreign bytes', () => {
     newer[9] = 9
     const { launches, notes } = parseNcuRep(newer)
     expect(launches).toHaveLength(3)
-    expect(notes).toEqual([expect.stringMatching(/format version 9; .* left out/)])
+    expect(said(notes)).toEqual([expect.stringMatching(/format version 9; .* left out/)])
   })
 })

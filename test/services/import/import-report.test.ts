@@ -7,6 +7,7 @@ import { importReport, type ImportOptions } from '../../../src-main/services/imp
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
 import { ncuCapture } from '../../parsers/captures'
 import { setupIn, tempDir } from '../support'
+import { said } from '../../said'
 
 const captured = join(
   import.meta.dirname,
@@ -52,14 +53,14 @@ describe('a report', () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
-    expect(session.warnings[0]).toMatch(/nothing of it was built.*own clock.*no timing/)
+    expect(said(session.warnings[0])).toMatch(/nothing of it was built.*own clock.*no timing/)
     expect(JSON.stringify(session)).not.toMatch(/\/tmp\/x|"vm"|192\.0\.2/)
   })
 
   it('that is cut off is imported in part, and says so', async () => {
     const { run } = await setUp((await readFile(captured)).subarray(0, 90_000), 'cut.ncu-rep')
     const { session } = await run()
-    expect(session.warnings.join()).toContain('launches behind the first 1 are missing')
+    expect(said(session.warnings).join()).toContain('launches behind the first 1 are missing')
     expect(session.rungs.map(({ id }) => id)).toEqual(['03_a'])
   })
 
@@ -83,7 +84,7 @@ describe('the CSV of ncu', () => {
         expect({ id, unit, evidence }).toEqual({ id, unit: other.unit, evidence: other.evidence })
         if (value !== null) expect(Math.abs(value - other.value!), id).toBeLessThan(0.006)
       }
-    expect(csv.session.warnings.join()).toContain('unmodified GPU clocks')
+    expect(said(csv.session.warnings).join()).toContain('unmodified GPU clocks')
     expect(await readdir(csv.folder)).toEqual(['session.json'])
   })
 
@@ -104,7 +105,7 @@ describe('the CSV of ncu', () => {
     const { session } = await run()
     const { metrics } = session.rungs[0]!
     expect(metrics.theoreticalOccupancy).toMatchObject({ value: 100, evidence: 'measured' })
-    expect(metrics.sharedLoads).toMatchObject({
+    expect(said(metrics.sharedLoads)).toMatchObject({
       value: null,
       evidence: 'unavailable',
       reason: expect.stringContaining('Imported from mine.csv'),
@@ -152,7 +153,7 @@ describe('the CSV of ncu', () => {
     const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)
     const { session } = await run().finally(() => clearInterval(watch))
     expect(session.rungs).toHaveLength(500)
-    expect(session.warnings.join()).toContain(`holds ${rows} launches; the first 500`)
+    expect(said(session.warnings).join()).toContain(`holds ${rows} launches; the first 500`)
     // The session of 500 launches itself, its text twice; not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
   }, 60_000)

@@ -9,10 +9,11 @@ import { readSources } from '../../../src-main/adapters/sessions/session-sources
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
 import { replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root } from '../support'
 import { check, statusesOf } from './support'
+import { said } from '../../said'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)
@@ -39,7 +40,7 @@ describe('the recorded outcomes', () => {
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const { outcome } = await check(machine, lab, lab.solution, undefined, 'recorded')
-      expect(outcome).toMatchObject({
+      expect(said(outcome)).toMatchObject({
         status: 'passed',
         target: { kind: 'recorded', name: `${lab.id}-solution-h200` },
         device: { name: 'NVIDIA H200', computeCapability: '9.0' },
@@ -91,7 +92,7 @@ describe('the recorded outcomes', () => {
       const folder = join(folders, name)
       const kept = await readSession(sessionFolder(folder))
       const { session } = await replay(
-        { name, folder: sessionFolder(folder), session: kept },
+        asRecording(name, sessionFolder(folder), kept)!,
         { params: {}, profile: kept.settings.profile },
         () => undefined,
         new AbortController().signal,
@@ -124,7 +125,7 @@ describe('the recorded outcomes', () => {
       const mine = `${lab.solution}\n// mine\n`
       const { outcome } = await check(machine, lab, mine, undefined, 'recorded')
       expect(outcomeExitCode(outcome), lab.id).toBe(3)
-      expect(outcome.reason, lab.id).toMatch(/neither; measuring it needs a GPU/)
+      expect(said(outcome.reason), lab.id).toMatch(/neither; measuring it needs a GPU/)
       expect(outcome.device).toBeNull()
       for (const { id, kind, status } of outcome.checks)
         expect(status, `${lab.id} ${id}`).toBe(kind === 'static' ? 'passed' : 'unavailable')

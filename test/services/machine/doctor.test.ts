@@ -3,6 +3,7 @@ import type { DoctorCheck } from '../../../src-main/contract'
 import { diagnose } from '../../../src-main/services/machine/doctor'
 import { ncuFailures } from '../../fakes/ncu-failures.mjs'
 import { fakeMachine, setEnv, type Machine } from '../support'
+import { said } from '../../said'
 
 async function counters({ setup }: Machine): Promise<DoctorCheck> {
   const { checks } = await diagnose(setup.machine, setup.assets)
@@ -14,7 +15,7 @@ describe("the doctor's trial of the counters", () => {
   it('reads one of a small kernel, through one ncu', async () => {
     const machine = await fakeMachine()
     const { detail, remedy } = await counters(machine)
-    expect(detail).toMatch(/ncu read one\.$/)
+    expect(said(detail)).toMatch(/ncu read one\.$/)
     expect(remedy).toBeUndefined()
     const trials = machine.calls('ncu').filter((call) => !call.includes('--version'))
     expect(trials).toHaveLength(1)
@@ -36,13 +37,13 @@ describe("the doctor's trial of the counters", () => {
     setEnv({ FAKE_NCU: kind })
     const found = await counters(machine)
     expect(found.status).toBe('missing')
-    expect(found.detail).toMatch(detail)
-    expect(found.remedy).toMatch(remedy)
+    expect(said(found.detail)).toMatch(detail)
+    expect(said(found.remedy)).toMatch(remedy)
   })
 
   it('is left out where there is nothing to try it with', async () => {
     const machine = await fakeMachine(['nvcc'])
-    expect((await counters(machine)).detail).not.toMatch(/ncu read one/)
+    expect(said((await counters(machine)).detail)).not.toMatch(/ncu read one/)
     expect(machine.calls('ncu').filter((call) => !call.includes('--version'))).toEqual([])
   })
 })

@@ -1,9 +1,10 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
-import { inEnglish } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
 import { reportComparison } from '../../../src-main/services/report'
 import { editRung, noPrivates, recording, slowed, type Sample } from './samples'
+import { gemmProblem } from '../../gemm'
 
 const compare = (a: Sample, b: Sample, format: 'md' | 'csv' | 'json' | 'tex'): string =>
   reportComparison(a, b, { format }, noPrivates)
@@ -19,9 +20,9 @@ describe('whether two sessions may be compared', () => {
   it('is refused for another ladder, problem or data type', () => {
     const other = recording()
     other.session.ladder.id = 'gemm-f16'
-    other.session.problem = { ...other.session.problem, k: 1024, dtype: 'f16' }
+    other.session.problem = gemmProblem(4096, 4096, 1024, { dtype: 'f16' })
     expect(() => compare(recording(), other, 'md')).toThrow(
-      /cannot be compared. The ladder differs: gemm-fp32 and gemm-f16. The problem differs: 4096³.*The data type differs: f32 and f16/,
+      /cannot be compared. The ladder differs: gemm-fp32 and gemm-f16. The problem differs: 4096³.*The type of the inputs differs: f32 and f16/,
     )
   })
 

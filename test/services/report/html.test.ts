@@ -23,7 +23,7 @@ describe('an HTML report', () => {
     const { session, sources } = recording()
     const frozen = frozenIn(page({ session, sources }))
     expect(frozen).toEqual({
-      report: 1,
+      report: 2,
       date: null,
       sections: ['ladder', 'charts', 'matrix', 'compare'],
       sessions: [{ session, sources }],
@@ -115,7 +115,7 @@ describe('an HTML report', () => {
       before.session,
       after.session,
     ])
-    after.session.problem.m = 1024
+    after.session.problem!.sizes.m = 1024
     expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problem differs/)
   })
 })
@@ -125,9 +125,9 @@ describe('reading a report', () => {
   it.each([
     ['another page', '<!doctype html><p>hello', 'is no report of Kernel Ladder'],
     ['one that was cut off', html.slice(0, html.length / 2), 'the file was cut off'],
-    ['one that is damaged', html.replace('"report":1,', '"report":1,,'), 'it is not JSON'],
+    ['one that is damaged', html.replace('"report":2,', '"report":2,,'), 'it is not JSON'],
     ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
-    ['a newer one', html.replace('"report":1,', '"report":7,'), 'a newer Kernel Ladder wrote it'],
+    ['a newer one', html.replace('"report":2,', '"report":7,'), 'a newer kernel-ladder wrote it'],
   ])('refuses %s with the reason', (_what, text, reason) => {
     expect(() => frozenIn(text)).toThrow(reason)
     expect(() => frozenIn(text)).toThrow('report.html')

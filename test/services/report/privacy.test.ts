@@ -49,12 +49,25 @@ const secrets =
 
 /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
 const fixed = new Set(
-  'after reference createdAt unit evidence status kind dtype dtypes epilogue completion severity metric direction profile requires url speedupType'.split(
+  'after reference createdAt unit evidence status kind completion severity metric direction profile requires url speedupType'.split(
     ' ',
   ),
 )
 
+const taskProse = 'title summary formula result name'.split(' ')
+
+/** Of a task, what an author writes; the rest are names and expressions. */
+function markTask(value: unknown, key: string): unknown {
+  if (typeof value === 'string') return taskProse.includes(key) ? marker : value
+  if (Array.isArray(value)) return value.map((item) => markTask(item, key))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, markTask(item, name)]),
+  )
+}
+
 function mark(value: unknown, key: string): unknown {
+  if (key === 'task') return markTask(value, key)
   if (typeof value === 'string') return fixed.has(key) ? value : marker
   if (Array.isArray(value)) return value.map((item) => mark(item, key))
   if (value === null || typeof value !== 'object') return value

@@ -21,6 +21,7 @@ import {
   withTroubles,
   type Sample,
 } from './samples'
+import { gemmProblem } from '../../gemm'
 
 const model = (sample: Sample): ReportModel =>
   buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
@@ -99,7 +100,7 @@ describe('the command to reproduce it', () => {
 
   it('names what differs from the defaults, a parameter only where it reaches no other rung', () => {
     const { session } = recording()
-    session.problem = { ...session.problem, m: 3, beta: 0.5 }
+    session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
     session.settings.flushL2 = true
     for (const { params } of session.ladder.rungs) if (params.TILE) params.TILE = 16
     session.ladder.rungs.find(({ id }) => id === '05_thread_tile_2d')!.params.BK = 16

@@ -35,7 +35,7 @@ export function stretched(timing: Timing, factor: number, spread = timing.spread
   return {
     ...timing,
     medianMs: timing.medianMs * factor,
-    gflops: timing.gflops / factor,
+    gflops: timing.gflops! / factor,
     spread,
     samplesMs: timing.samplesMs.map(
       (ms) => factor * (timing.medianMs + (ms - timing.medianMs) * wider),

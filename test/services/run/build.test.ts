@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { eventLog, fakeMachine, ladderRungs, rung, statuses } from '../support'
+import { said } from '../../said'
 
-/** The runner, and a library a rung. */
-const builds = 1 + ladderRungs.length
+/** The runner, the task's reference, and a library a rung. */
+const builds = 2 + ladderRungs.length
 
 describe('building a ladder', () => {
   it('compiles the runner and every rung once, and nothing again while nothing changes', async () => {
@@ -72,7 +73,7 @@ describe('building a ladder', () => {
     const error = failed.diagnostics.find(({ severity }) => severity === 'error')
     expect(error?.line).toBeGreaterThan(0)
     expect(error?.message).toContain('undefined')
-    expect(failed.reason).toContain(`:${error?.line}:`)
+    expect(said(failed.reason)).toContain(`:${error?.line}:`)
     expect(statuses(session)).toEqual({
       ...Object.fromEntries(ladderRungs.map((id) => [id, 'ok'])),
       '03_shared_tile': 'failed',
@@ -125,7 +126,7 @@ describe('parameters that are allowed one by one and cannot go together', () => 
     const rungs = ['13_cp_async', '14_block_128x256']
     const { session } = await machine.run({ ...request, rungs })
     expect(statuses(session)).toEqual({ '13_cp_async': 'ok', '14_block_128x256': 'failed' })
-    expect(rung(session, '14_block_128x256').reason).toContain('BM must be a multiple of TM')
+    expect(said(rung(session, '14_block_128x256').reason)).toContain('BM must be a multiple of TM')
   })
 
   it('are no reason to refuse a rung that does not compile as it stands', async () => {

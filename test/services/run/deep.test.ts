@@ -11,6 +11,7 @@ import type { ToolCall, Toolbox } from '../../../src-main/adapters/tools/toolbox
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { ncuCapture } from '../../parsers/captures'
 import { tempDir } from '../support'
+import { said } from '../../said'
 
 const captures: Record<string, string> = {
   'ncu/profile': 'import-set-full',
@@ -111,7 +112,7 @@ describe('profiling at the deep level', () => {
       recordedToolbox(await recording(['ncu/source-lines', 'ncu/details'])),
     )
     expect(byRung.size).toBe(2)
-    expect(deepTroubles.join(' ')).toMatch(/did not print its source page.*details page/)
+    expect(said(deepTroubles).join(' ')).toMatch(/did not print its source page.*details page/)
     expect(deep.get('03_a')!.kernels[0]).toMatchObject({ instructions: [], lines: [], rules: [] })
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
 import { fakeMachine, isOneFigure, ladderRungs, setEnv } from '../support'
+import { said } from '../../said'
 
 /** What follows from the launch and the GPU; the rest needs counters. */
 const fromLaunch = ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']
@@ -32,7 +33,7 @@ describe('without counters', () => {
           const ncu = profiled.rungs[index]!.metrics[metric]!
           expect(ncu.evidence).toBe('measured')
           if (isOneFigure(id, metric)) {
-            expect(metrics[metric], `${id} ${metric}`).toMatchObject({
+            expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
               evidence: 'derived',
               unit: ncu.unit,
               reason: expect.any(String) as string,
@@ -40,14 +41,14 @@ describe('without counters', () => {
             // ncu prints two decimals.
             expect(Math.abs(metrics[metric]!.value! - ncu.value!)).toBeLessThan(0.006)
           } else
-            expect(metrics[metric], `${id} ${metric}`).toMatchObject({
+            expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
               value: null,
               evidence: 'unavailable',
               reason: expect.stringContaining('launches 2 kernels that differ in it') as string,
             })
         }
         for (const metric of fromCounters)
-          expect(metrics[metric], `${id} ${metric}`).toMatchObject({
+          expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
             value: null,
             evidence: 'unavailable',
             reason: expect.stringMatching(reason) as string,
@@ -59,7 +60,7 @@ describe('without counters', () => {
   it('says what a derived figure was computed from', async () => {
     const { session } = await (await fakeMachine()).run({ profile: 'none' })
     const [naive] = session.rungs.filter(({ id }) => id === '01_naive')
-    expect(naive!.metrics.wavesPerSm?.reason).toBe(
+    expect(said(naive!.metrics.wavesPerSm?.reason)).toBe(
       'Computed from 1024 threads a block, 32 registers a thread, 0 bytes of shared memory a block and compute capability 9.0. A grid of 1024 blocks over 132 SMs.',
     )
   })

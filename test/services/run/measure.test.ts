@@ -3,6 +3,7 @@ import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-lib
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { planRun } from '../../../src-main/services/run/plan'
 import { eventLog, fakeMachine, isAlive, ladderRungs, rung, setEnv, statuses } from '../support'
+import { said } from '../../said'
 
 /** What becomes of a ladder when these rungs fail and no other does. */
 const allBut = (...failed: string[]): Record<string, string> =>
@@ -23,7 +24,7 @@ describe('a rung that misbehaves costs only itself', () => {
     await machine.addFault('02_coalesced', fault)
     const { session, folder } = await machine.run()
     expect(rung(session, '02_coalesced').status).toBe(status)
-    expect(rung(session, '02_coalesced').reason).toMatch(reason)
+    expect(said(rung(session, '02_coalesced').reason)).toMatch(reason)
     const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
     expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
     expect(folder).not.toBeNull()
@@ -35,7 +36,7 @@ describe('a rung that misbehaves costs only itself', () => {
     const { session } = await machine.run()
     const { metrics } = rung(session, '02_coalesced')
     expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
-    expect(metrics.fmaUtilization?.reason).toContain('not profiled')
+    expect(said(metrics.fmaUtilization?.reason)).toContain('not profiled')
     const profiled = machine.calls('ncu').find((call) => call.includes('profile'))
     expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
   })
@@ -55,7 +56,7 @@ describe('a rung that misbehaves costs only itself', () => {
     expect(statuses(session)).toEqual(allBut('00_cublas'))
     const restart = machine.calls('runner').filter((call) => call[1] === 'measure')[1]
     expect(restart).not.toContain('--reference')
-    expect(session.warnings.join()).toContain('No ratios')
+    expect(said(session.warnings).join()).toContain('No ratios')
   })
 })
 
@@ -78,7 +79,7 @@ describe('a rung that prints what looks like the protocol', () => {
       honest.rungs.map(({ timing }) => timing?.medianMs),
     )
     expect(session.ceilings).toEqual(honest.ceilings)
-    expect(session.warnings.join()).toMatch(/passed over/)
+    expect(said(session.warnings).join()).toMatch(/passed over/)
   })
 })
 
@@ -100,7 +101,7 @@ describe('a crash that takes the GPU away', () => {
       expect(rung(session, id).status).toBe('ok')
       expect(rung(session, id).timing?.medianMs).toBeGreaterThan(0)
     }
-    expect(rung(session, '03_shared_tile')).toMatchObject({
+    expect(said(rung(session, '03_shared_tile'))).toMatchObject({
       status: 'failed',
       reason: 'Crashed while being verified (SIGSEGV).',
     })
@@ -109,8 +110,8 @@ describe('a crash that takes the GPU away', () => {
       expect(rung(session, id).reason).toMatch(why)
     }
     expect(missing?.kind).toBe(missingKind)
-    expect(session.warnings.join()).toMatch(why)
-    expect(session.warnings.join()).toMatch(/nvidia-smi --gpu-reset/)
+    expect(said(session.warnings).join()).toMatch(why)
+    expect(said(session.warnings).join()).toMatch(/nvidia-smi --gpu-reset/)
     expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
   })
 
@@ -129,11 +130,11 @@ describe('a crash that takes the GPU away', () => {
     const library = await readKernelLibrary(machine.kernelsDir)
     const plan = planRun(library, {
       ladder: 'gemm-fp32',
-      size: { m: 1024, n: 1024, k: 1024 },
+      size: 1024,
       params: {},
       profile: 'none',
     })
-    const problem = { ...plan.problem, m: 129 }
+    const problem = { ...plan.problem, sizes: { ...plan.problem.sizes, m: 129 } }
     const { session, missing } = await machine.runPlan({
       ...plan,
       alsoVerify: { rungs: ['02_coalesced'], problems: [problem, problem] },
@@ -151,8 +152,8 @@ describe('a GPU that others compute on', () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_GPU_PROGRAMS: '2' })
     const { session } = await machine.run()
-    expect(session.warnings.filter((warning) => /shared/.test(warning))).toHaveLength(1)
-    expect(session.warnings.join()).not.toContain('4242')
+    expect(said(session.warnings).filter((warning) => /shared/.test(warning))).toHaveLength(1)
+    expect(said(session.warnings).join()).not.toContain('4242')
     expect(statuses(session)).toEqual(allBut())
   })
 })
@@ -182,6 +183,8 @@ describe('what the runner reports', () => {
   it.each([
     ['no-device', 'missing', /no CUDA-capable device/],
     ['out-of-memory', 'input', /needs 900 GiB/],
+    ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
+    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not come to its end\./],
   ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
     const machine = await fakeMachine()
     setEnv({ FAKE_RUNNER: refusal })

@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { maxExtent } from '../../../src-main/domain/task/problem'
+import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
+import { gemmProblem } from '../../gemm'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 
@@ -12,7 +13,7 @@ describe('a run request', () => {
   it('takes the ladder’s first size and every rung by default', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readKernelLibrary(kernelsDir), request)
-    expect(plan.problem).toEqual({ m: 4096, n: 4096, k: 4096, alpha: 1, beta: 0, dtype: 'f32' })
+    expect(plan.problem).toEqual(gemmProblem(4096))
     expect(plan.rungs.map(({ rung }) => rung.id)).toEqual(ladderRungs)
     expect(plan.reference?.rung.id).toBe('00_cublas')
   })
@@ -31,10 +32,10 @@ describe('a run request', () => {
     [{ rungs: ['nope'] }, /no rung named "nope"/, /01_naive/],
     [{ params: { NOPE: 1 } }, /no parameter named "NOPE"/, /TILE/],
     [{ params: { TILE: 17 } }, /TILE=17 is not allowed/, /16, 32/],
-    [{ size: { m: 0, n: 1, k: 1 } }, /m = 0 is not a size/, /1 to/],
-    [{ size: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
-    [{ size: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
-    [{ size: { m: maxExtent + 1, n: 1, k: 1 } }, /is not a size/, /1 to/],
+    [{ at: { m: 0, n: 1, k: 1 } }, /m = 0 is not a size/, /1 to/],
+    [{ at: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
+    [{ at: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
+    [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a size/, /1 to/],
   ])('that is wrong (%j) names the thing and what to do', async (wrong, message, remedy) => {
     const { kernelsDir } = await fakeMachine()
     const library = await readKernelLibrary(kernelsDir)
@@ -77,13 +78,13 @@ describe('a ladder file', () => {
   it('that names a rung nobody declares is refused with that name', async () => {
     const machine = await fakeMachine()
     await writeFile(
-      join(machine.kernelsDir, 'ladders', 'mine.json'),
+      join(machine.kernelsDir, 'gemm', 'ladders', 'mine.json'),
       JSON.stringify({
-        schema: 1,
+        schema: 2,
         id: 'mine',
         title: 'Mine',
         summary: 'One rung',
-        dtype: 'f32',
+        task: 'gemm',
         sizes: [{ m: 64, n: 64, k: 64 }],
         reference: null,
         rungs: [{ id: '77_missing' }],
@@ -96,13 +97,13 @@ describe('a ladder file', () => {
   it('makes variants of a rung by parameters, each under its own name', async () => {
     const machine = await fakeMachine()
     await writeFile(
-      join(machine.kernelsDir, 'ladders', 'tiles.json'),
+      join(machine.kernelsDir, 'gemm', 'ladders', 'tiles.json'),
       JSON.stringify({
-        schema: 1,
+        schema: 2,
         id: 'tiles',
         title: 'Tiles',
         summary: 'One rung at two tile sizes',
-        dtype: 'f32',
+        task: 'gemm',
         sizes: [{ m: 64, n: 64, k: 64 }],
         reference: null,
         rungs: [

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { eventLog, fakeMachine, ladderRungs, rung, setEnv } from '../support'
+import { said } from '../../said'
 
 describe('profiling', () => {
   it('starts ncu once for the whole ladder, over marked launches, without clock control', async () => {
@@ -48,7 +49,7 @@ describe('profiling', () => {
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
     expect(missing).toBeNull()
-    expect(rung(session, '01_naive').metrics.achievedOccupancy).toMatchObject({
+    expect(said(rung(session, '01_naive').metrics.achievedOccupancy)).toMatchObject({
       evidence: 'unavailable',
       reason: expect.stringContaining('--profile none') as string,
     })
@@ -61,7 +62,7 @@ describe('profiling', () => {
     const machine = await fakeMachine(without)
     setEnv({ FAKE_NCU: ncu })
     const { session, folder, missing } = await machine.run()
-    expect(missing).toMatchObject({
+    expect(said(missing)).toMatchObject({
       kind: 'missing',
       message: expect.stringMatching(message) as string,
     })
@@ -72,7 +73,7 @@ describe('profiling', () => {
       expect(timing).not.toBeNull()
       expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
     }
-    expect(session.warnings.join()).toMatch(message)
+    expect(said(session.warnings).join()).toMatch(message)
   })
 
   it('says what it will cost before it begins, and what it did cost at its end', async () => {
@@ -103,7 +104,7 @@ describe('profiling', () => {
     expect(profiling.filter((word) => word.startsWith('01_naive='))).toEqual([])
     expect(session.settings.profileSkipped).toEqual(['01_naive'])
     expect(rung(session, '01_naive')).toMatchObject({ status: 'ok', profile: null })
-    expect(rung(session, '01_naive').metrics.fmaUtilization).toMatchObject({
+    expect(said(rung(session, '01_naive').metrics.fmaUtilization)).toMatchObject({
       value: null,
       evidence: 'unavailable',
       reason: expect.stringContaining('left out of profiling') as string,
@@ -138,12 +139,12 @@ describe('profiling', () => {
       const { session, missing, folder } = await machine.run({}, { settings, emit })
       expect(profiling(machine)).toHaveLength(3)
       expect(missing).toBeNull()
-      expect(session.warnings).toEqual([])
+      expect(said(session.warnings)).toEqual([])
       expect(rung(session, '01_naive').metrics.fmaUtilization?.evidence).toBe('measured')
       expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
-      const said = events.filter((event) => event.type === 'log').map(({ message }) => message)
-      expect(said).toHaveLength(2)
-      expect(said[0]).toMatch(/holds the GPU's counters; trying again in 1 s/)
+      const log = events.filter((event) => event.type === 'log').map(({ message }) => said(message))
+      expect(log).toHaveLength(2)
+      expect(log[0]).toMatch(/holds the GPU's counters; trying again in 1 s/)
     })
 
     it('it is said after the third try, with the remedy', async () => {
@@ -151,8 +152,8 @@ describe('profiling', () => {
       setEnv({ FAKE_NCU: 'counters-busy' })
       const { session, missing } = await machine.run({}, { settings })
       expect(profiling(machine)).toHaveLength(3)
-      expect(missing?.message).toMatch(/DCGM.*It was tried 3 times\.$/)
-      expect(missing?.remedy).toMatch(/dcgmi profile --pause/)
+      expect(said(missing?.message)).toMatch(/DCGM.*It was tried 3 times\.$/)
+      expect(said(missing?.remedy)).toMatch(/dcgmi profile --pause/)
       expect(rung(session, '01_naive').timing).not.toBeNull()
     })
 
@@ -199,7 +200,7 @@ describe('profiling', () => {
       const { metrics, profile } = rung(session, '03_shared_tile')
       expect(profile?.passes).toBe(1)
       for (const id of ['fmaUtilization', 'sharedLoads'])
-        expect(metrics[id]).toMatchObject({
+        expect(said(metrics[id])).toMatchObject({
           value: null,
           evidence: 'unavailable',
           reason: expect.stringMatching(/^ncu did not report \S+__\S+ or .* on this GPU/) as string,
@@ -208,13 +209,13 @@ describe('profiling', () => {
         (id) => !['fmaUtilization', 'sharedLoads'].includes(id),
       ))
         expect(metrics[id], id).toMatchObject({ evidence: 'measured' })
-      expect(session.warnings).toEqual([
+      expect(said(session.warnings)).toEqual([
         expect.stringMatching(
           /does not know smsp__inst_executed_op_shared_ld, sm__pipe_fma_cycles_active on this GPU/,
         ),
       ])
-      const said = events.filter((event) => event.type === 'log').map(({ message }) => message)
-      expect(said).toHaveLength(2)
+      const log = events.filter((event) => event.type === 'log').map(({ message }) => said(message))
+      expect(log).toHaveLength(2)
     })
 
     it('the metric is asked for by its other name, where it has one', async () => {
@@ -233,7 +234,7 @@ describe('profiling', () => {
       setEnv({ FAKE_NCU: 'unknown-metric' })
       const { missing } = await machine.run({}, { settings })
       expect(asked(machine)).toHaveLength(1)
-      expect(missing?.message).toMatch(/does not know the metric sm__nope/)
+      expect(said(missing?.message)).toMatch(/does not know the metric sm__nope/)
     })
   })
 })

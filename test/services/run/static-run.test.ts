@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeMachine, isOneFigure, rung, setEnv, type Machine } from '../support'
+import { said } from '../../said'
 
 const noGpu = ['nvidia-smi', 'ncu']
 const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
@@ -17,7 +18,9 @@ describe('without a GPU, rungs are built for one of the table', () => {
       settings: { profile: 'none' },
       completion: 'complete',
     })
-    expect(session.warnings.join()).toMatch(/^Built for H200 .*nothing was run, verified or timed/)
+    expect(said(session.warnings).join()).toMatch(
+      /^Built for H200 .*nothing was run, verified or timed/,
+    )
     for (const own of session.rungs.filter(({ id }) => id !== '00_cublas')) {
       const ncu = rung(measured, own.id)
       expect(own).toMatchObject({ status: 'not-run', verify: null, timing: null, profile: null })
@@ -32,10 +35,10 @@ describe('without a GPU, rungs are built for one of the table', () => {
           expect(Math.abs(figure.value! - ncu.metrics[id]!.value!)).toBeLessThan(0.006)
         } else {
           expect(figure, `${own.id} ${id}`).toMatchObject({ value: null, evidence: 'unavailable' })
-          expect(figure.reason).toContain('launches 2 kernels that differ in it')
+          expect(said(figure.reason)).toContain('launches 2 kernels that differ in it')
         }
       }
-      expect(own.metrics.fmaUtilization).toEqual({
+      expect(said(own.metrics.fmaUtilization)).toEqual({
         value: null,
         unit: '%',
         evidence: 'unavailable',
@@ -48,14 +51,14 @@ describe('without a GPU, rungs are built for one of the table', () => {
 
   it('and what cannot be known is said: a library, a GPU of which only the architecture is', async () => {
     const { session } = await build(await fakeMachine(noGpu))
-    expect(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason).toBe(
+    expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
       'What it launches is not known: it launches no kernel of its own',
     )
     const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
     const { metrics } = rung(bare, '01_naive')
     // 1024 threads, of the 1536 that an SM of this architecture holds.
     expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
-    expect(metrics.wavesPerSm).toMatchObject({
+    expect(said(metrics.wavesPerSm)).toMatchObject({
       value: null,
       reason: 'How many SMs the GPU has is not known.',
     })
@@ -71,7 +74,9 @@ describe('without a GPU, rungs are built for one of the table', () => {
     const { session: crashed } = await build(await fakeMachine(noGpu))
     const { build: built, metrics } = rung(crashed, '01_naive')
     expect(built?.registersPerThread).toBe(32)
-    expect(metrics.theoreticalOccupancy?.reason).toMatch(/the probe did not finish \(SIGSEGV\)/)
+    expect(said(metrics.theoreticalOccupancy?.reason)).toMatch(
+      /the probe did not finish \(SIGSEGV\)/,
+    )
   })
 
   it('and without a compiler that is what is missing', async () => {

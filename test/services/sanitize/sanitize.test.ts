@@ -13,6 +13,7 @@ import {
   type SanitizeOptions,
 } from '../../../src-main/services/sanitize/sanitize-job'
 import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
+import { said } from '../../said'
 
 const start = (
   { setup }: Machine,
@@ -48,14 +49,16 @@ describe('rungs without a fault', () => {
       'synccheck',
     ])
     // Small and ragged, and nothing is timed.
-    expect(calls[0]!.join(' ')).toContain('sanitize --m 131 --n 136 --k 72')
+    expect(calls[0]!.join(' ')).toMatch(/ sanitize --seed 7 /)
+    expect(calls[0]!.join(' ')).toContain('--field 0:i64:131 --field 8:i64:136 --field 16:i64:72')
+    expect(calls[0]).not.toContain('--reference-library')
   })
 
   it('are said to be nothing when they were not launched', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'unsupported')
     const report = await start(machine, { tools: ['memcheck'] })
-    expect(check(report, '02_coalesced', 'memcheck')).toMatchObject({
+    expect(said(check(report, '02_coalesced', 'memcheck'))).toMatchObject({
       status: 'unsupported',
       reason: 'k is not a multiple of 8',
       total: null,
@@ -98,7 +101,7 @@ describe('a rung with a fault', () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'compile-error')
     const report = await start(machine, { tools: ['memcheck'] })
-    expect(check(report, '02_coalesced', 'memcheck')).toMatchObject({
+    expect(said(check(report, '02_coalesced', 'memcheck'))).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('Does not compile') as string,
     })
@@ -110,7 +113,7 @@ describe('a rung with a fault', () => {
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })
     const cut = check(report, '02_coalesced', 'memcheck')
-    expect(cut).toMatchObject({
+    expect(said(cut)).toMatchObject({
       status: 'found',
       total: null,
       reason: expect.stringContaining('Internal sanitizer error') as string,
@@ -128,7 +131,7 @@ describe('a check that does not end', () => {
       { tools: ['memcheck'], rungs: ['01_naive'] },
       { secondsARung: 1 },
     )
-    expect(check(report, '01_naive', 'memcheck')).toMatchObject({
+    expect(said(check(report, '01_naive', 'memcheck'))).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('Stopped after 1 s') as string,
     })

@@ -150,8 +150,7 @@ describe('a file that is handed over', () => {
     await writeFile(path, reportHtml([sample], {}, template, noPrivates))
     const { ref } = await core.importFile(path)
     const item = (await core.call('sessions.list', {})).find((one) => one.ref === ref)!
-    expect(item).toMatchObject({ kind: 'imported', problem: { m: 4096 } })
-    expect(item.noProblem).toBeUndefined()
+    expect(item).toMatchObject({ kind: 'imported', problem: { sizes: { m: 4096 } } })
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 

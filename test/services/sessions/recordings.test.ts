@@ -6,7 +6,6 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { problemLabel } from '../../../src-main/domain/task/problem'
-import type { Session } from '../../../src-main/domain/session/session'
 import {
   listRecordings,
   readRecordings,
@@ -20,7 +19,7 @@ describe('the shipped recordings', () => {
   it('are every ladder at the sizes that it is here for', () => {
     const found = recordings.map(
       ({ session }) =>
-        `${session.ladder.id} ${problemLabel(session.problem)} ${session.settings.profile}`,
+        `${session.ladder.id} ${problemLabel(session.problem!)} ${session.settings.profile}`,
     )
     expect(found.sort()).toEqual(
       [
@@ -120,7 +119,7 @@ describe('the shipped recordings', () => {
   it.each(recordings.filter(({ session }) => session.ladder.id in bars))(
     '$name reaches the ratios to cuBLAS that each rung is here for',
     ({ session }) => {
-      for (const [id, bar] of Object.entries(bars[session.ladder.id]![session.problem.m]!))
+      for (const [id, bar] of Object.entries(bars[session.ladder.id]![session.problem!.sizes.m!]!))
         expect(rung(session, id).timing?.ratioToReference, id).toBeGreaterThanOrEqual(bar)
     },
   )
@@ -130,7 +129,7 @@ describe('the shipped recordings', () => {
     (k) => {
       const { session } = recordings.find(
         ({ session: { ladder, problem } }) =>
-          ladder.id === 'seed-cutlass' && problem.m === 4096 && problem.k === k,
+          ladder.id === 'seed-cutlass' && problem?.sizes.m === 4096 && problem.sizes.k === k,
       )!
       const time = (id: string): number => rung(session, id).timing!.medianMs
       expect(time('20_fused_epilogue')).toBeLessThan(time('21_unfused_epilogue'))
@@ -139,7 +138,7 @@ describe('the shipped recordings', () => {
   )
 
   it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
-    const file = join(root, 'cuda-kernels', 'ladders', `${session.ladder.id}.json`)
+    const file = join(root, 'cuda-kernels', 'gemm', 'ladders', `${session.ladder.id}.json`)
     const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
     expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
   })
@@ -256,11 +255,11 @@ describe('replaying', () => {
 
   it.each([
     [{ target: 'recorded:nope' }, /no recording named "nope"/],
-    [{ target: 'recorded', size: { m: 5, n: 5, k: 5 } }, /was not recorded at 5³/],
+    [{ target: 'recorded', size: 5 }, /was not recorded at 5³/],
     [{ target: 'recorded', ladder: 'nope' }, /of the ladder "nope"/],
     [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
     [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
-    [{ target: 'recorded', alpha: 2 }, /was recorded with alpha = 1, not 2/],
+    [{ target: 'recorded', at: { alpha: 2 } }, /was recorded with alpha = 1, not 2/],
     [{ target: 'recorded', rungs: ['99'] }, /^recorded:gemm-fp32-h200-1024 has no rung named "99"/],
   ])('refuses what was not recorded: %j', async (request, message) => {
     const machine = await fakeMachine()
@@ -276,7 +275,7 @@ describe('replaying', () => {
     const dir = await tempDir()
     const file = join(dir, 'early', 'session.json')
     await cp(join(recordingsDir, 'gemm-fp32-h200-1024'), join(dir, 'early'), { recursive: true })
-    const whole = JSON.parse(await readFile(file, 'utf8')) as Session
+    const whole = await readSession(join(dir, 'early'))
     const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
     const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
     await writeFile(file, JSON.stringify({ ...whole, ladder, rungs: early(whole.rungs) }))

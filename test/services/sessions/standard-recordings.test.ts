@@ -41,7 +41,7 @@ describe.each(recordings)('$name', ({ session, folder }) => {
   })
 
   it('has a roofline whose operations are those of the product or more, by the counter or by 2·m·n·k', () => {
-    const product = flops(session.problem)
+    const product = flops(session.ladder.task, session.problem!)!
     const { paths, missing } = roofline(session)
     for (const { rung: id, basis, operations } of paths.dram) {
       const tensor = value(session, id, 'tensorUtilization') >= 1
@@ -56,7 +56,7 @@ describe.each(recordings)('$name', ({ session, folder }) => {
 describe('tensor instructions', () => {
   /** HMMA that a product needs, by warps; ncu counts one for 2·m·n·k operations of its shape. */
   const needed = (session: Session, shape: number, products: number): number =>
-    (products * flops(session.problem)) / (2 * shape)
+    (products * flops(session.ladder.task, session.problem!)!) / (2 * shape)
 
   it.each([
     ['gemm-tensor-h200-4096', '54_mma_sync', 16 * 8 * 16, 1],
@@ -70,6 +70,8 @@ describe('tensor instructions', () => {
     expect(share).toBeGreaterThan(0.2)
     expect(rest).toBeGreaterThanOrEqual(share - 1e-3)
     expect(rest).toBeLessThan(share + 0.05)
-    expect(value(session, id, 'fp32Operations')).toBeLessThan(0.05 * flops(session.problem))
+    expect(value(session, id, 'fp32Operations')).toBeLessThan(
+      0.05 * flops(session.ladder.task, session.problem!)!,
+    )
   })
 })

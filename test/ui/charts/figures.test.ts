@@ -27,6 +27,7 @@ import {
 } from '../../../src-renderer/features/charts/traffic-figures'
 import { rung, session } from '../../renderer/samples'
 import { recording } from './support'
+import { gemmProblem } from '../../gemm'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
 const card = recording('gemm-fp32-h200-8192')
@@ -94,7 +95,7 @@ describe('memory traffic', () => {
   })
 
   it('reads C once more where beta keeps it, and counts 16-bit inputs as such', () => {
-    const problem = { ...deep.problem, beta: 1, dtype: 'bf16' as const }
+    const problem = gemmProblem(4096, 4096, 4096, { beta: 1, dtype: 'bf16' })
     expect(leastBytes({ ...deep, problem })).toBe((2 * 32 + 2 * 64) * 2 ** 20)
   })
 })
@@ -138,7 +139,7 @@ describe('a sweep', () => {
     title: null,
     createdAt: '2026-11-21T00:00:00Z',
     ladder: { id: 'l', title: 'L' },
-    problem: { m, n: m, k: m, alpha: 1, beta: 0, dtype: 'f32' },
+    problem: gemmProblem(m),
     deviceName: 'GPU',
     profile: 'card',
     rungCount: 1,

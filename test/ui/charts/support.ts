@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Session } from '../../../src-main/domain/session/session'
+import { parseSession } from '../../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../../src-main/domain/session/session'
 import type { Palette } from '../../../src-renderer/charts/palette'
 
 export const recording = (name: string): Session =>
-  Session.parse(
-    JSON.parse(
-      readFileSync(
-        join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
-        'utf8',
-      ),
+  parseSession(
+    readFileSync(
+      join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
+      'utf8',
     ),
+    'session.json',
   )
 
 export const palette: Palette = {

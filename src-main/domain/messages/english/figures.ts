@@ -21,14 +21,15 @@ export const roofline = {
   noOperations: 'The report counts no FP32 operations.',
   noDuration: 'The report has no duration.',
   noFp32: 'It executes no FP32 operation.',
+  noOperationsOfTask: 'Its task counts no operations, and ncu counted none.',
   noTime: 'It has no time.',
   notCollected: '{metric} was not collected.',
   notAvailable: '{metric} is not available.',
   noByte: 'It moved no byte at this level, so the ratio has no value.',
   counted: 'FP32 operations that ncu counted: twice the FFMA, plus FADD and FMUL.',
-  ofProblem: 'Operations of the product, 2·m·n·k: the FP32 operations were not counted.',
+  ofProblem: 'Operations of {what}, {flops}: the FP32 operations were not counted.',
   ofProblemTensor:
-    'Operations of the product, 2·m·n·k: the tensor pipe computed, and the counters of FP32 operations do not see it.',
+    'Operations of {what}, {flops}: the tensor pipe computed, and the counters of FP32 operations do not see it.',
 } as const
 
 /** Why a launch cannot be. */

@@ -5,6 +5,7 @@
 import { baseline, rungVerdict } from './baseline'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
+import { imports } from './imports'
 import { checks, reflect } from './labs'
 import { part } from './part'
 import { fact, origin, provenance } from './provenance'
@@ -29,6 +30,7 @@ export const templates = {
   reflect,
   part,
   records,
+  imports,
   doctor,
   tools,
 } as const

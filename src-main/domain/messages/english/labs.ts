@@ -61,7 +61,7 @@ export const reflect = {
   waiting: 'Most of the waiting was for one thing: {moved} an issued instruction.',
   waitingNow: 'Now they wait most for another: {metric} is at {value}.',
   loads:
-    'The product takes {fmas} multiply-adds of a warp at least, so there were {a} shared loads for each, and there are {b} now.',
+    '{what} takes {fmas} multiply-adds of a warp at least, so there were {a} shared loads for each, and there are {b} now.',
   block:
     'A block has {threads} threads of {registers} registers; it had {threadsBefore} of {registersBefore}.',
   fewerWarps:

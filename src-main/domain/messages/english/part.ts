@@ -1,5 +1,6 @@
 /** Parts that are set into a sentence of ./labs or ./records, and say nothing by themselves. */
 export const part = {
+  metric: '{metric}',
   atMostBytes: 'at most {most} bytes of shared memory',
   noSpills: 'no spills',
   bound: '{sign} {limit}',
@@ -18,4 +19,6 @@ export const part = {
   verify: 'being verified',
   time: 'being timed',
   profile: 'being profiled',
+  noLaunchReached: 'no launch was reached',
+  launchesMissing: 'launches behind the first {count} are missing',
 } as const

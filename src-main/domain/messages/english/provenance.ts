@@ -35,9 +35,10 @@ export const provenance = {
   flushed: 'flushed',
   kept: 'kept',
   ladder: '{id} ({title})',
-  headline: '{ladder} at {problem} {dtype}',
-  problem:
-    'C = alpha A B + beta C, {problem} (m {m}, n {n}, k {k}), alpha {alpha}, beta {beta}, {dtype}',
+  headline: '{ladder} at {problem} {options}',
+  headlineAlone: '{ladder} at {problem}',
+  problem: '{what}, {problem} ({sizes}), {rest}',
+  problemAlone: '{what}, {problem} ({sizes})',
   gpu: '{name}, compute capability {computeCapability}, {smCount} SMs, {memory} memory, {l2} L2',
   clock: '{clock} MHz',
   clockRange: '{low} to {high} MHz',

@@ -1,10 +1,13 @@
 /** What a session keeps of a run in words: why a rung has no result or no counter, and what a reader must know. */
 export const records = {
   notReached: 'It was not reached.',
-  writesOutside: 'It writes outside C.',
-  mismatches: '{count} elements of C are beyond the error bound.',
+  writesOutside: 'It writes outside {buffers}.',
+  changesInputs: 'It writes to {buffers}, which it may only read.',
+  mismatches: '{count} elements of {buffers} are beyond the error bound.',
   mismatchesAt:
-    '{count} elements of C are beyond the error bound; the first is C[{row}][{column}] = {actual}, expected {expected}.',
+    '{count} elements of {buffers} are beyond the error bound; the first is {place} = {actual}, expected {expected}.',
+
+  needsArchitecture: 'needs {requires}; {gpu} has compute capability {computeCapability}.',
 
   notCompiling: 'Does not compile: {what}',
   hung: 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
@@ -26,6 +29,8 @@ export const records = {
   noLaunchReported: 'ncu reported no launch of this rung.',
   noCounters: 'No counters: {why}',
   rawLost: 'Raw output is missing, so that this session cannot be replayed in full: {calls}. {why}',
+  unknownMetrics:
+    'ncu {version} does not know {names} on this GPU; the other counters were read without.',
   noRatios: 'No ratios: the reference {rung} has no time.',
 
   noKernelProfiled: 'ncu profiled no kernel of this rung.',

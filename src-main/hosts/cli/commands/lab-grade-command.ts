@@ -3,6 +3,7 @@ import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import type { Setup } from '../../../adapters/machine/machine'
+import { inEnglish } from '../../../domain/text/wording'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import type { LabFolder } from '../../../adapters/labs/library'
 import {
@@ -128,7 +129,7 @@ function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
         ...groups.check.map((id) => row.checks[id] ?? null),
         ...groups.prediction.map((id) => row.predictions[id] ?? null),
         ...groups.question.map((id) => row.questions[id] ?? null),
-        ...[row.timeMs, Number(row.seconds.toFixed(2)), row.reason],
+        ...[row.timeMs, Number(row.seconds.toFixed(2)), inEnglish(row.reason)],
         row.similarTo
           .map(({ student, share }) => `${student} (${Math.round(share * 100)} %)`)
           .join('; '),
@@ -150,7 +151,7 @@ const textOf = (rows: readonly GradeRow[]): string =>
       align: 'left',
       cell: ({ similarTo }) => similarTo.map(({ student }) => student).join(', '),
     },
-    { header: 'reason', align: 'left', cell: ({ reason }) => reason },
+    { header: 'reason', align: 'left', cell: ({ reason }) => inEnglish(reason) },
   ])
 
 /** A file of ours that was not there: whether it can be written is known before an hour of grading. */
@@ -232,12 +233,12 @@ async function gradeBatches(
         solutions.push(row)
         if (row.status !== 'passed')
           note(
-            `warning: the lab’s own solution does not pass on this machine, so no submission can be expected to: ${row.reason}`,
+            `warning: the lab’s own solution does not pass on this machine, so no submission can be expected to: ${inEnglish(row.reason)}`,
           )
       },
       onRow: (row, done, total) => {
         note(
-          `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${row.reason}`,
+          `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${inEnglish(row.reason)}`,
         )
       },
       onLeft: (folder) => {
@@ -250,7 +251,7 @@ async function gradeBatches(
   }
   if (out !== null) await writeOrPrint(out, csvOf(batches, rows))
   else if (options.csv) process.stdout.write(csvOf(batches, rows))
-  else if (options.json) printJson({ schema: 1, isolation, seconds, solutions, rows })
+  else if (options.json) printJson({ schema: 2, isolation, seconds, solutions, rows })
   else printText(textOf(rows))
   note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length

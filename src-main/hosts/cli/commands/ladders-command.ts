@@ -2,7 +2,8 @@
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
-import { problemLabel } from '../../../domain/task/problem'
+import { problemAt } from '../../../domain/task/choose'
+import { sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { measuredRungs } from '../../../services/sessions/measured'
@@ -22,7 +23,10 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
   const library = await readKernelLibrary(assets.kernelsDir)
   const ladders = await Promise.all(
     library.ladders.map(async (file) => {
-      const { schema: _schema, rungs, ...ladder } = file
+      const { schema: _schema, rungs, ...rest } = file
+      const task = library.tasks.get(rest.task)!
+      const { scalars, options } = problemAt(task, {}, { ...rest, sizes: rest.sizes[0] })
+      const ladder = { ...rest, scalars, options }
       const measured = await measuredRungs(assets, library, ladder.id)
       return {
         ...ladder,
@@ -38,9 +42,9 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
             file: source?.file ?? null,
             params: source?.header.params ?? [],
             values: entry.params ?? {},
-            dtype: entry.dtype ?? ladder.dtype,
-            dtypes: source?.header.dtypes ?? [],
-            epilogue: source?.header.epilogue ?? [],
+            options: { ...ladder.options, ...entry.options },
+            takes: source?.header.options ?? {},
+            flags: source?.header.flags ?? [],
             requires: source?.header.requires ?? null,
             /** What a recording measured of it; null where none holds it. */
             measured: measured[id] ?? null,
@@ -50,13 +54,13 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
     }),
   )
   const problems = [...library.faults.values()]
-  if (json) printJson({ schema: 1, ladders, problems })
+  if (json) printJson({ schema: 2, tasks: [...library.tasks.values()], ladders, problems })
   else
     for (const ladder of ladders) {
       printText(`${ladder.id}: ${ladder.title}`)
       printText(`  ${ladder.summary}`)
       printText(
-        `  sizes: ${ladder.sizes.map(problemLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
+        `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
       )
       const recordings = [
         ...new Set(ladder.rungs.flatMap(({ measured }) => measured?.recording ?? [])),

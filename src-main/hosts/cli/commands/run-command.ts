@@ -2,12 +2,12 @@
 import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { exitCodes } from '../../../domain/errors'
-import { problemOf, type Session } from '../../../domain/session/session'
+import type { Session } from '../../../domain/session/session'
 import { can, isBuiltOnly } from '../../../domain/target/targets'
 import type { FinishedRun } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
-import { parseRunRequest, wholeNumber, type RunOptions } from '../arguments'
+import { parseRunRequest, wholeNumber, type NamedOption, type RunOptions } from '../arguments'
 import { sessionText } from '../describe/describe-static'
 import { note, printError, printJson, printText } from '../output'
 import { progressPrinter } from '../progress'
@@ -21,7 +21,7 @@ export function sessionDocument(session: Session, folder: string | null): object
     session: folder,
     target,
     device,
-    problem: problemOf(session),
+    problem: rest.problem,
     ladder: ladder.id,
     createdAt: rest.createdAt,
     appVersion: rest.appVersion,
@@ -47,8 +47,11 @@ function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   return missing ? exitCodes.missing : 0
 }
 
-export async function runCommand(options: RunOptions): Promise<number> {
-  const request = parseRunRequest(options)
+export async function runCommand(
+  options: RunOptions,
+  named: readonly NamedOption[],
+): Promise<number> {
+  const request = parseRunRequest(options, named)
   const settings = {
     ...(options.timeout === undefined
       ? {}

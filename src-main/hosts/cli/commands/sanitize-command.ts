@@ -1,8 +1,9 @@
 /** `kernel-ladder sanitize`: compute-sanitizer over the rungs of a ladder. */
 import { setUp } from '../../../adapters/machine/local-machine'
+import { inEnglish } from '../../../domain/text/wording'
 import { SanitizeRequest } from '../../../contract/sanitize'
 import { exitCodes, inputError } from '../../../domain/errors'
-import { problemLabel } from '../../../domain/task/problem'
+import { problemWord } from '../../../domain/task/problem'
 import {
   placeLabel,
   SanitizerTool,
@@ -13,22 +14,21 @@ import {
 } from '../../../domain/session/sanitizer'
 import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
 import {
-  parseDtype,
+  parseChoice,
   parseParams,
-  parseSize,
   wholeNumber,
   words,
-  type SizeOptions,
+  type NamedOption,
+  type ProblemOptions,
 } from '../arguments'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
-export interface SanitizeCommandOptions extends SizeOptions {
+export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string
   rungs?: string
   tool?: string
   param?: string[]
-  dtype?: string
   timeout?: string
   wait: boolean
   json?: boolean
@@ -45,16 +45,17 @@ function parseTools(word: string): SanitizerTool[] {
   return sanitizerTools.filter((tool) => wanted.includes(tool))
 }
 
-function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest {
-  const size = parseSize(options)
+function parseSanitizeRequest(
+  options: SanitizeCommandOptions,
+  named: readonly NamedOption[],
+): SanitizeRequest {
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   const parsed = SanitizeRequest.safeParse({
     ladder: options.ladder,
     ...(rungs ? { rungs } : {}),
     ...(options.tool === undefined ? {} : { tools: parseTools(options.tool) }),
-    ...(size ? { size } : {}),
+    ...parseChoice(options, named),
     params: parseParams(options.param ?? []),
-    ...(options.dtype === undefined ? {} : { dtype: parseDtype(options.dtype) }),
   })
   if (parsed.success) return parsed.data
   throw inputError(
@@ -65,8 +66,11 @@ function parseSanitizeRequest(options: SanitizeCommandOptions): SanitizeRequest 
   )
 }
 
-export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<number> {
-  const request = parseSanitizeRequest(options)
+export async function sanitizeCommand(
+  options: SanitizeCommandOptions,
+  named: readonly NamedOption[],
+): Promise<number> {
+  const request = parseSanitizeRequest(options, named)
   let said = ''
   const report = await sanitizeLive(await setUp(), request, {
     signal: abortOnStop('stopping; what was checked is printed.'),
@@ -77,7 +81,7 @@ export async function sanitizeCommand(options: SanitizeCommandOptions): Promise<
     onProgress: ({ stage, tool, rung, done, total, notice }) => {
       const line =
         notice !== undefined
-          ? `warning: ${notice}`
+          ? `warning: ${inEnglish(notice)}`
           : stage === 'prepare'
             ? 'Looking at the machine…'
             : stage === 'build'
@@ -136,7 +140,7 @@ function describeReport(report: SanitizeReport): string {
       check.status === 'clean'
         ? []
         : [
-            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${check.reason}` : ''}`,
+            `  ${id} ${check.tool}: ${check.status}${check.reason ? `. ${inEnglish(check.reason)}` : ''}`,
             ...check.findings.flatMap(describeFinding),
             ...(check.notPrinted > 0
               ? [`    and ${check.notPrinted} more that compute-sanitizer did not print`]
@@ -145,7 +149,7 @@ function describeReport(report: SanitizeReport): string {
     ),
   )
   return [
-    `${report.ladder} at ${problemLabel(problem)} ${problem.dtype} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch a rung`,
+    `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch a rung`,
     table(rungs, [
       { header: 'rung', align: 'left', cell: ({ id }) => id },
       ...tools.map((tool, index) => ({

@@ -5,7 +5,7 @@ import { rungWarnings } from '../../../domain/analysis/comparability'
 import { compareRungs } from '../../../domain/analysis/compare'
 import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
 import { inputError } from '../../../domain/errors'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
 import {
   rungOf,
@@ -84,7 +84,11 @@ export async function diffCommand(
     { session, rung: namedRung(session, a) },
     { session, rung: namedRung(session, b) },
   )
-  const warnings = rungWarnings(namedRung(session, a), namedRung(session, b)).map(inEnglish)
+  const warnings = rungWarnings(
+    session.ladder.task,
+    namedRung(session, a),
+    namedRung(session, b),
+  ).map(inEnglish)
   const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
   const [left, right] = [await deep(a), await deep(b)]
   const machineCode =

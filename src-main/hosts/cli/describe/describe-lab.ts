@@ -1,4 +1,5 @@
 /** An outcome of a lab as text. */
+import { inEnglish } from '../../../domain/text/wording'
 import type { LabOutcome } from '../../../domain/labs/outcome'
 import { can } from '../../../domain/target/targets'
 import { table } from '../output'
@@ -29,7 +30,7 @@ export function describeOutcome(outcome: LabOutcome): string {
       : `measured on ${device.name}`
   return [
     `${outcome.title} · ${origin}`,
-    ...(build.ok ? [] : [`It was not built: ${build.reason ?? ''}`]),
+    ...(build.ok ? [] : [`It was not built: ${inEnglish(build.reason ?? '')}`]),
     ...build.diagnostics
       .filter(({ severity }) => severity === 'error')
       .map(
@@ -40,21 +41,23 @@ export function describeOutcome(outcome: LabOutcome): string {
       { header: '', align: 'left', cell: ({ status }) => signs[status] },
       { header: '', align: 'left', cell: ({ id }) => id },
       { header: '', align: 'left', cell: ({ status }) => status },
-      { header: '', align: 'left', cell: ({ sentence }) => sentence },
+      { header: '', align: 'left', cell: ({ sentence }) => inEnglish(sentence) },
     ]),
     ...(predictions.length > 0 ? ['predictions'] : []),
     ...predictions.flatMap(({ id, status, sentence, explanation }) => [
-      `${signs[status]} ${id}: ${sentence}`,
-      ...explanation.map((line) => `    ${line}`),
+      `${signs[status]} ${id}: ${inEnglish(sentence)}`,
+      ...explanation.map((line) => `    ${inEnglish(line)}`),
     ]),
     ...(questions.length > 0 ? ['questions'] : []),
-    ...questions.map(({ id, status, sentence }) => `${signs[status]} ${id}: ${sentence}`),
+    ...questions.map(
+      ({ id, status, sentence }) => `${signs[status]} ${id}: ${inEnglish(sentence)}`,
+    ),
     ...(build.occupancy.length > 0 && outcome.status === 'unavailable'
       ? [
           `derived occupancy on ${build.architecture ?? ''}, by threads a block, without dynamic shared memory: ${build.occupancy.map(({ threads, percent }) => `${threads}: ${percent.toFixed(0)} %`).join(', ')}`,
         ]
       : []),
     verdicts[outcome.status],
-    ...(outcome.reason === null ? [] : [outcome.reason]),
+    ...(outcome.reason === null ? [] : [inEnglish(outcome.reason)]),
   ].join('\n')
 }

@@ -3,15 +3,10 @@ import { ratioWarnings } from '../../../domain/analysis/comparability'
 import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
 import { parameterWords, speedup } from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../../domain/metrics/metrics'
-import { problemLabel } from '../../../domain/task/problem'
-import {
-  problemOf,
-  rungBefore,
-  type RungResult,
-  type Session,
-} from '../../../domain/session/session'
+import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
+import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
@@ -43,13 +38,13 @@ const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
 /** Where the figures come from, in one line. */
 export function describeOrigin(session: Session): string {
   const { device, target } = session
-  const problem = problemOf(session)
+  const { problem } = session
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
     : 'no GPU'
   const origin = kindOf(target).origin(target.name, session.createdAt)
   const at = problem
-    ? ` at ${problemLabel(problem)} ${problem.dtype}, alpha ${problem.alpha}, beta ${problem.beta}`
+    ? ` at ${[problemWord(problem), named(problem.scalars)].filter(Boolean).join(', ')}`
     : ''
   return `${session.ladder.title}${at} · ${gpu} · ${origin}`
 }
@@ -95,7 +90,7 @@ function describePublished(session: Session): string[] {
   ]
   return [
     '',
-    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${problemLabel(published.size)}` : ''}:`,
+    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${sizesLabel(published.size)}` : ''}:`,
     ...(rungs.length > 0 ? [table(rungs, columns)] : []),
     published.conclusion,
   ]
@@ -134,7 +129,7 @@ export function describeSession(session: Session): string {
     status === 'ok'
       ? []
       : [
-          `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+          `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
           ...diagnostics
             .filter(({ severity }) => severity === 'error')
             .map(
@@ -172,7 +167,7 @@ export function describeSession(session: Session): string {
       ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
       : []),
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
-    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...ratioWarnings(session).map(inEnglish),
     ...troubles,
     ...describePublished(session),

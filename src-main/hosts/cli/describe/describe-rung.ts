@@ -17,7 +17,7 @@ import {
   type Rule,
 } from '../../../domain/session/deep'
 import { mixOf } from '../../../domain/analysis/instruction-mix'
-import { inEnglish } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
@@ -224,15 +224,15 @@ export function describeRung(
 ): string {
   const time = rung.timing
     ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
-    : `${rung.status}. ${rung.reason ?? ''}`.trim()
+    : `${rung.status}. ${inEnglish(rung.reason ?? '')}`.trim()
   const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
-  const epilogue = ratioWarning(session, rung)
+  const more = ratioWarning(session, rung)
   return [
     describeOrigin(session),
     `${rung.id} (${rung.title}): ${time}`,
     rung.idea,
     ...(note ? [note] : []),
-    ...(epilogue ? [inEnglish(epilogue)] : []),
+    ...(more ? [inEnglish(more)] : []),
     ...describeExpected(session, rung),
     ...describeBottleneck(bottleneck),
     ...describeMix(rung),

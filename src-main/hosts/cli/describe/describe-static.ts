@@ -1,4 +1,5 @@
 /** A session that was built and not run, as terminal text: the compiler's figures and what follows from the launch. */
+import { inEnglish } from '../../../domain/text/wording'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
 import { gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
 import type { Build, RungResult, Session } from '../../../domain/session/session'
@@ -63,7 +64,7 @@ function describeStatic(session: Session): string {
     describeOrigin(session),
     table(session.rungs, columns),
     'registers, shared memory and threads: of the kernels that this problem launches; most and spills: over all that were compiled; occupancy and waves: derived',
-    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...session.rungs.flatMap(troublesOf),
   ].join('\n')
 }
@@ -71,10 +72,10 @@ function describeStatic(session: Session): string {
 function troublesOf({ id, status, reason, metrics, diagnostics }: RungResult): string[] {
   if (status === 'not-run') {
     const why = metrics.theoreticalOccupancy
-    return why?.value == null ? [`${id}: ${why?.reason ?? reason ?? ''}`] : []
+    return why?.value == null ? [`${id}: ${inEnglish(why?.reason ?? reason ?? '')}`] : []
   }
   return [
-    `${id}: ${status}. ${reason ?? ''}`.trimEnd(),
+    `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
     ...diagnostics
       .filter(({ severity }) => severity === 'error')
       .map(

@@ -1,0 +1,92 @@
+// A buffer of a case on the GPU: filled as it is described, and whether anybody has written to it since.
+#pragma once
+
+#include "cases.hpp"
+#include "memory.hpp"
+
+#include <memory>
+
+// The bits of all elements, each mixed with its place, in one sum: a changed element changes it.
+__global__ void addUpBits(const void* data, size_t elementBytes, long long count, unsigned long long* total) {
+  const long long stride = (long long)gridDim.x * blockDim.x;
+  unsigned long long sum = 0;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+    sum += mixBits(loadBits(data, elementBytes, i) + (unsigned long long)(i + 1) * 0x9e3779b97f4a7c15ull);
+  atomicAdd(total, sum);
+}
+
+class TaskBuffer {
+ public:
+  // Of GPU memory. An inout that a file fills is filled again from a copy.
+  static size_t totalBytes(const BufferSpec& spec, bool guarded) {
+    return GuardedBuffer::totalBytes(spec.bytes(), guarded) + (keepsCopy(spec) ? spec.bytes() : 0);
+  }
+
+  // Of a written buffer the content is undefined until reset().
+  TaskBuffer(const BufferSpec& spec, long long seed, int smCount, bool guarded)
+      : spec(spec), random_{seed, spec.stream}, smCount_(smCount), memory_(spec.bytes(), guarded) {
+    if (keepsCopy(spec)) {
+      copy_ = std::make_unique<DeviceBuffer>(spec.bytes());
+      readFile(copy_->as<char>());
+    }
+    if (!spec.written()) reset(nullptr);
+  }
+
+  const BufferSpec spec;
+
+  void* data() const { return memory_.data(); }
+
+  // What it holds before a launch: 0xff bytes when it must not be read, else what fills it.
+  void reset(cudaStream_t stream) {
+    if (spec.access == BufferSpec::kOut) {
+      check(cudaMemsetAsync(data(), 0xff, spec.bytes(), stream), "cudaMemset");
+    } else if (copy_) {
+      check(cudaMemcpyAsync(data(), copy_->get(), spec.bytes(), cudaMemcpyDeviceToDevice, stream), "cudaMemcpy");
+    } else if (spec.fill.kind == FillRule::kFile) {
+      readFile(memory_.data());
+    } else {
+      fillBuffer<<<blocksFor(spec.count(), smCount_), 256, 0, stream>>>(data(), spec.dtype->dtype, spec.count(),
+                                                                        spec.fill, random_, Permutation(spec.count()));
+      check(cudaGetLastError(), "filling a buffer");
+    }
+  }
+
+  void armGuards() const { memory_.armGuards(); }
+  bool guardsIntact() const { return memory_.guardsIntact(); }
+
+  // Of a buffer that is only read: what it holds, and whether it still does; if not, it is filled again.
+  void remember() { sum_ = sumOfBits(); }
+  bool restoreIfChanged() {
+    if (sumOfBits() == sum_) return false;
+    reset(nullptr);
+    return true;
+  }
+
+ private:
+  static bool keepsCopy(const BufferSpec& spec) {
+    return spec.access == BufferSpec::kInOut && spec.fill.kind == FillRule::kFile;
+  }
+
+  void readFile(char* to) const {
+    NpyFile(spec.path, *spec.dtype, spec.shape).read([&](size_t offset, const void* piece, size_t bytes) {
+      check(cudaMemcpy(to + offset, piece, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    });
+  }
+
+  unsigned long long sumOfBits() const {
+    unsigned long long sum = 0;
+    const DeviceBuffer total(sizeof sum);
+    check(cudaMemset(total.get(), 0, sizeof sum), "cudaMemset");
+    addUpBits<<<blocksFor(spec.count(), smCount_), 256>>>(data(), spec.dtype->bytes, spec.count(),
+                                                          total.as<unsigned long long>());
+    check(cudaGetLastError(), "reading a buffer");
+    check(cudaMemcpy(&sum, total.get(), sizeof sum, cudaMemcpyDeviceToHost), "reading a buffer");
+    return sum;
+  }
+
+  RandomStream random_;
+  int smCount_;
+  GuardedBuffer memory_;
+  std::unique_ptr<DeviceBuffer> copy_;
+  unsigned long long sum_ = 0;
+};

@@ -1,0 +1,149 @@
+// What a buffer begins with: a pure function of seed, stream and index, the same on every GPU and in any
+// order, so that a buffer can be filled again in place of being kept.
+#pragma once
+
+#include "dtype.hpp"
+#include "npy.hpp"
+
+#include <string>
+#include <vector>
+
+struct FillRule {
+  enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile } kind = kPoison;
+  double real[2] = {};        // floats: lo and hi, mean and deviation, or the constant
+  long long integer[2] = {};  // integers: lo and hi, or the constant
+};
+
+inline FillRule parseFill(const std::string& option, const std::string& text, const DtypeFacts& dtype,
+                          long long count) {
+  const std::vector<std::string> parts = split(text, ',');
+  const std::string& kind = parts[0];
+  FillRule rule;
+  const auto takes = [&](size_t values) {
+    if (parts.size() != values + 1)
+      badArgument(option + ": " + kind + " takes " + std::to_string(values) + " values, not '" + text + "'");
+  };
+  const auto values = [&](size_t number) {
+    takes(number);
+    for (size_t i = 0; i < number; ++i) {
+      if (dtype.isFloat) rule.real[i] = parseReal(option, parts[i + 1], -1e300, 1e300);
+      else rule.integer[i] = parseInteger(option, parts[i + 1], dtype.least, dtype.most);
+    }
+  };
+  if (kind == "uniform") {
+    rule.kind = FillRule::kUniform;
+    values(2);
+    if (dtype.isFloat ? !(rule.real[0] < rule.real[1]) : rule.integer[0] > rule.integer[1])
+      badArgument(option + ": uniform must go from a lower value to a higher one, not '" + text + "'");
+  } else if (kind == "normal") {
+    if (!dtype.isFloat) badArgument(option + ": normal fills floating-point buffers only");
+    rule.kind = FillRule::kNormal;
+    values(2);
+  } else if (kind == "constant") {
+    rule.kind = FillRule::kConstant;
+    values(1);
+  } else if (kind == "zero") {
+    rule.kind = FillRule::kConstant;
+    takes(0);
+  } else if (kind == "iota") {
+    rule.kind = FillRule::kIota;
+    takes(0);
+  } else if (kind == "permutation") {
+    rule.kind = FillRule::kPermutation;
+    takes(0);
+    if (count - 1 > dtype.most)
+      badArgument(option + ": a permutation of " + std::to_string(count) + " elements does not fit into " + dtype.name);
+  } else if (kind == "file") {
+    rule.kind = FillRule::kFile;
+  } else {
+    badArgument(option + ": the fill must be uniform, normal, constant, zero, iota, permutation or file, not '" + kind +
+                "'");
+  }
+  return rule;
+}
+
+// ---- On the GPU ------------------------------------------------------------------------------
+
+// The mixer is the finalizer of SplitMix64.
+__host__ __device__ inline unsigned long long mixBits(unsigned long long x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+struct RandomStream {
+  long long seed, stream;
+
+  __host__ __device__ unsigned long long bits(long long index) const {
+    return mixBits((unsigned long long)seed * 0xd1342543de82ef95ull +
+                   (unsigned long long)stream * 0xa0761d6478bd642full +
+                   (unsigned long long)(index + 1) * 0x9e3779b97f4a7c15ull);
+  }
+};
+
+// In (-1, 1). 23 random bits give odd multiples of 2^-23: exact in a float, symmetric, never 0 and never 1.
+__host__ __device__ inline double uniformOf(unsigned long long bits) {
+  const int odd = 2 * int(bits >> 41) + 1;
+  return double(odd - (1 << 23)) * 0x1p-23;
+}
+
+// Box and Muller's: of the upper half a length, of the lower half an angle.
+__device__ inline double normalOf(unsigned long long bits) {
+  const double length = double((bits >> 32) + 1) * 0x1p-32, angle = double(unsigned(bits)) * 0x1p-32;
+  return sqrt(-2 * log(length)) * cospi(2 * angle);
+}
+
+// Where a permutation of 0 … count - 1 takes an index: four rounds of a Feistel network over an even number
+// of bits, walked until it comes back below count.
+struct Permutation {
+  long long count;
+  int halfBits;
+
+  explicit Permutation(long long count) : count(count), halfBits(1) {
+    while (1LL << (2 * halfBits) < count) ++halfBits;
+  }
+
+  __host__ __device__ long long at(const RandomStream& random, long long index) const {
+    const unsigned long long mask = (1ull << halfBits) - 1;
+    do {
+      unsigned long long left = (unsigned long long)index >> halfBits, right = index & mask;
+      for (int round = 0; round < 4; ++round) {
+        const unsigned long long next = left ^ (random.bits((long long)(right << 2 | round)) & mask);
+        left = right;
+        right = next;
+      }
+      index = (long long)(left << halfBits | right);
+    } while (index >= count);
+    return index;
+  }
+};
+
+__global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule rule, RandomStream random,
+                           Permutation permutation) {
+  const long long stride = (long long)gridDim.x * blockDim.x;
+  const double middle = (rule.real[0] + rule.real[1]) / 2, half = (rule.real[1] - rule.real[0]) / 2;
+  const unsigned long long span = (unsigned long long)(rule.integer[1] - rule.integer[0]) + 1;  // 0: all 64 bits
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    switch (rule.kind) {
+      case FillRule::kUniform: {
+        const unsigned long long bits = random.bits(i);
+        if (isFloat(dtype)) storeReal(data, dtype, i, middle + half * uniformOf(bits));
+        else storeInteger(data, dtype, i, rule.integer[0] + (long long)(span ? __umul64hi(bits, span) : bits));
+        break;
+      }
+      case FillRule::kNormal: storeReal(data, dtype, i, rule.real[0] + rule.real[1] * normalOf(random.bits(i))); break;
+      case FillRule::kConstant:
+        if (isFloat(dtype)) storeReal(data, dtype, i, rule.real[0]);
+        else storeInteger(data, dtype, i, rule.integer[0]);
+        break;
+      case FillRule::kIota: storeInteger(data, dtype, i, i); break;
+      case FillRule::kPermutation: storeInteger(data, dtype, i, permutation.at(random, i)); break;
+      default: break;
+    }
+  }
+}
+
+// Enough blocks to fill the GPU, each of 256 threads that go on in strides of the grid.
+inline unsigned blocksFor(long long elements, int smCount) {
+  return unsigned(std::min<long long>((elements + 255) / 256, 8LL * smCount));
+}

@@ -1,0 +1,110 @@
+/** A case in the words of the runner and the probe, which know numbers, names and files and no task. */
+import {
+  buffersOf,
+  caseName,
+  flagNumber,
+  launchLayout,
+  optionNumber,
+  referenceLayout,
+  type CaseBuffer,
+  type Field,
+  type Layout,
+} from '../../domain/task/layout'
+import { valueOf, type Case } from '../../domain/task/problem'
+import type { Formula, Task, TaskFill } from '../../domain/task/task'
+
+/** What a field holds, as `--field` takes it; null where the case leaves it 0. */
+function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
+  switch (filled.kind) {
+    case 'size':
+      return `i64:${own.sizes[filled.name]}`
+    case 'scalar':
+      return `${task.scalars[filled.name]!.dtype}:${own.scalars[filled.name]}`
+    case 'option':
+      return `i${8 * bytes}:${optionNumber(task, filled.name, own)}`
+    case 'flag': {
+      const number = flagNumber(task, filled.name, own)
+      return number === null ? null : `i${8 * bytes}:${number}`
+    }
+    case 'buffer':
+    case 'in':
+    case 'out':
+    case 'scale':
+      return buffers.has(filled.name) ? `${filled.kind}:${filled.name}` : null
+    default:
+      return filled.kind
+  }
+}
+
+const fieldWords = (
+  option: '--field' | '--reference-field',
+  task: Task,
+  own: Case,
+  { fields }: Layout,
+): string[] => {
+  const buffers = new Set(buffersOf(task, own).map(({ name }) => name))
+  return fields.flatMap((field) => {
+    const content = contentOf(task, own, buffers, field)
+    return content === null ? [] : [option, `${field.offset}:${content}`]
+  })
+}
+
+function fillWord(fill: TaskFill): string {
+  const { kind, ...values } = fill
+  return [kind, ...Object.values(values)].join(',')
+}
+
+const bufferWord = ({ name, dtype, access, shape, fill }: CaseBuffer): string =>
+  [name, dtype, access, shape.join('x'), ...(fill ? [fillWord(fill)] : [])].join(':')
+
+/** A tolerance must be a number: a task whose expressions come to none cannot be checked. */
+function numberOf(task: Task, own: Case, formula: Formula): number {
+  const value = valueOf(task, own, formula)
+  if (value === null) throw new Error(`The task ${task.id} has a check that comes to no number.`)
+  return value
+}
+
+const checkWords = (task: Task, own: Case): string[] =>
+  buffersOf(task, own).flatMap(({ name }) => {
+    const check = task.check[name]
+    if (!check) return []
+    const number = (formula: Formula): number => numberOf(task, own, formula)
+    const word =
+      'exact' in check
+        ? 'exact'
+        : 'scale' in check
+          ? `bound,${number(check.bound)}`
+          : `tolerance,${number(check.rtol)},${number(check.atol)}`
+    return ['--check', `${name}:${word}`]
+  })
+
+/** The launch struct: what the probe needs to know of a case. */
+export function launchWords(task: Task, own: Case): string[] {
+  const layout = launchLayout(task)
+  return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
+}
+
+const bufferWords = (task: Task, own: Case): string[] => {
+  const buffers = buffersOf(task, own)
+  return [
+    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(buffer)]),
+    ...buffers.flatMap(({ name, stream }) => ['--stream', `${name}:${stream}`]),
+  ]
+}
+
+const referenceWords = (task: Task, own: Case, library: string): string[] => {
+  const layout = referenceLayout(task)
+  return [
+    ...['--reference-library', library, '--reference-struct', String(layout.bytes)],
+    ...fieldWords('--reference-field', task, own, layout),
+  ]
+}
+
+/** `library` is the task's reference, built; null where results are not checked. */
+export const caseWords = (task: Task, own: Case, library: string | null): string[] => [
+  ...['--case', caseName(own)],
+  ...launchWords(task, own),
+  ...bufferWords(task, own),
+  ...(library === null ? [] : referenceWords(task, own, library)),
+  ...(library === null ? [] : checkWords(task, own)),
+]

@@ -1,0 +1,17 @@
+/** Values of a file before its schema has seen them. */
+export type Json = unknown
+export type JsonRecord = Record<string, unknown>
+
+export const isRecord = (value: Json): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The elements of a list, changed where they are objects; anything else as it is. */
+export const eachRecord = (value: Json, change: (record: JsonRecord) => JsonRecord): Json =>
+  Array.isArray(value) ? value.map((one: Json) => (isRecord(one) ? change(one) : one)) : value
+
+/** The record with a part changed where it is there. */
+export const withPart = (
+  record: JsonRecord,
+  key: string,
+  change: (value: Json) => Json,
+): JsonRecord => (Object.hasOwn(record, key) ? { ...record, [key]: change(record[key]) } : record)

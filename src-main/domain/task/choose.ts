@@ -1,0 +1,126 @@
+/** From the names and values of a request to a problem of the task, or a sentence that says what is wrong. */
+import { z } from 'zod'
+import { inputError } from '../errors'
+import { usualProblem, type Problem, type Sizes } from './problem'
+import { sizeNames, type Task } from './task'
+
+/** Sizes, scalars and options by name; a task has no name twice. */
+export const At = z.record(z.string(), z.union([z.number(), z.string()]))
+export type At = z.infer<typeof At>
+
+/** What a request says of the problem. */
+export interface Choice {
+  /** Every size of the task. */
+  size?: number | undefined
+  at?: At | undefined
+}
+
+/** What holds where the request says nothing. */
+export type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefined }
+
+const list = (words: Iterable<string>): string => [...words].join(', ')
+
+/** `m, n and k`. */
+function several(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+}
+
+export const namesOf = (task: Task): string[] => [
+  ...sizeNames(task),
+  ...Object.keys(task.scalars),
+  ...Object.keys(task.options),
+]
+
+function sizeOf(task: Task, name: string, value: number | string): number {
+  const { max } = task.sizes[name]!
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
+    return value
+  throw inputError(`${name} = ${value} is not a size.`, `Give a whole number from 1 to ${max}.`)
+}
+
+function scalarOf(task: Task, name: string, value: number | string): number {
+  const whole = task.scalars[name]!.dtype.startsWith('i')
+  if (typeof value === 'number' && Number.isFinite(value) && (!whole || Number.isInteger(value)))
+    return value
+  throw inputError(
+    `${name} = ${value} is not a ${whole ? 'whole ' : ''}number.`,
+    `For example ${name}=${whole ? 2 : 0.5}.`,
+  )
+}
+
+function choiceOf(task: Task, name: string, value: number | string): string {
+  const { choices, title } = task.options[name]!
+  if (Object.hasOwn(choices, String(value))) return String(value)
+  throw inputError(
+    `${name} = ${value} is no ${title ?? name}.`,
+    `The choices are ${list(Object.keys(choices))}.`,
+  )
+}
+
+function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
+  const names = sizeNames(task)
+  const given = names.filter((name) => at[name] !== undefined)
+  if (size !== undefined) {
+    if (given.length > 0)
+      throw inputError(
+        `--size cannot go with ${several(names.map((name) => `--${name}`))}.`,
+        'Give one or the other.',
+      )
+    return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
+  }
+  if (given.length === 0) return null
+  if (given.length < names.length)
+    throw inputError(
+      `${several(names.map((name) => `--${name}`))} go together.`,
+      'Give all of them, or --size for the same everywhere.',
+    )
+  return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, at[name]!)]))
+}
+
+/** Throws for a name that the task does not have. */
+export function checkNames(task: Task, at: At): void {
+  const names = namesOf(task)
+  const unknown = Object.keys(at).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw inputError(
+      `The task ${task.id} has nothing named ${JSON.stringify(unknown)}.`,
+      `It has: ${list(names)}.`,
+    )
+}
+
+/** What a request says alone: only the names that it gives. */
+export function chosen(
+  task: Task,
+  choice: Choice,
+): { sizes: Sizes | null } & Omit<Problem, 'sizes'> {
+  const { at = {} } = choice
+  checkNames(task, at)
+  const given = (names: object): string[] =>
+    Object.keys(names).filter((name) => at[name] !== undefined)
+  return {
+    sizes: chosenSizes(task, choice),
+    scalars: Object.fromEntries(
+      given(task.scalars).map((name) => [name, scalarOf(task, name, at[name]!)]),
+    ),
+    options: Object.fromEntries(
+      given(task.options).map((name) => [name, choiceOf(task, name, at[name]!)]),
+    ),
+  }
+}
+
+/** Throws where the sizes are neither given nor usual, and for what the task does not take. */
+export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
+  const own = chosen(task, choice)
+  const sizes = own.sizes ?? usual.sizes ?? {}
+  for (const name of sizeNames(task))
+    if (sizes[name] === undefined)
+      throw inputError(`${name} is missing.`, `Give ${several(sizeNames(task))}.`)
+    else sizeOf(task, name, sizes[name])
+  const base = usualProblem(task, sizes)
+  return {
+    ...base,
+    scalars: { ...base.scalars, ...usual.scalars, ...own.scalars },
+    options: { ...base.options, ...usual.options, ...own.options },
+  }
+}

@@ -1,0 +1,166 @@
+/** What is wrong with a task beyond its form: names that nothing has, expressions that are none. */
+import { bufferDtype } from './problem'
+import { dtypeOf, isDtype } from './dtype'
+import { ExpressionError, namesIn, parseExpression } from './expression'
+import { expressionNames, flagsOf, outputsOf, sizeNames, type Formula, type Task } from './task'
+
+export interface TaskFault {
+  path: readonly (string | number)[]
+  message: string
+}
+
+type Report = (path: TaskFault['path'], message: string) => void
+
+const list = (words: Iterable<string>): string => [...words].join(', ')
+
+/** Words that no field of a struct can be called. */
+const reserved = new Set(
+  'auto bool break case char class const continue default delete do double else enum extern false float for goto if inline int long new private public register return short signed sizeof static struct switch this true typedef union unsigned using void volatile while workspace workspaceBytes progress smCount'.split(
+    ' ',
+  ),
+)
+
+function checkOnce(report: Report, what: string, named: [string, TaskFault['path']][]): void {
+  const seen = new Set<string>()
+  for (const [name, path] of named) {
+    if (seen.has(name)) report(path, `${name} is the name of another ${what} already.`)
+    seen.add(name)
+  }
+}
+
+function checkNames(task: Task, report: Report): void {
+  const keys = (part: 'sizes' | 'scalars' | 'options' | 'buffers') =>
+    Object.keys(task[part]).map((name): [string, TaskFault['path']] => [name, [part, name]])
+  const flags = flagsOf(task)
+  const at = (name: string): TaskFault['path'] => ['flags', 'values', name]
+  checkOnce(report, 'size, scalar or option', [
+    ...keys('sizes'),
+    ...keys('scalars'),
+    ...keys('options'),
+  ])
+  checkOnce(report, 'size, scalar or flag', [
+    ...keys('sizes'),
+    ...keys('scalars'),
+    ...flags.map(([name]): [string, TaskFault['path']] => [name, at(name)]),
+  ])
+  const fields = new Set(flags.flatMap(([, { field }]) => field ?? []))
+  const ofStruct: [string, TaskFault['path']][] = [
+    ...keys('sizes'),
+    ...keys('scalars'),
+    ...keys('buffers'),
+    ...Object.entries(task.options).map(([name, { field }]): [string, TaskFault['path']] => [
+      field,
+      ['options', name, 'field'],
+    ]),
+    ...[...fields].map((field): [string, TaskFault['path']] => [field, ['flags']]),
+  ]
+  checkOnce(report, 'field of the struct', ofStruct)
+  for (const [name, path] of ofStruct)
+    if (reserved.has(name)) report(path, `${name} cannot be a field of the struct.`)
+}
+
+function checkFormula(task: Task, report: Report, path: TaskFault['path'], formula: Formula): void {
+  if (typeof formula === 'number') return
+  try {
+    const known = expressionNames(task)
+    const unknown = namesIn(parseExpression(formula)).filter((name) => !known.includes(name))
+    if (unknown.length > 0) report(path, `It uses ${list(unknown)}; the task has ${list(known)}.`)
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    report(path, `It is no expression. ${error.message}`)
+  }
+}
+
+function checkBuffers(task: Task, report: Report): void {
+  for (const [name, buffer] of Object.entries(task.buffers)) {
+    const at = (key: string): TaskFault['path'] => ['buffers', name, key]
+    const option = task.options[buffer.dtype]
+    if (!isDtype(buffer.dtype) && !option)
+      report(at('dtype'), `${buffer.dtype} is neither a type nor an option of the task.`)
+    for (const [choice, number] of Object.entries(option?.choices ?? {}))
+      if (bufferDtype(choice, {}) === null)
+        report(at('dtype'), `${choice}, a choice of ${buffer.dtype}, is no type.`)
+      else if (isDtype(choice) && dtypeOf(choice).number !== number)
+        report(
+          ['options', buffer.dtype, 'choices', choice],
+          `The number of ${choice} is ${dtypeOf(choice).number}.`,
+        )
+    for (const [index, extent] of buffer.shape.entries())
+      checkFormula(task, report, [...at('shape'), index], extent)
+    if (buffer.when !== undefined && !task.flags?.values[buffer.when])
+      report(at('when'), `There is no flag named ${buffer.when}.`)
+    if (buffer.read_when !== undefined) {
+      if (!task.scalars[buffer.read_when])
+        report(at('read_when'), `There is no scalar named ${buffer.read_when}.`)
+      if (buffer.access !== 'inout')
+        report(at('read_when'), 'Only a buffer with the access inout is read now and then.')
+    }
+    if (buffer.access === 'out' && buffer.fill)
+      report(at('fill'), 'A buffer with the access out is not filled.')
+    if (buffer.access !== 'out' && !buffer.fill)
+      report(['buffers', name], `${name} is read and has no fill.`)
+    if (buffer.access !== 'in' && !task.check[name])
+      report(['check'], `${name} is written and has no check.`)
+  }
+  if (outputsOf(task).length === 0) report(['buffers'], 'No buffer is written.')
+}
+
+function checkChecks(task: Task, report: Report): void {
+  for (const [name, check] of Object.entries(task.check)) {
+    if (!outputsOf(task).includes(name))
+      report(['check', name], `${name} is no buffer that is written.`)
+    for (const key of ['bound', 'rtol', 'atol'] as const) {
+      const formula = (check as Partial<Record<typeof key, Formula>>)[key]
+      if (formula !== undefined) checkFormula(task, report, ['check', name, key], formula)
+    }
+  }
+}
+
+function checkFlags(task: Task, report: Report): void {
+  for (const [name, { field, value, enum: values }] of flagsOf(task)) {
+    if (field === undefined && (value !== undefined || values !== undefined))
+      report(['flags', 'values', name], `${name} has a value and no field to hold it.`)
+    if (values && !Object.values(values).includes(value ?? 1))
+      report(['flags', 'values', name, 'enum'], `No name of it has the value ${value ?? 1}.`)
+  }
+}
+
+function checkWork(task: Task, report: Report): void {
+  for (const key of ['flops', 'reads', 'writes'] as const) {
+    const formula = task.work[key]
+    if (formula !== undefined) checkFormula(task, report, ['work', key], formula)
+  }
+  for (const [option, choices] of Object.entries(task.work.tensor ?? {})) {
+    const known = task.options[option]?.choices
+    if (!known) report(['work', 'tensor', option], `There is no option named ${option}.`)
+    for (const choice of choices)
+      if (known && !Object.hasOwn(known, choice))
+        report(['work', 'tensor', option], `${choice} is no choice of ${option}.`)
+  }
+}
+
+function checkSanitize(task: Task, report: Report): void {
+  if (!task.sanitize) return
+  const names = sizeNames(task)
+  for (const name of Object.keys(task.sanitize))
+    if (!names.includes(name))
+      report(['sanitize', name], `There is no size named ${name}; the sizes are ${list(names)}.`)
+  for (const name of names)
+    if (task.sanitize[name] === undefined) report(['sanitize'], `${name} is missing.`)
+}
+
+/** Every fault, in the order of the file's parts; none where the task can be used. */
+export function taskFaults(task: Task): TaskFault[] {
+  const faults: TaskFault[] = []
+  const report: Report = (path, message) => faults.push({ path, message })
+  if (sizeNames(task).length === 0) report(['sizes'], 'The task has no size.')
+  for (const [name, { choices }] of Object.entries(task.options))
+    if (Object.keys(choices).length === 0) report(['options', name], 'It leaves nothing to choose.')
+  checkNames(task, report)
+  checkFlags(task, report)
+  checkBuffers(task, report)
+  checkChecks(task, report)
+  checkWork(task, report)
+  checkSanitize(task, report)
+  return faults
+}

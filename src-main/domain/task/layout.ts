@@ -1,0 +1,272 @@
+/** The C structs of a task: which fields, where each lies, and what the runner puts there. */
+import { bufferDtype, valueOf, type Case } from './problem'
+import { dtypeOf, isDtype, type Dtype } from './dtype'
+import { flagsOf, type Task, type TaskBuffer, type TaskFlag } from './task'
+
+/** What the runner puts into a field. */
+export type Filled =
+  | { kind: 'size' | 'scalar' | 'option' | 'flag'; name: string }
+  /** Of the launch struct. */
+  | { kind: 'buffer'; name: string }
+  | { kind: 'workspace' | 'workspace-bytes' }
+  /** Of the reference's struct. */
+  | { kind: 'in' | 'out' | 'scale'; name: string }
+  | { kind: 'progress' | 'sm-count' }
+
+export interface Field {
+  name: string
+  /** As it is declared, without the semicolon. */
+  declaration: string
+  bytes: 4 | 8
+  offset: number
+  filled: Filled
+  comment?: string
+}
+
+export interface Layout {
+  name: string
+  fields: Field[]
+  bytes: number
+}
+
+type Unplaced = Omit<Field, 'offset'>
+
+/** At natural alignment, which for these types is their size. */
+function placed(name: string, fields: readonly Unplaced[]): Layout {
+  let end = 0
+  const laid = fields.map((field) => {
+    const offset = Math.ceil(end / field.bytes) * field.bytes
+    end = offset + field.bytes
+    return { ...field, offset }
+  })
+  const widest = Math.max(1, ...laid.map(({ bytes }) => bytes))
+  return { name, fields: laid, bytes: Math.ceil(end / widest) * widest }
+}
+
+/** The field that a flag sets, once where several set the same. */
+export interface FlagField {
+  name: string
+  /** `KlActivation`; null where the flag names no values. */
+  type: string | null
+  flags: [string, TaskFlag][]
+}
+
+export function flagFields(task: Task): FlagField[] {
+  const fields = new Map<string, FlagField>()
+  for (const [name, flag] of flagsOf(task)) {
+    if (flag.field === undefined) continue
+    const known = fields.get(flag.field) ?? { name: flag.field, type: null, flags: [] }
+    if (flag.enum) known.type = `Kl${flag.field[0]!.toUpperCase()}${flag.field.slice(1)}`
+    known.flags.push([name, flag])
+    fields.set(flag.field, known)
+  }
+  return [...fields.values()]
+}
+
+const scalarTypes = { f32: 'float', f64: 'double', i32: 'int', i64: 'long long' } as const
+
+const titled = (title: string | undefined): { comment?: string } =>
+  title === undefined ? {} : { comment: title }
+
+const sizeFields = (task: Task): Unplaced[] =>
+  Object.entries(task.sizes).map(([name, { title }]) => ({
+    name,
+    declaration: `long long ${name}`,
+    bytes: 8,
+    filled: { kind: 'size', name },
+    ...titled(title),
+  }))
+
+const scalarFields = (task: Task): Unplaced[] =>
+  Object.entries(task.scalars).map(([name, { dtype, title }]) => ({
+    name,
+    declaration: `${scalarTypes[dtype]} ${name}`,
+    bytes: dtype === 'f32' || dtype === 'i32' ? 4 : 8,
+    filled: { kind: 'scalar', name },
+    ...titled(title),
+  }))
+
+const optionFields = (task: Task): Unplaced[] =>
+  Object.entries(task.options).map(([name, { field, title, choices }]) => ({
+    name: field,
+    declaration: `int ${field}`,
+    bytes: 4,
+    filled: { kind: 'option', name },
+    comment: `${title ?? name}: ${Object.entries(choices)
+      .map(([choice, number]) => `${choice} ${number}`)
+      .join(', ')}`,
+  }))
+
+const flagFieldsOf = (task: Task): Unplaced[] =>
+  flagFields(task).map(({ name, type, flags }) => ({
+    name,
+    declaration: `int ${name}`,
+    bytes: 4,
+    filled: { kind: 'flag', name },
+    comment: type === null ? flags.map(([flag]) => `1 for ${flag}`).join(', ') : `a ${type}`,
+  }))
+
+const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
+
+/** `m×k of dtype` where an option names the type, else the shape alone. */
+const shapeWords = (buffer: TaskBuffer): string =>
+  `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
+
+const cType = (dtype: string): string => (isDtype(dtype) ? (dtypeOf(dtype).c ?? 'void') : 'void')
+
+const onlyWith = ({ when }: TaskBuffer): string =>
+  when === undefined ? '' : `; null without ${when}`
+
+function launchBuffer([name, buffer]: [string, TaskBuffer]): Unplaced {
+  const { access, dtype, read_when: readWhen } = buffer
+  const unread = readWhen === undefined ? '' : `; not to be read where ${readWhen} is 0`
+  return {
+    name,
+    declaration: `${access === 'in' ? 'const ' : ''}${cType(dtype)}* ${name}`,
+    bytes: 8,
+    filled: { kind: 'buffer', name },
+    comment: `${access}, ${shapeWords(buffer)}${unread}${onlyWith(buffer)}`,
+  }
+}
+
+export function launchLayout(task: Task): Layout {
+  const buffers = Object.entries(task.buffers)
+  return placed(task.struct, [
+    ...sizeFields(task),
+    ...scalarFields(task),
+    ...buffers.filter(([, { when }]) => when === undefined).map(launchBuffer),
+    ...optionFields(task),
+    {
+      name: 'workspace',
+      declaration: 'void* workspace',
+      bytes: 8,
+      filled: { kind: 'workspace' },
+      comment: 'kl_workspace_bytes() bytes, or null where that is 0',
+    },
+    {
+      name: 'workspaceBytes',
+      declaration: 'size_t workspaceBytes',
+      bytes: 8,
+      filled: { kind: 'workspace-bytes' },
+    },
+    ...buffers.filter(([, { when }]) => when !== undefined).map(launchBuffer),
+    ...flagFieldsOf(task),
+  ])
+}
+
+function referenceBuffer(task: Task, [name, buffer]: [string, TaskBuffer]): Unplaced[] {
+  const { access, dtype, read_when: readWhen } = buffer
+  const read = `const ${cType(dtype)}*`
+  if (access === 'in')
+    return [
+      {
+        name,
+        declaration: `${read} ${name}`,
+        bytes: 8,
+        filled: { kind: 'in', name },
+        comment: `in, ${shapeWords(buffer)}${onlyWith(buffer)}`,
+      },
+    ]
+  const check = task.check[name]
+  const before: Unplaced = {
+    name: `${name}_in`,
+    declaration: `${read} ${name}_in`,
+    bytes: 8,
+    filled: { kind: 'in', name },
+    comment: `${name} before the launch, ${shapeWords(buffer)}${readWhen === undefined ? '' : `; null where ${readWhen} is 0`}`,
+  }
+  const expected: Unplaced = {
+    name,
+    declaration: `${check && 'exact' in check ? cType(dtype) : 'double'}* ${name}`,
+    bytes: 8,
+    filled: { kind: 'out', name },
+    comment: `expected, ${shapeWord(buffer)}${onlyWith(buffer)}`,
+  }
+  const scale: Unplaced = {
+    name: `${name}_scale`,
+    declaration: `double* ${name}_scale`,
+    bytes: 8,
+    filled: { kind: 'scale', name },
+    comment: `what an element's error is measured by, ${shapeWord(buffer)}`,
+  }
+  return [
+    ...(access === 'inout' ? [before] : []),
+    expected,
+    ...(check && 'scale' in check ? [scale] : []),
+  ]
+}
+
+export const referenceLayout = (task: Task): Layout =>
+  placed('KlReference', [
+    ...sizeFields(task),
+    ...scalarFields(task),
+    ...optionFields(task),
+    ...flagFieldsOf(task),
+    ...Object.entries(task.buffers).flatMap((buffer) => referenceBuffer(task, buffer)),
+    {
+      name: 'progress',
+      declaration: 'void (*progress)(double fraction)',
+      bytes: 8,
+      filled: { kind: 'progress' },
+      comment: 'to be called now and then: a silent reference is stopped',
+    },
+    {
+      name: 'smCount',
+      declaration: 'int smCount',
+      bytes: 4,
+      filled: { kind: 'sm-count' },
+      comment: 'of this GPU',
+    },
+  ])
+
+/** A buffer of a case: its extents are numbers, and what is not read is not filled. */
+export interface CaseBuffer {
+  name: string
+  dtype: Dtype
+  access: TaskBuffer['access']
+  shape: number[]
+  fill: TaskBuffer['fill'] | null
+  /** The stream of random numbers that fills it. */
+  stream: number
+}
+
+/** Throws for a shape that comes to no whole number: the task's expressions do not fit these sizes. */
+export function buffersOf(task: Task, own: Case): CaseBuffer[] {
+  return Object.entries(task.buffers).flatMap(([name, buffer], stream) => {
+    const { when, read_when: readWhen, fill } = buffer
+    if (when !== undefined && !own.flags.includes(when)) return []
+    const dtype = bufferDtype(buffer.dtype, own.options)
+    const shape = buffer.shape.map((extent) => valueOf(task, own, extent))
+    if (dtype === null || !shape.every((extent) => extent !== null && Number.isInteger(extent)))
+      throw new Error(`The task ${task.id} gives its buffer ${name} no shape at these sizes.`)
+    const isRead =
+      buffer.access === 'in' ||
+      (buffer.access === 'inout' && (readWhen === undefined || own.scalars[readWhen] !== 0))
+    return [
+      {
+        name,
+        dtype,
+        access: isRead ? buffer.access : 'out',
+        shape: shape as number[],
+        fill: isRead ? (fill ?? { kind: 'zero' }) : null,
+        stream,
+      },
+    ]
+  })
+}
+
+/** The number in an option's or flag's field. */
+export const optionNumber = (task: Task, option: string, own: Case): number =>
+  task.options[option]?.choices[own.options[option] ?? ''] ?? 0
+
+/** null where every flag of the field is off: what no field sets is 0. */
+export function flagNumber(task: Task, field: string, own: Case): number | null {
+  const on = flagFields(task)
+    .find(({ name }) => name === field)
+    ?.flags.find(([flag]) => own.flags.includes(flag))
+  return on ? (on[1].value ?? 1) : null
+}
+
+/** Two rungs of one problem share a case where this is equal. */
+export const caseName = ({ options, flags }: Pick<Case, 'options' | 'flags'>): string =>
+  [...Object.values(options), ...flags].join('+') || 'all'

@@ -1,0 +1,168 @@
+/**
+ * A task: what the rungs of a ladder compute, as data. cuda-kernels/<task>/task.yaml has this shape, and a
+ * session holds it, so that its figures can be read without the file. How to write one is in
+ * cuda-kernels/README.md.
+ */
+import { z } from 'zod'
+
+/** Names become fields of a C struct, names in expressions and options of the command line. */
+export const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,39}$/, {
+  message: 'A name has letters, digits and "_", and begins with a letter.',
+})
+const Title = z.string().trim().min(1)
+/** An expression (expression.ts) over the names of `expressionNames`. */
+const Formula = z.union([z.string().min(1), z.number()])
+export type Formula = z.infer<typeof Formula>
+const whole = z.number().int()
+
+/** KL_MAX_DIMENSION of the launch ABI: an index along one dimension, and a tile beyond it, fits in an int. */
+export const maxSize = 2 ** 28
+
+export const TaskSize = z.strictObject({
+  title: Title.optional(),
+  max: whole
+    .min(1)
+    .max(2 ** 53 - 1)
+    .default(maxSize),
+})
+export type TaskSize = z.infer<typeof TaskSize>
+
+export const TaskScalar = z.strictObject({
+  title: Title.optional(),
+  dtype: z.enum(['f32', 'f64', 'i32', 'i64']),
+  /** Where neither the ladder nor the request gives one. */
+  value: z.number(),
+})
+export type TaskScalar = z.infer<typeof TaskScalar>
+
+/** A choice for the whole run, or for a rung of the ladder; the first is the default. */
+export const TaskOption = z.strictObject({
+  title: Title.optional(),
+  /** The `int` of the launch struct that holds the chosen number. */
+  field: Name,
+  choices: z.record(Name, whole),
+})
+export type TaskOption = z.infer<typeof TaskOption>
+
+/** What a rung computes beside the rest, where its header says so. */
+export const TaskFlag = z.strictObject({
+  title: Title.optional(),
+  /** The `int` of the launch struct that is `value` where the flag is on, and its type's name in C. */
+  field: Name.optional(),
+  value: whole.optional(),
+  enum: z.record(Name, whole).optional(),
+})
+export type TaskFlag = z.infer<typeof TaskFlag>
+
+export const TaskFlags = z.strictObject({
+  /** The key of a rung's header: `@<header> <flag> …`. */
+  header: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
+  values: z.record(Name, TaskFlag),
+})
+
+export const TaskFill = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('uniform'), lo: z.number(), hi: z.number() }),
+  z.strictObject({ kind: z.literal('normal'), mean: z.number(), sd: z.number() }),
+  z.strictObject({ kind: z.literal('constant'), value: z.number() }),
+  z.strictObject({ kind: z.literal('zero') }),
+  z.strictObject({ kind: z.literal('iota') }),
+  z.strictObject({ kind: z.literal('permutation') }),
+])
+export type TaskFill = z.infer<typeof TaskFill>
+
+export const TaskBuffer = z.strictObject({
+  /** As a reader knows it; its own name where absent. */
+  name: Title.optional(),
+  /** A type, or an option whose choices are types. */
+  dtype: Name,
+  shape: z.array(Formula).min(1).max(8),
+  access: z.enum(['in', 'out', 'inout']),
+  /** A scalar: where it is 0, the buffer must not be read, and holds NaN. */
+  read_when: Name.optional(),
+  /** A flag: where it is off, there is no such buffer. */
+  when: Name.optional(),
+  fill: TaskFill.optional(),
+})
+export type TaskBuffer = z.infer<typeof TaskBuffer>
+
+/** How far a result may be from the reference's. */
+export const TaskCheck = z.union([
+  /** |error| ≤ bound · scale, where the reference says the scale of each element. */
+  z.strictObject({ scale: z.literal(true), bound: Formula }),
+  /** |error| ≤ atol + rtol · |expected| */
+  z.strictObject({ rtol: Formula, atol: Formula }),
+  z.strictObject({ exact: z.literal(true) }),
+])
+export type TaskCheck = z.infer<typeof TaskCheck>
+
+export const TaskWork = z.strictObject({
+  /** Floating-point operations of a launch; absent where they say nothing. */
+  flops: Formula.optional(),
+  /** The least bytes that any launch reads, and writes. */
+  reads: Formula,
+  writes: Formula,
+  /** By option: the choices whose arithmetic tensor cores do. */
+  tensor: z.record(Name, z.array(Name).min(1)).optional(),
+})
+
+export const Task = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/),
+  title: Title,
+  summary: Title.optional(),
+  /** In one line of plain text, for where figures come from. */
+  formula: Title.optional(),
+  /** What a rung computes without any flag, as a part of a sentence: `the product`. */
+  result: Title.optional(),
+  /** The launch struct's name. */
+  struct: z
+    .string()
+    .regex(/^[A-Z][A-Za-z0-9_]{0,39}$/)
+    .default('KlTask'),
+  sizes: z.record(Name, TaskSize),
+  scalars: z.record(Name, TaskScalar).default({}),
+  options: z.record(Name, TaskOption).default({}),
+  flags: TaskFlags.optional(),
+  /** In order: a buffer's place is the stream of random numbers that fills it. */
+  buffers: z.record(Name, TaskBuffer),
+  /** A file beside the task's. */
+  reference: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}\.cu$/),
+  check: z.record(Name, TaskCheck),
+  work: TaskWork,
+  /** Small and ragged: where compute-sanitizer has rungs launched unless told otherwise. */
+  sanitize: z.record(Name, whole.min(1)).optional(),
+})
+export type Task = z.infer<typeof Task>
+
+export const sizeNames = (task: Pick<Task, 'sizes'>): string[] => Object.keys(task.sizes)
+
+export const flagsOf = ({ flags }: Pick<Task, 'flags'>): [string, TaskFlag][] =>
+  Object.entries(flags?.values ?? {})
+
+export const outputsOf = ({ buffers }: Pick<Task, 'buffers'>): string[] =>
+  Object.entries(buffers).flatMap(([name, { access }]) => (access === 'in' ? [] : [name]))
+
+/** A buffer as a reader knows it. */
+export const bufferTitle = (task: Pick<Task, 'buffers'> | null, buffer: string): string =>
+  task?.buffers[buffer]?.name ?? buffer
+
+/** `C[3][17]` */
+export const elementPlace = (
+  task: Pick<Task, 'buffers'> | null,
+  buffer: string,
+  index: readonly number[],
+): string => `${bufferTitle(task, buffer)}${index.map((at) => `[${at}]`).join('')}`
+
+/** What a rung computes without any flag, as a part of a sentence. */
+export const resultOf = (task: Pick<Task, 'result' | 'title'> | null): string =>
+  task?.result ?? task?.title ?? ''
+
+export const flagTitle = (task: Pick<Task, 'flags'> | null, flag: string): string =>
+  task?.flags?.values[flag]?.title ?? flag
+
+/** The names that an expression of the task may hold. */
+export const expressionNames = (task: Task): string[] => [
+  ...Object.keys(task.sizes),
+  ...Object.keys(task.scalars),
+  ...flagsOf(task).map(([name]) => name),
+  ...Object.keys(task.options).map((option) => `${option}.bytes`),
+]

@@ -1,0 +1,94 @@
+/** A YAML document read strictly, each fault at its line and column. */
+import {
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type ParsedNode,
+} from 'yaml'
+import type { z } from 'zod'
+
+export interface PlacedFault {
+  /** From 1. */
+  line: number
+  column: number
+  message: string
+}
+
+export interface ReadYaml {
+  /** undefined where it is no YAML that is read here. */
+  value: unknown
+  faults: PlacedFault[]
+  at(path: readonly PropertyKey[], message: string): PlacedFault
+}
+
+const place = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`,
+    '',
+  )
+
+/** The key where there is one, since that is what is misspelt or missing a value; else what holds it. */
+function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const map: unknown =
+      length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)
+    const last = path[length - 1]
+    const pair = isMap<ParsedNode, ParsedNode | null>(map)
+      ? map.items.find((item) => isScalar(item.key) && String(item.key.value) === String(last))
+      : undefined
+    if (pair?.key.range) return pair.key.range[0]
+    const node: unknown = document.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return document.contents?.range?.[0] ?? 0
+}
+
+const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
+
+export function readYaml(text: string): ReadYaml {
+  const counter = new LineCounter()
+  const document = parseDocument(text.replace(/^\uFEFF/, ''), {
+    lineCounter: counter,
+    prettyErrors: false,
+  })
+  const placed = (offset: number, message: string): PlacedFault => {
+    const { line, col } = counter.linePos(offset)
+    return { line, column: col, message }
+  }
+  const at: ReadYaml['at'] = (path, message) => placed(nodeAt(document, path), message)
+  const faults = [...document.errors, ...document.warnings].map(({ message, pos }) =>
+    placed(pos[0], sentence(message)),
+  )
+  if (document.errors.length > 0) return { value: undefined, faults, at }
+  try {
+    // An alias can make a short file a very large document.
+    return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
+  } catch {
+    return {
+      value: undefined,
+      faults: [...faults, at([], 'Anchors and aliases (&, *) are not read here.')],
+      at,
+    }
+  }
+}
+
+/** What a schema says of the document, at its places. */
+export const schemaFaults = (
+  { at }: ReadYaml,
+  issues: readonly z.core.$ZodIssue[],
+): PlacedFault[] =>
+  issues.flatMap((issue) => {
+    const where = place(issue.path)
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) =>
+        at(
+          [...issue.path, key],
+          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.`,
+        ),
+      )
+    return [at(issue.path, `${where === '' ? '' : `${where}: `}${sentence(issue.message)}`)]
+  })

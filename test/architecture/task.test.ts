@@ -1,0 +1,102 @@
+/** Outside cuda-kernels/gemm, nothing knows the matrix product: what is computed is the task's to say. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+
+/** Where the whole program lies, beside the kernels of one task and what ships of it as data. */
+const places = ['src-main', 'src-renderer', 'cuda-kernels/runner', 'cuda-kernels/probe']
+
+/** What only the matrix product's own folder may say. */
+const words: readonly [string, RegExp][] = [
+  ['one of its sizes', /\.[mnk]\b(?!\s*\()|[{,(]\s*[mk]\s*[:,})=]|\bm, n(?:,| and) k\b|\{[mk]\}/],
+  ['one of its scalars', /\b(?:alpha|beta)\b/i],
+  ['its epilogue', /\b(?:epilogue|relu|gelu)\b|["'`.]bias\b/i],
+  ['its types', /["'`](?:f16|bf16)["'`]/],
+  ['its name', /\bgemm\b|\bKlGemm\b/i],
+  ['the library it is measured against', /cublas/i],
+]
+
+/** Who knows one of these all the same, and why. */
+const allowed: readonly [RegExp, RegExp, string][] = [
+  [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
+  [/domain\/metrics\/|locales\/[^/]+\/metrics\.json$/, /gemm/i, 'counters, told by an example'],
+  [
+    /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|locales\/[^/]+\/(?:doctor|statements)\.json$/,
+    /cublas/i,
+    'the doctor says whether the library that rungs may be measured against is here',
+  ],
+  [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
+  [/hosts\/cli\/main\.ts$/, /past cuBLAS/, 'what the program says that it is for'],
+  [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
+]
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:ts|vue|json|cu|cpp|hpp)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+
+/** The same lines without what is said to a reader of the source. */
+const withoutComments = (text: string): string =>
+  text
+    .replaceAll(/\/\*[\s\S]*?\*\/|<!--[\s\S]*?-->/g, (comment) => comment.replaceAll(/[^\n]/g, ''))
+    .replaceAll(/^(\s*)\/\/.*$/gm, '$1')
+
+/** `file:line: what it knows: the line` */
+export function knowing(file: string, text: string): string[] {
+  return withoutComments(text)
+    .split('\n')
+    .flatMap((line, index) =>
+      words.flatMap(([what, pattern]) => {
+        const isAllowed = allowed.some(([of, known]) => of.test(file) && known.test(line))
+        return pattern.test(line) && !isAllowed
+          ? [`${file}:${index + 1}: ${what}: ${line.trim()}`]
+          : []
+      }),
+    )
+}
+
+describe('the source', () => {
+  it('knows no task', () => {
+    const files = places.flatMap(filesBelow)
+    expect(files.length).toBeGreaterThan(300)
+    const found = files.flatMap((file) => knowing(file, readFileSync(join(root, file), 'utf8')))
+    expect(found).toEqual([])
+  })
+
+  it('needs each of its exceptions', () => {
+    const lines = places.flatMap(filesBelow).flatMap((file) =>
+      withoutComments(readFileSync(join(root, file), 'utf8'))
+        .split('\n')
+        .map((line) => ({ file, line })),
+    )
+    for (const [of, known, why] of allowed)
+      expect(
+        lines.some(({ file, line }) => of.test(file) && known.test(line)),
+        why,
+      ).toBe(true)
+  })
+})
+
+describe('the rule', () => {
+  it.each([
+    'const volume = problem.m * problem.n * problem.k',
+    'const { m, n, k } = session.problem',
+    'return { m: 1, n: 1, k: 1 }',
+    'if (a.beta === 0) return',
+    "if (rung.epilogue?.includes('bias')) return",
+    "const elementBytes = { 'bf16': 2 }",
+    'const file = `gemm/${rung}.cu`',
+    '"problemTip": "m = {m}"',
+    '--alpha',
+  ])('finds %s', (line) => expect(knowing('src-main/a.ts', line).length).toBeGreaterThan(0))
+
+  it.each([
+    'const key = item.name',
+    't(`a`, { n: 2 })',
+    'const ms = 1',
+    '// m, n and k',
+    'a.match(b)',
+  ])('lets %s be', (line) => expect(knowing('src-main/a.ts', line)).toEqual([]))
+})

@@ -1,0 +1,341 @@
+/** Files of version 1, opened by this one: the same figures, messages in place of sentences, or the reason why not. */
+import { createHash } from 'node:crypto'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
+import { parseSession, readSession } from '../../../src-main/adapters/sessions/session-store'
+import {
+  englishTemplate,
+  message,
+  placeholder,
+  says,
+  together,
+  type AnyMessage,
+  type MessageKey,
+  type MessageValue,
+} from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { rungOf, type Session } from '../../../src-main/domain/session/session'
+import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
+import { templates1 } from '../../../src-main/domain/session/upgrade/english-1'
+import { withTask } from '../../../src-main/domain/session/upgrade/problem-1'
+import {
+  recognize,
+  recognizeAll,
+  storedKeys,
+} from '../../../src-main/domain/session/upgrade/recognize'
+import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
+import { importHtml } from '../../../src-main/services/import/import-html'
+import { tempDir } from '../../services/support'
+import { attempts1, file1, folder1, inWordsOf1, saidIn1, sessions1 } from '../../version-1'
+
+const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)
+const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>
+
+/** What to set in where a bare figure is not what belongs there. */
+const moved = message('part.wentTimes', {
+  metric: { metric: 'sharedLoads' },
+  a: '805 M',
+  b: '134 M',
+  factor: 0.167,
+})
+const special: Readonly<Record<string, MessageValue>> = {
+  metric: { metric: 'stallLongScoreboard' },
+  moved,
+  direction: message('part.up'),
+  stage: message('part.verify'),
+  missing: message('part.launchesMissing', { count: 3 }),
+  part: message('checks.atMostRegisters', { most: 64 }),
+  rest: message('part.noSpills'),
+  bound: message('part.boundFrom', { sign: '≤', limit: '1.00 ms', from: '0.5 × 01_naive' }),
+  other: message('part.bound', { sign: '≥', limit: '7' }),
+  faults: [
+    message('part.tooManyRegisters', { registers: 72, most: 64 }),
+    message('part.spills', { bytes: 8 }),
+  ],
+}
+const counts = new Set(
+  'at known actual expected minutes line count total column row exitCode seconds threads registers bytes blocks smCount most spills threadsBefore registersBefore factor tolerance'.split(
+    ' ',
+  ),
+)
+const namesIn = (template: string): string[] =>
+  [...template.matchAll(placeholder)].map(([, name = '']) => name)
+
+const sampleOf = (key: MessageKey): AnyMessage => ({
+  key,
+  values: Object.fromEntries(
+    namesIn((templates1 as Record<string, string>)[key]!).map((name) => [
+      name,
+      special[name] ?? (counts.has(name) ? 7 : '7'),
+    ]),
+  ),
+})
+
+describe('a sentence of version 1', () => {
+  it.each(storedKeys)('%s is read back with its values', (key) => {
+    const sample = sampleOf(key)
+    expect(recognize(saidIn1(sample))).toEqual(sample)
+  })
+
+  it('has a message of this version, with the same values', () => {
+    for (const [key, template] of Object.entries(templates1))
+      expect(namesIn(englishTemplate(key as MessageKey)).sort(), key).toEqual(
+        namesIn(template).sort(),
+      )
+  })
+
+  it('may stand among others, and hold what a tool said', () => {
+    const outside = message('records.writesOutside', { buffers: 'C' })
+    expect(recognizeAll('It launches no kernel. Segmentation fault. It writes outside C.')).toEqual(
+      together(message('figures.noKernel'), 'Segmentation fault.', outside),
+    )
+    expect(recognize('At 1024³: The tool broke')).toEqual(
+      message('checks.wrongAt', { size: '1024³', why: 'The tool broke' }),
+    )
+    expect(recognize('At 1024³: It writes outside C.')).toEqual(
+      message('checks.wrongAt', { size: '1024³', why: outside }),
+    )
+  })
+
+  it('of someone else stays as it is', () => {
+    expect(recognize('nvcc: error: no such file')).toBeUndefined()
+    expect(recognize('It launches no kernel. Or does it?')).toBeUndefined()
+    expect(recognizeAll('ld: cannot find -lcublas. See nvcc.')).toBe(
+      'ld: cannot find -lcublas. See nvcc.',
+    )
+    expect(recognize(`Computed from ${'9'.repeat(100_000)} threads`)).toBeUndefined()
+  })
+})
+
+describe('a session of version 1', () => {
+  it.each(sessions1)('%s has the same figures, and says the same', (name) => {
+    const opened = open(name)
+    expect(opened.schema).toBe(2)
+    // What its problem becomes is tried in upgrade-problem-1.test.ts.
+    expect({ ...(inWordsOf1(opened) as object), schema: 1 }).toEqual(
+      withTask(json(file1(`${name}.json`))),
+    )
+  })
+
+  it('has messages in place of its sentences', () => {
+    const failures = open('failures')
+    const reason = (id: string) => rungOf(failures, id)?.reason
+    expect(reason('02_coalesced')).toEqual(
+      message('records.crashed', { stage: message('part.verify'), signal: 'SIGSEGV' }),
+    )
+    expect(reason('03_shared_tile')).toEqual(
+      message('records.hung', { stage: message('part.verify'), seconds: 2 }),
+    )
+    expect(says(reason('04_thread_tile_1d'), 'records.mismatchesAt')).toBe(true)
+    expect(says(reason('05_thread_tile_2d'), 'records.notCompiling')).toBe(true)
+    // What the CUDA runtime said stays as it is.
+    expect(reason('06_float4')).toMatch(/an illegal memory access was encountered/)
+    expect(open('no-ncu').warnings).toEqual([
+      message('records.noCounters', {
+        why: together(message('doctor.toolMissing', { tool: 'ncu' }), message('doctor.installNcu')),
+      }),
+      together(
+        message('records.noRatios', { rung: '00_cublas' }),
+        message('records.crashed', { stage: message('part.verify'), signal: 'SIGSEGV' }),
+      ),
+    ])
+    for (const name of sessions1)
+      for (const { metrics } of open(name).rungs)
+        for (const [id, value] of Object.entries(metrics))
+          expect(value.reason === undefined || typeof value.reason === 'object', id).toBe(true)
+  })
+
+  it('stays on disk as it was', async () => {
+    const dir = await tempDir()
+    await writeFile(join(dir, 'session.json'), file1('failures.json'))
+    expect((await readSession(dir)).schema).toBe(2)
+    expect(await readFile(join(dir, 'session.json'), 'utf8')).toBe(file1('failures.json'))
+  })
+})
+
+/** Edits what lies at a path of a document of version 1. */
+function damaged(text: string, path: string, value: unknown): string {
+  const document = json(text)
+  const steps = path.split('.')
+  const last = steps.pop()!
+  const at = steps.reduce((so, step) => so[step] as Record<string, unknown>, document)
+  at[last] = value
+  return JSON.stringify(document)
+}
+
+describe('a session that cannot be read', () => {
+  const text = file1('failures.json')
+  it.each([
+    ['schema', 3, /it has schema 3 and this version reads up to 2; a newer kernel-ladder wrote it/],
+    ['schema', 0, /it has schema 0, which no kernel-ladder wrote/],
+    ['schema', 1.5, /it has schema 1.5, which no kernel-ladder wrote/],
+    ['schema', 'one', /does not say its schema version/],
+    ['warnings', 'none', /warnings/],
+    ['warnings', [7], /this is no text, and no message that this version knows[^]*warnings\[0\]/],
+    ['rungs', {}, /rungs/],
+    ['rungs.1', null, /rungs\[1\]/],
+    ['rungs.1.reason', 7, /rungs\[1\]\.reason/],
+    ['rungs.0.metrics', [], /rungs\[0\]\.metrics/],
+    ['rungs.0.metrics.fmaUtilization', 'high', /rungs\[0\]\.metrics\.fmaUtilization/],
+    ['rungs.0.metrics.fmaUtilization.value', '7', /fmaUtilization\.value/],
+    ['rungs.0.timing.medianMs', 'fast', /rungs\[0\]\.timing\.medianMs/],
+    ['device', 'H200', /device/],
+    ['ladder.rungs', null, /ladder\.rungs/],
+    ['completion', 'half', /completion/],
+    ['createdAt', 'today', /createdAt/],
+  ])('for its %s of %j is refused with the reason', (path, value, why) => {
+    expect(() => parseSession(damaged(text, path, value), 'session.json')).toThrow(why)
+  })
+
+  const now = JSON.stringify(open('failures'))
+  const reason = (key: string, values: unknown) => ({ key, values })
+  it.each([
+    [reason('records.exploded', {}), /this is no text, and no message that this version knows/],
+    [reason('records.hung', { seconds: 2 }), /records\.hung lacks this value[^]*values\.stage/],
+    [
+      reason('records.notReached', { when: 'never' }),
+      /records\.notReached has no such value[^]*values\.when/,
+    ],
+    [reason('records.crashed', { stage: null, signal: '' }), /rungs\[1\]\.reason/],
+    [{ sentences: [] }, /rungs\[1\]\.reason/],
+    [{ sentences: [reason('records.exploded', {})] }, /rungs\[1\]\.reason/],
+  ])('of schema 2, for a reason that is %j', (value, why) => {
+    expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
+  })
+
+  it('but a text beside a message, as a script has it, is no fault', () => {
+    const hung = { ...message('records.notReached'), text: 'It was not reached.' }
+    const { rungs } = parseSession(damaged(now, 'rungs.1.reason', hung), 'session.json')
+    expect(rungs[1]?.reason).toEqual(message('records.notReached'))
+  })
+})
+
+describe('an HTML report of version 1', () => {
+  const html = file1('report.html')
+  const data = /<script type="application\/json" id="kernel-ladder-report">(.*?)<\/script>/s.exec(
+    html,
+  )![1]!
+  const withData = (text: string): string => html.replace(data, () => text)
+
+  it('has the same figures, and says the same', () => {
+    const { report, deep } = parseReportHtml(html, 'report.html')
+    const before = json(data)
+    expect(report.report).toBe(2)
+    const [session] = (
+      before.sessions as { session: Record<string, unknown>; sources: object }[]
+    ).slice(0, 1)
+    expect(inWordsOf1(report.sessions[0])).toEqual({
+      session: { ...withTask(session!.session), schema: 2 },
+      sources: session!.sources,
+    })
+    expect(Object.keys(deep[0]!)).toHaveLength(1)
+    expect(report.sessions[0]?.session.rungs.some(({ reason }) => typeof reason === 'object')).toBe(
+      true,
+    )
+  })
+
+  it('is imported as a session of this version', async () => {
+    const dir = await tempDir()
+    const { folder } = await importHtml(join(folder1, 'report.html'), { store: dir })
+    const saved = json(await readFile(join(folder, 'session.json'), 'utf8'))
+    expect(saved.schema).toBe(2)
+    expect(await readFile(join(folder1, 'report.html'), 'utf8')).toBe(html)
+  })
+
+  it.each([
+    [damaged(data, 'report', 3), /it has version 3 and this version reads up to 2/],
+    [damaged(data, 'report', 0), /it has version 0, which no kernel-ladder wrote/],
+    ['{}', /does not say its report version/],
+    [damaged(data, 'sessions', []), /sessions/],
+    [damaged(data, 'sessions.0.session', null), /sessions\[0\]\.session/],
+    [damaged(data, 'sessions.0.session.rungs.0.reason', 1), /rungs\[0\]\.reason/],
+    [damaged(data, 'sessions.0.sources', [1]), /sources/],
+    [data.slice(0, 200), /is not JSON/],
+  ])('that cannot be read is refused with the reason: %#', (text, why) => {
+    expect(() => parseReportHtml(withData(text), 'report.html')).toThrow(why)
+  })
+})
+
+describe('an attempt at a lab of version 1', () => {
+  it.each(attempts1)('%s has the same figures, and says the same', async (name) => {
+    const attempt = await readAttempt(join(folder1, 'labs', name))
+    expect(attempt.outcome.schema).toBe(2)
+    const before = json(file1(`labs/${name}/attempt.json`))
+    expect(inWordsOf1(attempt)).toEqual({
+      ...before,
+      outcome: { ...(before.outcome as object), schema: 2 },
+    })
+    const { checks, predictions, questions } = attempt.outcome
+    for (const part of [...checks, ...predictions, ...questions])
+      expect(
+        typeof part.sentence === 'object' || /illegal|undefined/.test(part.sentence),
+        inEnglish(part.sentence),
+      ).toBe(true)
+  })
+
+  it('has what compute-sanitizer came to', async () => {
+    const dir = await tempDir()
+    await cp(join(folder1, 'labs/out-of-bounds'), dir, { recursive: true })
+    await cp(join(folder1, 'failures.json'), join(dir, 'session/session.json'))
+    const evidence = await readAttemptEvidence(dir)
+    expect(json(file1('labs/out-of-bounds/sanitizer.json'))).toMatchObject(evidence!.sanitized)
+    expect(evidence?.sanitized).toMatchObject({ clean: [{ status: 'found', total: 65 }] })
+    await writeFile(
+      join(dir, 'sanitizer.json'),
+      '{"clean":{"reason":"compute-sanitizer gave no answer."}}',
+    )
+    expect((await readAttemptEvidence(dir))?.sanitized).toEqual({
+      clean: { reason: message('tools.noAnswer') },
+    })
+    for (const [text, why] of [
+      ['{"schema":3,"verdicts":{}}', /schema 3 and this version reads up to 2/],
+      ['{"schema":2}', /verdicts/],
+      ['{"clean":7}', /clean/],
+      ['{', /is not JSON/],
+    ] as const) {
+      await writeFile(join(dir, 'sanitizer.json'), text)
+      await expect(readAttemptEvidence(dir)).rejects.toThrow(why)
+    }
+  })
+
+  it.each([
+    ['outcome.schema', 3, /schema 3 and this version reads up to 2/],
+    ['outcome.schema', null, /does not say its schema version/],
+    ['outcome', 7, /does not say its schema version/],
+    ['outcome.checks', {}, /checks/],
+    ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
+    ['outcome.build.reason', [], /build\.reason/],
+    ['answers', 7, /answers/],
+  ])('for its %s of %j is refused with the reason', async (path, value, why) => {
+    const dir = await tempDir()
+    await writeFile(
+      join(dir, 'attempt.json'),
+      damaged(file1('labs/passed/attempt.json'), path, value),
+    )
+    await expect(readAttempt(dir)).rejects.toThrow(why)
+  })
+})
+
+describe('an upgrader', () => {
+  it('takes any value, and leaves it as it was', () => {
+    const values = [null, 7, 'x', [], {}, [[{}]], { rungs: [null, 7, { metrics: [1] }] }]
+    for (const format of Object.values(formats))
+      for (const value of values) {
+        const document = z.record(z.string(), z.unknown()).safeParse(value)
+        const given = document.success ? { ...document.data, [format.version]: 1 } : value
+        const before = JSON.stringify(given)
+        upgraded(format, given)
+        expect(JSON.stringify(given)).toBe(before)
+      }
+  })
+
+  it('does not change with the words of this version', () => {
+    // A template that changes no longer recognizes what it wrote. A key may be renamed.
+    expect(
+      createHash('sha256').update(Object.values(templates1).join('\n')).digest('hex').slice(0, 16),
+    ).toBe('4b49ad459309cb41')
+  })
+})

@@ -1,0 +1,60 @@
+// y = alpha * x + y, in place, x and y of rows × cols. REFERENCE as in softmax.cu; with ONES, x is taken to be 1
+// everywhere. FAULT picks what a rung does wrong.
+#include "kl_abi.h"
+
+#ifdef REFERENCE
+
+struct KlReference {
+  long long rows, cols;
+  float alpha;
+  const float* x;
+  const float* y_in;
+  double* y;
+};
+
+extern "C" KL_EXPORT void kl_reference(const KlReference* p) {
+  for (long long i = 0; i < p->rows * p->cols; ++i) {
+#ifdef ONES
+    const double x = 1;
+#else
+    const double x = p->x[i];
+#endif
+    p->y[i] = double(p->alpha) * x + double(p->y_in[i]);
+  }
+}
+
+#else
+
+#ifndef FAULT
+#define FAULT 0
+#endif
+enum { kRight, kBeyond, kBefore, kWritesInput, kWrongAtOne, kReadsBeyond, kBreaksContext };
+
+struct KlTask {
+  long long rows, cols;
+  float alpha;
+  float* x;
+  float* y;
+};
+
+__global__ void axpy(KlTask p) {
+  const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+    p.y[i] += p.alpha * p.x[i + (FAULT == kReadsBeyond && i == n - 1 ? 5 : 0)];
+    if (i != 0) continue;
+    if (FAULT == kBeyond) p.y[n + 3] = 1;
+    if (FAULT == kBefore) p.x[-1] = 1;
+    if (FAULT == kWritesInput) p.x[n / 2] = 7;
+    if (FAULT == kBreaksContext) *reinterpret_cast<volatile int*>(8) = 1;
+  }
+  if (FAULT == kWrongAtOne && blockIdx.x == 0 && threadIdx.x == 0)
+    p.y[3 * p.cols + 5] = 1234.5f;  // in the first block's part
+}
+
+extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  // One thread where the order matters.
+  axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
+  return cudaGetLastError();
+}
+
+#endif

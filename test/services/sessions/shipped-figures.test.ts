@@ -1,0 +1,23 @@
+/**
+ * What ships was recorded by version 1. Opened through the upgrader, every figure is what that version of the
+ * program showed, and every sentence says the same: test/captures/sessions/shipped-figures-1.json holds what
+ * `shippedFigures` told under version 1, at the last commit before schema 2. It is not to be made anew: a
+ * recording that is added gets its own line from the version that it was recorded with.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { saidIn1 } from '../../version-1'
+import { root } from '../support'
+import { shippedFigures } from './shipped-figures'
+
+describe('the recordings that ship', () => {
+  it('show the same figures and say the same as under version 1', async () => {
+    const before = JSON.parse(
+      await readFile(join(root, 'test/captures/sessions/shipped-figures-1.json'), 'utf8'),
+    ) as Record<string, Record<string, string>>
+    const now = await shippedFigures(saidIn1)
+    expect(Object.keys(now).length).toBeGreaterThan(60)
+    expect(now).toEqual(before)
+  }, 120_000)
+})

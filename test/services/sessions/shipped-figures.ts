@@ -1,0 +1,111 @@
+/**
+ * Every figure of every recording that ships, as short digests, so that two versions of the program can be
+ * held against each other. What a version may say in other words is set apart from what it may not change.
+ */
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
+import { sourcesFolder } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import type { Statement } from '../../../src-main/domain/messages/message'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { openSession } from '../../../src-main/services/sessions/sessions'
+import { recordingsDir, root, setupIn } from '../support'
+
+/** How a statement, which is not a string, is said. */
+export type Say = (statement: Exclude<Statement, string>) => string
+
+const isStatement = (value: object): value is Exclude<Statement, string> =>
+  ('key' in value && 'values' in value) || 'sentences' in value
+
+/** Keys in order and statements in words, so that equal content is equal text. */
+function canonical(value: unknown, say: Say): unknown {
+  if (Array.isArray(value)) return value.map((one) => canonical(one, say))
+  if (typeof value !== 'object' || value === null) return value
+  if (isStatement(value)) return say(value)
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, one]) => one !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, one]) => [key, canonical(one, say)]),
+  )
+}
+
+const digest = (value: unknown, say: Say): string =>
+  createHash('sha256')
+    .update(JSON.stringify(canonical(value, say)))
+    .digest('hex')
+    .slice(0, 16)
+
+/** Where a mismatch lies, and what was computed, are told in another shape by each schema. */
+function figuresOf(rung: RungResult): object {
+  const { id, title, status, reason, diagnostics, build, timing, launches, profile } = rung
+  const verified = (verify: RungResult['verify']): object | null =>
+    verify && {
+      passed: verify.passed,
+      worstRelativeError: verify.worstRelativeError,
+      mismatches: verify.mismatches,
+      outOfBounds: verify.outOfBounds.length > 0,
+      expected: verify.firstMismatch?.expected,
+      actual: verify.firstMismatch?.actual,
+    }
+  return {
+    ...{ id, title, status, reason, diagnostics, build, timing, launches, profile },
+    verify: verified(rung.verify),
+    alsoVerified: rung.alsoVerified?.map((also) => ({
+      reason: also.reason,
+      verify: verified(also.verify),
+    })),
+    metrics: rung.metrics,
+    ncuMetrics: rung.ncuMetrics,
+  }
+}
+
+function sessionFigures(session: Session): object {
+  const { createdAt, device, ceilings, tools, settings, completion, warnings } = session
+  const { elapsedSeconds, ladder } = session
+  return {
+    ...{ createdAt, device, ceilings, tools, settings, completion, warnings, elapsedSeconds },
+    published: ladder.published,
+  }
+}
+
+/** By what it is of: the session as a whole, then each rung. */
+function digestsOf(session: Session, say: Say): Record<string, string> {
+  return {
+    session: digest(sessionFigures(session), say),
+    ...Object.fromEntries(session.rungs.map((rung) => [rung.id, digest(figuresOf(rung), say)])),
+  }
+}
+
+/** What is read of a recording's own session.json, and what comes of replaying its raw output. */
+export async function shippedFigures(say: Say): Promise<Record<string, Record<string, string>>> {
+  const places = setupIn(join(root, 'none'), { kernelsDir: join(root, 'cuda-kernels') })
+  const found: Record<string, Record<string, string>> = {}
+  const folders = (await readdir(recordingsDir, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory() && !['labs', sourcesFolder].includes(entry.name))
+    .map(({ name }) => name)
+  for (const name of folders.sort()) {
+    found[name] = digestsOf(await readSession(join(recordingsDir, name)), say)
+    const opened = await openSession(places, `recorded:${name}`)
+    found[`${name} replayed`] = digestsOf(opened.session, say)
+    const deep = await Promise.all(opened.session.rungs.map(({ id }) => opened.deep(id)))
+    if (deep.some((profile) => profile !== null))
+      found[`${name} deep`] = { profiles: digest(deep, say) }
+  }
+  const labs = join(recordingsDir, 'labs')
+  for (const name of (await readdir(labs)).sort()) {
+    const folder = join(labs, name)
+    const { outcome, answers } = await readAttempt(folder)
+    const evidence = await readAttemptEvidence(folder)
+    const { schema: _schema, ...told } = outcome
+    found[`labs/${name}`] = {
+      outcome: digest({ told, answers, sanitized: evidence?.sanitized }, say),
+      ...(evidence ? digestsOf(evidence.session, say) : {}),
+    }
+    const opened = await openSession(places, `recorded:lab.${name}`)
+    found[`labs/${name} replayed`] = digestsOf(opened.session, say)
+  }
+  return found
+}

@@ -1,0 +1,47 @@
+/** What version 1 wrote: its files in test/captures/version-1, and its words for what is said. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { englishTemplate, type Statement } from '../src-main/domain/messages/message'
+import { pieces, plain, type Wording } from '../src-main/domain/text/wording'
+import { metricLabels1, templates1 } from '../src-main/domain/session/upgrade/english-1'
+
+/** The words may change since; what is said may not. */
+const wording1: Wording = {
+  template: (key) => (templates1 as Partial<Record<string, string>>)[key] ?? englishTemplate(key),
+  metric: (id) => metricLabels1[id] ?? id,
+}
+
+export const saidIn1 = (statement: Statement): string => plain(pieces(statement, wording1))
+
+const isStatement = (value: object): value is Exclude<Statement, string> =>
+  ('key' in value && 'values' in value) || 'sentences' in value
+
+/** A value with every statement in words, as version 1 has it. */
+export function inWordsOf1(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inWordsOf1)
+  if (typeof value !== 'object' || value === null) return value
+  if (isStatement(value)) return saidIn1(value)
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inWordsOf1(one)]))
+}
+
+/**
+ * Made by the last version before schema 2, over the tools of test/fakes: live runs in which rungs crash,
+ * hang, are wrong, do not compile and lose the CUDA context, or counters are missing, a build without a GPU,
+ * imports of ncu's tables, attempts at a lab, and a report in HTML. Of the imports some metrics are left out.
+ */
+export const folder1 = join(import.meta.dirname, 'captures/version-1')
+
+export const sessions1 = [
+  'failures',
+  'no-ncu',
+  'no-permission',
+  'missing-counters',
+  'profile-skipped',
+  'static',
+  'imported',
+  'imported-details',
+] as const
+
+export const attempts1 = ['passed', 'hung', 'not-compiling', 'out-of-bounds', 'no-gpu'] as const
+
+export const file1 = (path: string): string => readFileSync(join(folder1, path), 'utf8')
