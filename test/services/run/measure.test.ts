@@ -107,7 +107,7 @@ describe('a crash that takes the GPU away', () => {
     })
     for (const id of behind) {
       expect(rung(session, id).status).toBe('not-run')
-      expect(rung(session, id).reason).toMatch(why)
+      expect(said(rung(session, id).reason)).toMatch(why)
     }
     expect(missing?.kind).toBe(missingKind)
     expect(said(session.warnings).join()).toMatch(why)

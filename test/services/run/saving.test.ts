@@ -14,6 +14,7 @@ import { readSources } from '../../../src-main/adapters/sessions/session-sources
 import { diskError } from '../../../src-main/adapters/disk/disk'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
+import { said } from '../../said'
 import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
@@ -91,7 +92,7 @@ describe('saving a session', () => {
     expect([folder, unsaved]).toEqual([join(place, 'x'), null])
     const session = await readSession(folder!)
     expect(session.rungs.every(({ timing }) => timing !== null)).toBe(true)
-    expect(session.warnings).toEqual([
+    expect(said(session.warnings)).toEqual([
       expect.stringMatching(
         /^Raw output is missing, so that this session cannot be replayed in full: .*, …\. It could not be written \(/,
       ),

@@ -1,6 +1,7 @@
 /**
  * The English that files of version 1 hold, as it was then. It does not follow the program's words: an old
- * sentence is recognized by the template that wrote it.
+ * sentence is recognized by the template that wrote it. What was a word of it then and is a value by now,
+ * because another task has another, is a value here.
  */
 import type { MessageKey } from '../../messages/message'
 
@@ -99,7 +100,7 @@ export const templates1 = {
   'reflect.waiting': 'Most of the waiting was for one thing: {moved} an issued instruction.',
   'reflect.waitingNow': 'Now they wait most for another: {metric} is at {value}.',
   'reflect.loads':
-    'The product takes {fmas} multiply-adds of a warp at least, so there were {a} shared loads for each, and there are {b} now.',
+    '{what} takes {fmas} multiply-adds of a warp at least, so there were {a} shared loads for each, and there are {b} now.',
   'reflect.block':
     'A block has {threads} threads of {registers} registers; it had {threadsBefore} of {registersBefore}.',
   'reflect.fewerWarps':
@@ -116,10 +117,10 @@ export const templates1 = {
   'reflect.answerWrong': '{given} is not right: it is {answer}.',
   'reflect.answerWrongOn': '{given} is not right on {gpu}: it is {answer}.',
   'records.notReached': 'It was not reached.',
-  'records.writesOutside': 'It writes outside C.',
-  'records.mismatches': '{count} elements of C are beyond the error bound.',
+  'records.writesOutside': 'It writes outside {buffers}.',
+  'records.mismatches': '{count} elements of {buffers} are beyond the error bound.',
   'records.mismatchesAt':
-    '{count} elements of C are beyond the error bound; the first is C[{row}][{column}] = {actual}, expected {expected}.',
+    '{count} elements of {buffers} are beyond the error bound; the first is {place} = {actual}, expected {expected}.',
   'records.notCompiling': 'Does not compile: {what}',
   'records.hung': 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
   'records.crashed': 'Crashed while {stage} ({signal}).',

@@ -54,6 +54,9 @@ const metric: Reading = {
 const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
 /** `256³, 129×257×65`: an author's title may begin as a sentence of ours does. */
 const sizes: Reading = { pattern: '[\\d×³, ]+', read: (text) => text }
+/** Version 1 knew one task, whose one result is C. */
+const result: Reading = { pattern: 'C', read: (text) => text }
+const place: Reading = { pattern: 'C\\[\\d+\\]\\[\\d+\\]', read: (text) => text }
 const sign: Reading = { pattern: '[≤≥]', read: (text) => text }
 /** A message of ours, or what a tool said. */
 const cause: Reading = {
@@ -78,9 +81,11 @@ const readings: Readonly<Record<string, Reading>> = {
   sizes,
   faults: several,
   why: cause,
+  buffers: result,
+  place,
   ...named(ours, 'part rest moved bound other direction stage missing'),
   ...named(word, 'tool rung size metricName version computeCapability ratio noise error'),
-  ...named(count, 'line count total column row exitCode seconds threads registers bytes blocks'),
+  ...named(count, 'line count total exitCode seconds threads registers bytes blocks'),
   ...named(
     count,
     'at known actual expected minutes smCount most spills threadsBefore registersBefore factor tolerance',
