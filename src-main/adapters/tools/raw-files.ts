@@ -83,8 +83,11 @@ export interface DiskRecorder extends RawRecorder {
   lostFrom(folder: string): Promise<LostOutput | null>
 }
 
+const deleted = 'It was deleted while the run was under way.'
+
 const whyLost = (error: unknown): string => {
   const code = errorCode(error)
+  if (code === 'ENOENT') return deleted
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? 'The disk was full.'
     : `It could not be written (${code ?? String(error)}).`
@@ -97,7 +100,7 @@ const whyLost = (error: unknown): string => {
 export function rawRecorder(folder: string, aliases: readonly PathAlias[]): DiskRecorder {
   const path = join(folder, rawFile)
   const keys = new Set<string>()
-  let why = 'It was deleted while the run was under way.'
+  let why = deleted
   // Rungs are built side by side; their rows are written one after the other.
   let last: Promise<void> = Promise.resolve()
   return {
