@@ -52,12 +52,12 @@ async function profile({ folder, size, env }, level, name) {
   const out = join(folder, name)
   const args = ['run', '--ladder', 'gemm-fp32', '--size', size, '--profile', level, '--out', out]
   await timed(nodePath(), [program, ...args], env)
-  /** @param {string} file */
-  const read = (file) => JSON.parse(readFileSync(join(out, file), 'utf8'))
-  const { rungs } = read('session.json')
+  const { rungs } = JSON.parse(readFileSync(join(out, 'session.json'), 'utf8'))
   const passes = rungs.map((/** @type {any} */ rung) => rung.profile?.passes ?? 0)
   if (passes.includes(0)) throw new PlainError(`A rung of ${name} was not profiled; see ${out}.`)
-  return { ...read('raw/ncu/profile.json'), passes: Math.max(...passes) }
+  const calls = readFileSync(join(out, 'raw.jsonl'), 'utf8').trim().split('\n')
+  const call = calls.map((row) => JSON.parse(row)).find(({ key }) => key === 'ncu/profile')
+  return { ...call, passes: Math.max(...passes) }
 }
 
 /**
