@@ -31,7 +31,7 @@ export const tools = {
   ncuFailed: 'ncu failed: {text}',
   ncuKilled: 'ncu was ended by a signal.',
   ncuEnded: 'ncu ended with exit code {exitCode}.',
-  readRaw: "Read ncu's output in the session's raw folder.",
+  readRaw: "Read ncu's output in the session's raw.jsonl.",
   retry: "Another tool holds the GPU's counters; trying again in {seconds} s.",
   askWithout: 'This ncu does not know {names} on this GPU; asking again without.',
 
