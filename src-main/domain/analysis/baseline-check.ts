@@ -3,17 +3,7 @@
  * which is nothing but the fold of those. Where the sessions do not tell, neither does it. Pure.
  */
 import type { Task } from '../task/task'
-import { clocksDiffer, comparability, otherwiseComputed } from './comparability'
 import { message, type AnyMessage } from '../messages/message'
-import {
-  ascending,
-  fewestSamples,
-  medianInterval,
-  quantile,
-  ratioInterval,
-  type Interval,
-} from './sample-interval'
-import { code } from '../messages/sentence'
 import {
   rungOf,
   type RungResult,
@@ -21,6 +11,21 @@ import {
   type Session,
   type Timing,
 } from '../session/session'
+import { clocksDiffer, comparability, otherwiseComputed } from './comparability'
+import type { Interval } from './sample-interval'
+import {
+  changeOf,
+  clockOf,
+  driftOf,
+  figures,
+  isChange,
+  percentChange,
+  relativeTo,
+  sides,
+  where,
+  type Change,
+  type Drift,
+} from './time-change'
 
 /**
  * slower, faster: by more than the threshold, with the whole interval. same: not slower by more than it.
@@ -41,11 +46,6 @@ export type RungVerdict = (typeof rungVerdicts)[number]
 
 export const checkVerdicts = ['pass', 'fail', 'unresolved'] as const
 export type CheckVerdict = (typeof checkVerdicts)[number]
-
-/** The new time over the baseline's, of medians, and where it can lie. */
-export interface Change extends Interval {
-  ratio: number
-}
 
 export interface RungCheck {
   id: string
@@ -82,125 +82,11 @@ const conditions: ReadonlySet<string> = new Set([
   'guard.flushL2',
 ])
 
-/** Beyond it a rung that memory limits and a reference that arithmetic limits need not move alike. */
-const farthestDrift = 1.25
-
-/** The runner rounds what it prints to nine digits. */
-const rounding = 1e-6
-
-const sides = { baseline: 'baseline.inBaseline', now: 'baseline.inNew' } as const
-const where = (a: boolean, b: boolean): AnyMessage =>
-  message(a && b ? 'baseline.inBoth' : a ? sides.baseline : sides.now)
-
-export function percentChange(ratio: number): string {
-  const percent = ((ratio - 1) * 100).toFixed(2)
-  const digits = percent.replace('-', '')
-  if (Number(digits) === 0) return '0.00 %'
-  return `${percent.startsWith('-') ? '−' : '+'}${digits} %`
-}
-
-const figures = ({ ratio, low, high }: Change) => ({
-  change: percentChange(ratio),
-  low: percentChange(low),
-  high: percentChange(high),
-})
-
-const isTime = (ms: number): boolean => Number.isFinite(ms) && ms > 0
-
-const isTimed = (rung: RungResult): boolean => rung.timing !== null && isTime(rung.timing.medianMs)
-
-function followsFromSamples({ medianMs, spread, samplesMs }: Timing): boolean {
-  const sorted = ascending(samplesMs)
-  const near = (a: number, b: number): boolean => Math.abs(a - b) <= rounding
-  const median = quantile(sorted, 0.5)
-  return (
-    sorted.every(isTime) &&
-    near(median / medianMs, 1) &&
-    near((quantile(sorted, 0.75) - quantile(sorted, 0.25)) / median, spread)
-  )
-}
-
-/** The change of a rung's time; or why its samples tell none. */
-function changeOf(a: RungResult, b: RungResult): Change | AnyMessage[] {
-  if (!isTimed(a) || !isTimed(b))
-    return [message('baseline.noTime', { where: where(!isTimed(a), !isTimed(b)) })]
-  const timings = { baseline: a.timing!, now: b.timing! }
-  const faults = (['baseline', 'now'] as const).flatMap((side): AnyMessage[] => {
-    const { samplesMs } = timings[side]
-    const values = { where: message(sides[side]) }
-    if (samplesMs.length < fewestSamples)
-      return [
-        message('baseline.fewSamples', {
-          ...values,
-          samples: samplesMs.length,
-          fewest: fewestSamples,
-        }),
-      ]
-    return followsFromSamples(timings[side]) ? [] : [message('baseline.samplesDisagree', values)]
-  })
-  if (faults.length > 0) return faults
-  const [before, now] = [medianInterval(a.timing!.samplesMs)!, medianInterval(b.timing!.samplesMs)!]
-  return { ratio: b.timing!.medianMs / a.timing!.medianMs, ...ratioInterval(before, now) }
-}
-
-const isChange = (change: Change | AnyMessage[]): change is Change => !Array.isArray(change)
-
-const clockOf = ({ smClockBeforeMHz: before, smClockAfterMHz: after }: Timing): number | null => {
-  const known = [before, after].filter((clock) => clock !== null)
-  return known.length === 0 ? null : known.reduce((sum, clock) => sum + clock, 0) / known.length
-}
-
 /** Which way an interval decides; unresolved where the threshold lies inside it. */
 function judge({ low, high }: Interval, threshold: number): RungVerdict {
   if (low > threshold) return 'slower'
   if (high > threshold) return 'unresolved'
   return high < 1 / threshold ? 'faster' : 'same'
-}
-
-/** How the reference's own move is dealt with. */
-interface Drift {
-  reference: string
-  change: Change
-  /** Judge by the times over the reference's; else a verdict needs both to agree. */
-  normalize: boolean
-  note: AnyMessage
-}
-
-function driftOf(a: Session, b: Session, ids: readonly string[], threshold: number): Drift | null {
-  const { reference } = a.ladder
-  if (reference === null || reference !== b.ladder.reference) return null
-  const changeOfRung = (id: string): Change | null => {
-    const [left, right] = [rungOf(a, id), rungOf(b, id)]
-    const change = left && right ? changeOf(left, right) : null
-    return change && isChange(change) ? change : null
-  }
-  const change = changeOfRung(reference)
-  // Another source would be another reference.
-  if (!change || rungOf(a, reference)!.sourceHash !== rungOf(b, reference)!.sourceHash) return null
-  const up = change.low > 1
-  const size = Math.max(change.ratio, 1 / change.ratio)
-  if ((!up && change.high >= 1) || size - 1 <= (threshold - 1) / 2) return null
-  const others = ids.flatMap((id) => (id === reference ? [] : (changeOfRung(id) ?? [])))
-  const together = others.length > 0 && others.every(({ low, high }) => (up ? low > 1 : high < 1))
-  const values = { reference: code(reference), change: percentChange(change.ratio) }
-  const normalize = together && size <= farthestDrift
-  const key = normalize ? 'baseline.drift' : together ? 'baseline.driftFar' : 'baseline.driftPart'
-  return { reference, change, normalize, note: message(key, values) }
-}
-
-/**
- * The change over that of the reference while it was timed in turn with the rung. A session keeps no
- * samples of those turns: the reference's own stand for their noise.
- */
-function relativeTo({ change: own }: Drift, a: Timing, b: Timing, change: Change): Change | null {
-  const [before, now] = [a.referenceMedianMs, b.referenceMedianMs]
-  if (before === null || now === null || !isTime(before) || !isTime(now)) return null
-  const beside = now / before
-  return {
-    ratio: change.ratio / beside,
-    low: change.low / (beside * (own.high / own.ratio)),
-    high: change.high / (beside * (own.low / own.ratio)),
-  }
 }
 
 type Decision = Pick<RungCheck, 'verdict' | 'reasons' | 'change' | 'normalized'>

@@ -1,12 +1,7 @@
 /** The one JSON document of `report --ci --json`; docs/CI-SCHEMA.json is made from this schema. */
 import { z } from 'zod'
-import {
-  checkVerdicts,
-  rungVerdicts,
-  type BaselineCheck,
-  type Change,
-  type RungCheck,
-} from './baseline-check'
+import { checkVerdicts, rungVerdicts, type BaselineCheck, type RungCheck } from './baseline-check'
+import type { Change } from './time-change'
 import { exitCodes } from '../errors'
 import type { AnyMessage } from '../messages/message'
 import { inEnglish } from '../text/wording'

@@ -1,9 +1,6 @@
 /** A check against a baseline for a pull request: the headline, one row per rung, and where both come from. */
-import {
-  percentChange,
-  type BaselineCheck,
-  type RungCheck,
-} from '../../domain/analysis/baseline-check'
+import { type BaselineCheck, type RungCheck } from '../../domain/analysis/baseline-check'
+import { percentChange } from '../../domain/analysis/time-change'
 import { message } from '../../domain/messages/message'
 import { inEnglish, pieces } from '../../domain/text/wording'
 import { headline } from '../../domain/report/provenance'
