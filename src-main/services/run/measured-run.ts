@@ -17,7 +17,7 @@ import type { RunPlan } from './plan'
 import type { ProfileOutcome } from './profile'
 import { profileAll } from './profile-stage'
 import { toResult, type RungState } from './result'
-import { runStages, type Climb, type Run, type RunOutcome } from './stages'
+import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
 import { verifyFurther } from './verify-further'
 
 export interface RunSettings {
@@ -65,12 +65,12 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
       rungs: reference && !plan.rungs.includes(reference) ? [reference, ...plan.rungs] : plan.rungs,
       warnings: [],
       result: (state) => toResult(state, plan.task, plan.profile, profiled, device),
-      async climb(climb) {
+      async afterBuild(built) {
         const onGpu = { runner, referenceLibrary, device, gpu: { name: device.name, pciBusId } }
-        const found = await climbOnGpu(run, settings, onGpu, climb)
+        const found = await workOnGpu(run, settings, onGpu, built)
         profiled = found.profiled
-        tellProfile(climb, profiled)
-        tellReference(run, climb)
+        tellProfile(built, profiled)
+        tellReference(run, built)
         return { deep: profiled?.deep ?? new Map(), missing: missingOf(found) }
       },
     }
@@ -90,11 +90,11 @@ interface Found {
 }
 
 /** Verifies, times and profiles what was built, in this run's turn on the GPU. */
-async function climbOnGpu(
+async function workOnGpu(
   { environment, plan, emit, signal }: Run,
   settings: RunSettings,
   { runner, referenceLibrary, device, gpu }: OnGpu,
-  { session, states, publish }: Climb,
+  { session, states, publish }: BuiltRungs,
 ): Promise<Found> {
   const { toolbox } = environment
   const warn = (warning: Statement): void => {
@@ -157,7 +157,7 @@ async function climbOnGpu(
 }
 
 /** How the counters were collected, and what is missing of them. */
-function tellProfile({ session, states }: Climb, profiled: ProfileOutcome | null): void {
+function tellProfile({ session, states }: BuiltRungs, profiled: ProfileOutcome | null): void {
   if (!profiled) return
   session.tools.ncu = profiled.ncuVersion
   session.settings.clockControl = clockControl
@@ -181,7 +181,7 @@ function tellProfile({ session, states }: Climb, profiled: ProfileOutcome | null
 }
 
 /** Without a time of the reference there are no ratios. */
-function tellReference({ plan, signal }: Run, { session, states }: Climb): void {
+function tellReference({ plan, signal }: Run, { session, states }: BuiltRungs): void {
   const id = plan.reference?.rung.id
   if (id === undefined || signal.aborted) return
   const state = states.get(id)
@@ -219,7 +219,7 @@ interface MeasureStage {
 async function measureAll(
   { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
   emit: (event: RunEvent) => void,
-  publish: Climb['publish'],
+  publish: BuiltRungs['publish'],
 ): Promise<{ ceilings: Ceilings | null; halted: ErrorShape | null }> {
   let ceilings: Ceilings | null = null
   const ready = [...states.values()].flatMap(({ planned, build }) =>

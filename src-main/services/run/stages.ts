@@ -54,7 +54,7 @@ export interface Run {
 }
 
 /** What has been built, for the stages behind it. */
-export interface Climb {
+export interface BuiltRungs {
   /** Its warnings, tools and settings are told by who finds them out. */
   session: Session
   /** By rung id. */
@@ -79,7 +79,7 @@ export interface RunWay {
   onBuilt?: (state: RungState) => Promise<void>
   result: (state: RungState) => RungResult
   /** What comes after the build. */
-  climb?: (climb: Climb) => Promise<Omit<RunOutcome, 'session'>>
+  afterBuild?: (built: BuiltRungs) => Promise<Omit<RunOutcome, 'session'>>
 }
 
 /** Throws `missing` for what the machine lacks. */
@@ -128,11 +128,11 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
   )
-  const climbed = await way.climb?.({ session, states, publish })
+  const found = await way.afterBuild?.({ session, states, publish })
   session.rungs = plan.rungs.map(({ rung }) => publish(states.get(rung.id)!))
   session.elapsedSeconds = (performance.now() - started) / 1000
   session.completion = signal.aborted ? 'cancelled' : 'complete'
-  return { session, ...(climbed ?? { deep: new Map(), missing: null }) }
+  return { session, ...(found ?? { deep: new Map(), missing: null }) }
 }
 
 async function buildAll(
