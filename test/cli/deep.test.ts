@@ -24,7 +24,7 @@ describe('show --rung', () => {
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
     const busy = rungOf(session, '03_shared_tile')!.metrics['lsuDataUtilization']!.value!
     expect(stdout).toMatch(/Limited by: .*\(lsu-mio\)\n/)
-    expect(stdout).toContain(`\n  L1 data stage busy: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
+    expect(stdout).toContain(`\n  L1 data-stage utilization: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
     expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:\d+ +for \(int i = 0; i < kDepth; \+\+i\)/)
     expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
     expect(stdout).toMatch(
