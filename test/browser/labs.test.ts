@@ -237,7 +237,7 @@ describe('a student', () => {
     expect(await result.innerText()).toContain(
       'Recorded on NVIDIA H200 as 01-coalescing-starter-h200',
     )
-    expect(await result.innerText()).toMatch(/Few sectors a load\s+not yet/)
+    expect(await result.innerText()).toMatch(/Few sectors per load\s+not yet/)
     expect(await result.innerText()).not.toContain('What surprised the author')
     await tab(page, 'Predict').click()
     expect(await sectors.getByLabel('down').isDisabled()).toBe(false)
