@@ -25,7 +25,7 @@ function parseDeep(text: string, path: string): DeepProfile {
   const refuse = (why: string) =>
     inputError(
       `${path} cannot be read as a deep profile: ${why}`,
-      'The file was left as it was. The rest of the session can be used; profile again for this part.',
+      'The file was not changed. The rest of the session is usable; profile again to get this part.',
     )
   let value: unknown
   try {
@@ -36,7 +36,7 @@ function parseDeep(text: string, path: string): DeepProfile {
   const version = z.object({ schema: z.number() }).safeParse(value)
   if (version.success && version.data.schema > deepSchemaVersion)
     throw refuse(
-      `it has schema ${version.data.schema} and this version reads up to ${deepSchemaVersion}; a newer kernel-ladder wrote it.`,
+      `it has schema ${version.data.schema} but this version reads up to ${deepSchemaVersion}; it was written by a newer kernel-ladder.`,
     )
   const profile = DeepProfile.safeParse(value)
   if (!profile.success) throw refuse(firstFaults(profile.error))

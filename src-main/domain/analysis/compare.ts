@@ -1,11 +1,11 @@
-/** Two rungs side by side: what each metric did and what it bought. Pure; the source diff is made where it is shown. */
+/** Compares two rungs: how each metric changed and what it bought. Pure; the source diff is made where it is shown. */
 import { metricDefinition, metricDefinitions, type MetricValue } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
 import type { Unit } from '../metrics/units'
 
 /**
- * better, worse: by the metric's better-direction. changed: it moved, and neither way is better as such.
- * same: no difference, or one inside the measured spread. unknown: a side has no value.
+ * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
+ * same: no difference, or one within the measured spread. unknown: one of the rungs has no value.
  */
 export type Verdict = 'better' | 'worse' | 'changed' | 'same' | 'unknown'
 
@@ -20,21 +20,21 @@ export interface MetricDelta {
   /** b / a; null when a is 0. */
   ratio: number | null
   verdict: Verdict
-  /** What the header of rung b predicted of this step, and whether it came true; null when it said nothing. */
+  /** What the header of rung b predicted for this step, and whether it came true; null if it predicted nothing. */
   expected: { direction: 'up' | 'down' | 'same'; met: boolean | null } | null
 }
 
 export interface TimeDelta {
   aMs: number | null
   bMs: number | null
-  /** a's time over b's: above 1, b is faster. */
+  /** a's time divided by b's: above 1, b is faster. */
   speedup: number | null
-  /** The relative difference below which no verdict is given: the two spreads added. */
+  /** The relative difference below which there is no verdict: the sum of both spreads. */
   noise: number | null
   verdict: Verdict
 }
 
-/** A parameter that two builds of one source differ in; null where a side does not know it. */
+/** A parameter in which two builds of one source differ; null for a build that does not have it. */
 export interface ParameterDelta {
   name: string
   a: number | null
@@ -49,7 +49,7 @@ export interface RungComparison {
   metrics: MetricDelta[]
 }
 
-/** Structural counters repeat exactly; dynamic ones jitter by about this much from launch to launch. */
+/** Structural counters repeat exactly; dynamic ones vary by about this much between launches. */
 export const dynamicMetricNoise = 0.01
 
 const near = (a: number, b: number, share: number): boolean =>
@@ -63,7 +63,7 @@ function metricVerdict(id: string, a: number, b: number): Verdict {
   return b > a === (definition.better === 'higher') ? 'better' : 'worse'
 }
 
-/** The few loads that a pipeline's first tile adds do not refute that loads stay the same. */
+/** A prediction of “same” tolerates this much, such as the few loads of a pipeline's first tile. */
 const sameWithin = 0.01
 
 function expectationMet(
@@ -78,11 +78,11 @@ function expectationMet(
   return direction === 'up' ? b > a : b < a
 }
 
-/** Whether a step from a to b is the one that b's header predicts: from the rung it comes after, where it names one. */
+/** Whether the step from a to b is the one that b's header predicts: from the rung named by @after, if any. */
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
-/** Empty for two sources: equal names need not mean the same there. */
+/** Empty for different sources, where equal names may have different meanings. */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
   a.file === b.file
     ? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])]

@@ -129,7 +129,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     label: 'Sectors per global load',
     unit: 'sectors',
     meaning:
-      '32-byte sectors touched by a warp-level global load: 4 for a coalesced 32-bit load, 16 for a coalesced 128-bit load, 32 for a fully scattered one.',
+      'Sectors (32 bytes each) touched by a warp-level global load: 4 for a coalesced 32-bit load, 16 for a coalesced 128-bit load, 32 for a fully scattered one.',
     better: 'neither',
     kind: 'structural',
     ncu: ['l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio'],
@@ -138,7 +138,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     id: 'globalStoreSectorsPerRequest',
     label: 'Sectors per global store',
     unit: 'sectors',
-    meaning: '32-byte sectors touched by a warp-level global store.',
+    meaning: 'Sectors (32 bytes each) touched by a warp-level global store.',
     better: 'neither',
     kind: 'structural',
     ncu: ['l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio'],

@@ -65,12 +65,12 @@ export function parseLadderFile(
   const twice = names.findIndex((name, index) => names.indexOf(name) < index)
   if (twice >= 0)
     throw inputError(
-      `${file} is not a ladder: rungs[${twice}] has the name ${names[twice]} again; give the variant one of its own with "as".`,
+      `${file} is not a ladder: rungs[${twice}] repeats the name ${names[twice]}; give the variant its own name with "as".`,
     )
   const task = tasks.get(parsed.data.task)
   if (!task)
     throw inputError(
-      `${file} names the task ${parsed.data.task}, which is not there or cannot be used.`,
+      `${file} names the task ${parsed.data.task}, which does not exist or cannot be used.`,
     )
   checkAgainst(task, parsed.data, file)
   return parsed.data

@@ -182,7 +182,7 @@ export function parseSourcePage(text: string): SourcePage {
   }
   if (broken > 0)
     notes.push(
-      `${broken} ${broken === 1 ? 'row' : 'rows'} of ncu's source page cannot be read and ${broken === 1 ? 'is' : 'are'} left out.`,
+      `${broken} ${broken === 1 ? 'row' : 'rows'} of ncu's source page cannot be read and ${broken === 1 ? 'was' : 'were'} skipped.`,
     )
   return { sections, notes }
 }

@@ -87,7 +87,7 @@ function adviceOf({ id, launches }: ImportedRung, name: string): DeepProfile | n
       rules: rules ?? [],
     })),
     notes: [
-      `Imported from ${name}, which has ncu's advice and no counters of instructions or lines.`,
+      `Imported from ${name}, which has ncu's advice but no per-instruction or per-line counters.`,
     ],
   }
 }

@@ -41,7 +41,7 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(warning)}`)
 
 export const comparisonLegend =
-  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'
 
 export const originTable = (a: Session, b: Session): string =>
   details(
@@ -183,7 +183,7 @@ export function comparisonTex(model: ComparisonModel): string {
     `  \\caption{${tex(title(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,
     '  \\begin{tabular}{lrrrr}',
     '    \\toprule',
-    `    Rung & First & Second & ${tex('Times as fast ○')} & ${tex('±')} \\\\`,
+    `    Rung & First & Second & ${tex('Speedup ○')} & ${tex('±')} \\\\`,
     '    \\midrule',
     ...rungs.map((rung) => `    ${cells(rung)} \\\\`),
     '    \\bottomrule',
