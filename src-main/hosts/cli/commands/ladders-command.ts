@@ -1,4 +1,4 @@
-/** `kernel-ladder ladders`: the ladders, their rungs, and what the recordings that ship measured of each. */
+/** `kernel-ladder ladders`: the ladders, their rungs, and what the shipped recordings measured for each. */
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
@@ -46,7 +46,7 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
             takes: source?.header.options ?? {},
             flags: source?.header.flags ?? [],
             requires: source?.header.requires ?? null,
-            /** What a recording measured of it; null where none holds it. */
+            /** What a recording measured for it; null if no recording contains it. */
             measured: measured[id] ?? null,
           }
         }),

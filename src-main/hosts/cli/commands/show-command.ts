@@ -1,4 +1,4 @@
-/** `kernel-ladder show` and `diff`: a session, one rung of it in depth, or two side by side. */
+/** `kernel-ladder show` and `diff`: a session, one of its rungs in depth, or two side by side. */
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
 import { rungWarnings } from '../../../domain/analysis/comparability'
@@ -28,7 +28,7 @@ export interface ShowOptions {
   json?: boolean
 }
 
-/** What the recordings say of this rung, where the session is not the recording that says it. */
+/** What the recordings measured for this rung, unless the session is that recording itself. */
 async function measuredElsewhere(
   { assets }: SessionPlaces,
   { ladder, target }: Session,
@@ -62,7 +62,7 @@ export async function showCommand(
       rung,
       bottleneck,
       deep: profile,
-      /** What a recording measured of the rung; null where none holds it, or this session is the one. */
+      /** What a recording measured for the rung; null if none contains it, or this session is that recording. */
       measured,
     })
   else {
@@ -105,7 +105,7 @@ export async function diffCommand(
       ...comparison,
       warnings,
       source: { hunks },
-      /** Null where a side has no deep profile. */
+      /** Null unless both rungs have a deep profile. */
       deep: machineCode,
     })
   else {
