@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { findCommands } from '../../src-renderer/features/palette/commands'
-import { goTos, placeOf } from '../../src-renderer/features/palette/go-to'
-import { helpGroups } from '../../src-renderer/features/palette/help-keys'
-import en from '../../src-renderer/locales/en'
+import { findCommands } from './commands'
+import { goTos, placeOf } from './go-to'
+import { helpGroups } from './help-keys'
+import en from '../../locales/en'
 
 const command = (title: string, group = 'Go to') => ({ id: title, title, group, run: () => {} })
 const all = [
