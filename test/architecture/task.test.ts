@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isTest } from './sources'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -42,6 +43,7 @@ const allowed: readonly [RegExp, RegExp, string][] = [
 const filesBelow = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:ts|vue|json|cu|cuh|cpp|hpp|h)$/.test(entry.name))
+    .filter(({ name }) => !isTest(name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
 
 /** The same lines without what is said to a reader of the source. */

@@ -1,9 +1,9 @@
 /** The screens' entries, and what navigation, keys and titles make of them. */
 import { describe, expect, it } from 'vitest'
-import { goTos } from '../../src-renderer/features/palette/go-to'
-import en from '../../src-renderer/locales/en'
-import { placeOf, screens } from '../../src-renderer/screens'
-import { wordAt } from '../renderer/locales'
+import { goTos } from './features/palette/go-to'
+import en from './locales/en'
+import { placeOf, screens } from './screens'
+import { wordAt } from '../test/renderer/locales'
 
 const named = (name: string) => screens.find((screen) => screen.name === name)!
 

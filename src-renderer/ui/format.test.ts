@@ -10,7 +10,7 @@ import {
   rungNumber,
   rungNumbers,
   spreadText,
-} from '../../src-renderer/ui/format'
+} from './format'
 
 describe('figures', () => {
   it.each([

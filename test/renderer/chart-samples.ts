@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseSession } from '../../../src-main/adapters/sessions/session-store'
-import type { Session } from '../../../src-main/domain/session/session'
-import type { Palette } from '../../../src-renderer/charts/palette'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../src-main/domain/session/session'
+import type { Palette } from '../../src-renderer/charts/palette'
 
 export const recording = (name: string): Session =>
   parseSession(
     readFileSync(
-      join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
+      join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
       'utf8',
     ),
     'session.json',

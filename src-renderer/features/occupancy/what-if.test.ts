@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { smLimits } from '../../src-main/domain/gpu/sm-limits'
-import {
-  defaultFields,
-  fieldsFrom,
-  fieldsOf,
-  kernelOf,
-  parseField,
-  rangeOf,
-} from '../../src-renderer/features/occupancy/what-if'
+import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } from './what-if'
 
 describe("the what-if screen's address", () => {
   it('fills the fields, and what it leaves out is as by default', () => {

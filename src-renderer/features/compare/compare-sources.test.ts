@@ -2,23 +2,14 @@
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
-import {
-  guardOf,
-  pairAcross,
-  sharedStep,
-  withoutVerdicts,
-} from '../../src-renderer/features/compare/guard'
-import { inEnglish } from '../../src-main/domain/text/wording'
-import { compareRungs } from '../../src-main/domain/analysis/compare'
-import {
-  headerLines,
-  whole,
-  withoutHeader,
-} from '../../src-renderer/features/compare/source-header'
-import { diffConfig, sourceHunks } from '../../src-renderer/features/compare/source-hunks'
-import { folds } from '../../src-renderer/features/compare/unfold'
-import { rung, session } from '../renderer/samples'
-import { gemmProblem } from '../gemm'
+import { guardOf, pairAcross, sharedStep, withoutVerdicts } from './guard'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { compareRungs } from '../../../src-main/domain/analysis/compare'
+import { headerLines, whole, withoutHeader } from './source-header'
+import { diffConfig, sourceHunks } from './source-hunks'
+import { folds } from './unfold'
+import { rung, session } from '../../../test/renderer/samples'
+import { gemmProblem } from '../../../test/gemm'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 

@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import type { Session } from '../../src-main/domain/session/session'
-import { ladderRows } from '../../src-renderer/features/ladder/ladder-rows'
-import { arrangeRows, type LadderView } from '../../src-renderer/features/ladder/ladder-view'
-import { rung, session } from './samples'
+import { parseSession } from '../../../src-main/adapters/sessions/session-store'
+import type { Session } from '../../../src-main/domain/session/session'
+import { ladderRows } from './ladder-rows'
+import { arrangeRows, type LadderView } from './ladder-view'
+import { rung, session } from '../../../test/renderer/samples'
 
 const load = (name: string): Session =>
   parseSession(
     readFileSync(
-      join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
+      join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
       'utf8',
     ),
     'session.json',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RunRequest } from '../../src-main/contract'
-import { maxSize } from '../../src-main/domain/task/task'
+import { RunRequest } from '../../../src-main/contract'
+import { maxSize } from '../../../src-main/domain/task/task'
 import {
   customSize,
   formFault,
@@ -8,8 +8,8 @@ import {
   parameterChoices,
   parseExtent,
   runRequest,
-} from '../../src-renderer/features/run/run-form'
-import { ladder } from './samples'
+} from './run-form'
+import { ladder } from '../../../test/renderer/samples'
 
 const fresh = (target = 'local') => freshForm(ladder, target)
 

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionSummary } from '../../src-main/contract'
-import {
-  pairAcross,
-  searchSessions,
-  sessionTitle,
-} from '../../src-renderer/features/sessions/session-list'
-import { rung, session } from './samples'
-import { gemmProblem } from '../gemm'
+import type { SessionSummary } from '../../../src-main/contract'
+import { pairAcross, searchSessions, sessionTitle } from './session-list'
+import { rung, session } from '../../../test/renderer/samples'
+import { gemmProblem } from '../../../test/gemm'
 
 const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
   ref: 'gemm-fp32-20261121',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Reply } from '../../src-main/contract'
-import { createClient } from '../../src-renderer/client/client'
-import { CoreError, LineError } from '../../src-renderer/client/errors'
+import { createClient } from './client'
+import { CoreError, LineError } from './errors'
 
 const clientWith = (answer: () => Promise<Reply<unknown>>) =>
   createClient(

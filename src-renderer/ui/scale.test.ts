@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeScale, share, ticks } from '../../src-renderer/ui/scale'
+import { makeScale, share, ticks } from './scale'
 
 describe('a linear scale', () => {
   const scale = makeScale('linear', [520, 50_900, 51_500])

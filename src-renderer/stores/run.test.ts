@@ -1,11 +1,11 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
-import { createClient } from '../../src-renderer/client/client'
-import { provideClient } from '../../src-renderer/client/current'
-import type { Listener } from '../../src-renderer/client/transport'
-import { useRunStore } from '../../src-renderer/stores/run'
-import { messages, started } from './samples'
+import { createClient } from '../client/client'
+import { provideClient } from '../client/current'
+import type { Listener } from '../client/transport'
+import { useRunStore } from './run'
+import { messages, started } from '../../test/renderer/samples'
 
 const log = (message: string): RunEvent => ({ type: 'log', level: 'info', message })
 const all = messages('run-1', [started, log('one'), log('two'), log('three')])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { findCommands } from '../../src-renderer/features/palette/commands'
-import { helpGroups } from '../../src-renderer/features/palette/help-keys'
-import en from '../../src-renderer/locales/en'
-import { wordAt } from './locales'
+import { findCommands } from './commands'
+import { helpGroups } from './help-keys'
+import en from '../../locales/en'
+import { wordAt } from '../../../test/renderer/locales'
 
 const command = (title: string, group = 'Go to') => ({ id: title, title, group, run: () => {} })
 const all = [

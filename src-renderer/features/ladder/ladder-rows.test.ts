@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { steps, stepFrom } from '../../src-renderer/features/compare/compare-steps'
+import { steps, stepFrom } from '../compare/compare-steps'
 import {
   columnMetrics,
   defaultPair,
@@ -9,10 +9,10 @@ import {
   metricScale,
   referenceThroughput,
   togglePick,
-} from '../../src-renderer/features/ladder/ladder-rows'
-import { groupMetrics } from '../../src-renderer/features/metric-groups'
-import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
-import { rung, session } from './samples'
+} from './ladder-rows'
+import { groupMetrics } from '../metric-groups'
+import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
+import { rung, session } from '../../../test/renderer/samples'
 
 const climb = session([
   rung('00_ref', 1),

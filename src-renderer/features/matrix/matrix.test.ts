@@ -3,20 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import {
-  chosenRungs,
-  filterItems,
-  matrixItems,
-  ncuNames,
-  type MatrixRow,
-} from '../../src-renderer/features/matrix/matrix'
-import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import { matrixCsv, matrixMarkdown } from '../../src-renderer/features/matrix/matrix-copy'
-import { rung, session } from './samples'
+import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
+import { parseSession } from '../../../src-main/adapters/sessions/session-store'
+import { matrixCsv, matrixMarkdown } from './matrix-copy'
+import { rung, session } from '../../../test/renderer/samples'
 
 const recorded = parseSession(
   readFileSync(
-    join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096/session.json'),
+    join(import.meta.dirname, '../../../resources/recordings/gemm-fp32-h200-4096/session.json'),
     'utf8',
   ),
   'session.json',

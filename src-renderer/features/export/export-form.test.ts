@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ReportRequest } from '../../src-main/contract/report'
-import { answerFile } from '../../src-renderer/features/export/answer-file'
-import {
-  canBeDated,
-  freshForm,
-  requestOf,
-  savedRequest,
-  type ExportForm,
-} from '../../src-renderer/features/export/export-form'
-import { recording } from '../services/report/samples'
+import { ReportRequest } from '../../../src-main/contract/report'
+import { answerFile } from './answer-file'
+import { canBeDated, freshForm, requestOf, savedRequest, type ExportForm } from './export-form'
+import { recording } from '../../../test/services/report/samples'
 
 const { session } = recording()
 const request = (change: Partial<ExportForm>) => {

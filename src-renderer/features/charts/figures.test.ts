@@ -1,33 +1,16 @@
 /** What the charts are made of, over the shipped recordings. */
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
-import { absence, commandFor } from '../../../src-renderer/features/charts/collected'
-import {
-  isKnown,
-  rungOccupancy,
-  rungWaves,
-} from '../../../src-renderer/features/charts/occupancy-figures'
-import {
-  stallFigures,
-  stallReasons,
-  stallTotal,
-} from '../../../src-renderer/features/charts/stall-figures'
-import {
-  publishedFigure,
-  studies,
-  studyFigure,
-  studyMetrics,
-} from '../../../src-renderer/features/charts/study-figures'
+import { absence, commandFor } from './collected'
+import { isKnown, rungOccupancy, rungWaves } from './occupancy-figures'
+import { stallFigures, stallReasons, stallTotal } from './stall-figures'
+import { publishedFigure, studies, studyFigure, studyMetrics } from './study-figures'
 import { firstChoice, sweepCandidates } from '../../../src-main/contract/sweep-sessions'
-import { sweep, toggleChoice } from '../../../src-renderer/features/charts/sweep-figures'
-import {
-  leastBytes,
-  trafficMetrics,
-  trafficRungs,
-} from '../../../src-renderer/features/charts/traffic-figures'
-import { rung, session } from '../../renderer/samples'
-import { recording } from './support'
-import { gemmProblem } from '../../gemm'
+import { sweep, toggleChoice } from './sweep-figures'
+import { leastBytes, trafficMetrics, trafficRungs } from './traffic-figures'
+import { rung, session } from '../../../test/renderer/samples'
+import { recording } from '../../../test/renderer/chart-samples'
+import { gemmProblem } from '../../../test/gemm'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
 const card = recording('gemm-fp32-h200-8192')

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSession } from '../../src-main/adapters/sessions/session-store'
-import type { SessionSummary } from '../../src-main/contract'
-import { estimate, parseSeconds, timesFrom } from '../../src-renderer/features/run/profile-estimate'
-import { freshForm, runRequest } from '../../src-renderer/features/run/run-form'
-import { ladder } from './samples'
-import { gemmProblem } from '../gemm'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import type { SessionSummary } from '../../../src-main/contract'
+import { estimate, parseSeconds, timesFrom } from './profile-estimate'
+import { freshForm, runRequest } from './run-form'
+import { ladder } from '../../../test/renderer/samples'
+import { gemmProblem } from '../../../test/gemm'
 
 const session = await readSession(
-  join(import.meta.dirname, '../../resources/recordings/gemm-fp32-h200-4096'),
+  join(import.meta.dirname, '../../../resources/recordings/gemm-fp32-h200-4096'),
 )
 const rungs = session.rungs.map(({ id }) => id)
 const summary = (ref: string, kind: SessionSummary['kind'], size: number): SessionSummary => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src-main/contract'
-import { applyMessage, replay, type RunState } from '../../src-renderer/stores/run-state'
-import { messages, rung, started } from './samples'
+import { applyMessage, replay, type RunState } from './run-state'
+import { messages, rung, started } from '../../test/renderer/samples'
 
 const step = (id: string, state: 'running' | 'done' | 'failed'): RunEvent => ({
   type: 'rung',

@@ -1,16 +1,12 @@
 /** Chart options as they are handed to ECharts: what is drawn, and what is left out. */
 import { describe, expect, it } from 'vitest'
-import { dotRows } from '../../../src-renderer/charts/dot-rows'
-import { linePanels, type LinePanelsSpec } from '../../../src-renderer/charts/line-panels'
-import {
-  labelPlaces,
-  rooflineChart,
-  rooflineExtent,
-} from '../../../src-renderer/charts/roofline-chart'
-import { niceEnd, spreadLabels } from '../../../src-renderer/charts/spread-labels'
-import { inkOn, stackedBars } from '../../../src-renderer/charts/stacked-bars'
-import { waveChart, wavePlaces } from '../../../src-renderer/charts/wave-chart'
-import { palette } from './support'
+import { dotRows } from './dot-rows'
+import { linePanels, type LinePanelsSpec } from './line-panels'
+import { labelPlaces, rooflineChart, rooflineExtent } from './roofline-chart'
+import { niceEnd, spreadLabels } from './spread-labels'
+import { inkOn, stackedBars } from './stacked-bars'
+import { waveChart, wavePlaces } from './wave-chart'
+import { palette } from '../../test/renderer/chart-samples'
 
 const size = { width: 800, height: 400 }
 type Series = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createClient } from '../../src-renderer/client/client'
-import { frozenRefs, staticTransport } from '../../src-renderer/client/static'
+import { createClient } from './client'
+import { frozenRefs, staticTransport } from './static'
 import type { FrozenReport } from '../../src-main/domain/report/frozen-report'
-import { recording } from '../services/report/samples'
+import { recording } from '../../test/services/report/samples'
 
 const frozen = (count: 1 | 2): FrozenReport => ({
   report: 2,
