@@ -127,7 +127,7 @@ describe('report', () => {
     [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
     [
       ['--format', 'csv', '--out', '-', '--sections', 'ladder'],
-      /goes with --format html, pdf and md/,
+      /goes with --format html, pdf, md only/,
     ],
     [['--out', '-'], /--format is missing/],
     [['--format', 'md'], /--out is missing/],

@@ -120,7 +120,10 @@ const isSection = (word: string): word is ReportSection =>
   reportSections.some((section) => section === word)
 
 function parseSections(list: string, format: ReportFormat): ReportSection[] {
-  if (!hasSections(format)) throw inputError('--sections goes with --format html, pdf and md only.')
+  if (!hasSections(format))
+    throw inputError(
+      `--sections goes with --format ${reportFormats.filter(hasSections).join(', ')} only.`,
+    )
   const found = words(list, 'sections')
   const unknown = found.find((word) => !isSection(word))
   if (unknown !== undefined)
