@@ -127,7 +127,7 @@ describe('report', () => {
     [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
     [
       ['--format', 'csv', '--out', '-', '--sections', 'ladder'],
-      /works only with --format html, pdf and md/,
+      /works only with --format html, pdf, md/,
     ],
     [['--out', '-'], /--format is missing/],
     [['--format', 'md'], /--out is missing/],

@@ -1,9 +1,9 @@
 /** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
-import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/text/wording'
-import type { ReportSection } from '../../domain/report/frozen-report'
-import { formatMs, formatRatio } from '../../domain/metrics/units'
-import type { Hunk } from '../source-diff'
+import { ratioWarnings } from '../../../domain/analysis/comparability'
+import { inEnglish } from '../../../domain/text/wording'
+import type { ReportSection } from '../../../domain/report/frozen-report'
+import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import type { Hunk } from '../../source-diff'
 import {
   details,
   fenced,
@@ -13,20 +13,32 @@ import {
   mdHtml,
   mdSentence,
   mdTable,
-} from '../../domain/text/markdown'
-import { printMdTable } from './md-table'
+} from '../../../domain/text/markdown'
+import { originTable, printMdTable } from '../md-table'
 import {
+  comparedFactTable,
   counterTables,
+  movedCounters,
+  movedTable,
+  timeTable,
   factTable,
   ladderTable,
   publishedTable,
   stepTable,
   verdictWords,
-} from './tables'
-import { chartsOf, mdPicture } from './charts'
-import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from './model'
-import { halfSpread } from '../../domain/report/summary'
-import type { Sentence } from '../../domain/messages/sentence'
+} from '../tables'
+import { chartsOf, mdPicture, pairChart } from '../charts'
+import {
+  comparisonLegend,
+  comparisonTitle,
+  counts,
+  type ComparedRung,
+  type ComparisonModel,
+} from '../comparison'
+import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from '../model'
+import { halfSpread } from '../../../domain/report/summary'
+import type { Sentence } from '../../../domain/messages/sentence'
+import type { Printer } from './printer'
 
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
@@ -153,7 +165,7 @@ function publishedSection({ published }: ReportModel): string[] {
 }
 
 /** `pictures`: the folder beside it that holds the charts; without one they are left out. */
-export function printMarkdown(model: ReportModel, pictures: string | null = null): string {
+function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
   const parts = [
     `# ${md(model.title)}`,
@@ -186,4 +198,55 @@ export function printMarkdown(model: ReportModel, pictures: string | null = null
     ...facts.filter(({ id }) => id === 'reproduce').map(({ value }) => fenced(value, 'sh')),
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+function counterBlock(rung: ComparedRung): string[] {
+  const { a } = rung
+  const moved = movedCounters(rung)
+  if (moved.length === 0) return []
+  const table = printMdTable(movedTable(moved))
+  return [details(`<code>${mdHtml(a.id)}</code>: counters that moved`, table)]
+}
+
+const diffBlock = ({ a, hunks }: ComparedRung): string[] =>
+  hunks === null || hunks.length === 0
+    ? []
+    : [details(`<code>${mdHtml(a.id)}</code>: source diff`, fenced(patchText(hunks), 'diff'))]
+
+const warningLines = ({ warnings }: ComparisonModel): string[] =>
+  warnings.map((warning) => `> **Warning:** ${md(warning)}`)
+
+/** `pictures`: the folder beside it that holds the chart; without one it is left out. */
+function printComparison(model: ComparisonModel, pictures: string | null = null): string {
+  const told = (section: ReportSection, parts: () => string[]): string[] =>
+    model.sections.includes(section) ? parts() : []
+  const headed = (heading: string, blocks: string[]): string[] =>
+    blocks.length > 0 ? [heading, ...blocks] : []
+  const chart = pairChart(model)
+  return `${[
+    `# ${md(comparisonTitle(model))}: two sessions`,
+    ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
+    ...warningLines(model),
+    md(counts(model)),
+    `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
+    ...(model.changes.length > 0 ? [list(model.changes)] : []),
+    ...told('ladder', () => [
+      '## Times',
+      printMdTable(timeTable(model.rungs)),
+      md(comparisonLegend),
+    ]),
+    ...told('charts', () =>
+      headed('## Charts', chart && pictures !== null ? [mdPicture(chart, pictures)] : []),
+    ),
+    ...told('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
+    ...told('compare', () => headed('## Sources', model.rungs.flatMap(diffBlock))),
+    '## Provenance',
+    printMdTable(comparedFactTable(model.facts)),
+    originTable(model.a, model.b),
+  ].join('\n\n')}\n`
+}
+
+export const markdownPrinter: Printer = {
+  session: (model, { pictures }) => printSession(model, pictures),
+  comparison: (model, { pictures }) => printComparison(model, pictures),
 }

@@ -3,12 +3,15 @@
  * tell where all of it comes from. Wide: a line a rung, units in the names of the columns. Figures have
  * their full precision; `timing.…`, `verify.…` and `build.…` are the session schema's own names.
  */
-import type { Statement } from '../../domain/messages/message'
-import { inEnglish } from '../../domain/text/wording'
-import type { RungResult } from '../../domain/session/session'
-import { metricDefinition } from '../../domain/metrics/metrics'
-import { csvTable, type Cell } from '../../domain/text/csv'
-import type { ReportModel } from './model'
+import type { Statement } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
+import { rungOrigins } from '../../../domain/session/rung-origins'
+import type { RungResult } from '../../../domain/session/session'
+import { metricDefinition } from '../../../domain/metrics/metrics'
+import { csvTable, type Cell } from '../../../domain/text/csv'
+import type { ComparisonModel } from '../comparison'
+import type { ReportModel } from '../model'
+import type { Printer } from './printer'
 
 interface Field {
   id: string
@@ -129,13 +132,13 @@ const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...(date === null ? [] : [['', 'reportDate', date, '', '', '']]),
 ]
 
-export const printLongCsv = (model: ReportModel): string =>
+const printLong = (model: ReportModel): string =>
   csvTable(
     ['rung', 'metric', 'value', 'unit', 'evidence', 'reason'],
     [...sessionLines(model), ...model.session.rungs.flatMap((rung) => rungLines(model, rung))],
   )
 
-export function printWideCsv(model: ReportModel): string {
+function printWide(model: ReportModel): string {
   const { metrics, session, facts, date } = model
   const unitOf = (id: string): string =>
     metricDefinition(id)?.unit ??
@@ -172,4 +175,56 @@ export function printWideCsv(model: ReportModel): string {
     ],
     rows,
   )
+}
+
+function printComparison(model: ComparisonModel): string {
+  const { rungs, facts, warnings, date } = model
+  const shared: Cell[][] = [
+    ...facts.map(({ id, a, b }): Cell[] => ['', id, a, b, '', null, '', '', '']),
+    ...rungOrigins(model.a, model.b).flatMap(({ id, which, file, sourceHash, params }): Cell[][] =>
+      Object.entries({ file, sourceHash, params }).map(([what, value]) => [
+        id,
+        what,
+        which === 'second' ? '' : value,
+        which === 'first' ? '' : value,
+        ...['', null, '', '', ''],
+      ]),
+    ),
+    ...warnings.map((warning): Cell[] => ['', 'warning', warning, '', '', null, '', '', '']),
+    ...(date === null ? [] : [['', 'reportDate', date, '', '', null, '', '', '']]),
+  ]
+  const lines = rungs.flatMap(({ a, b, comparison: { time, metrics } }): Cell[][] => [
+    [a.id, 'status', a.status, b.status, '', null, '', '', ''],
+    [
+      a.id,
+      'timing.medianMs',
+      time.aMs,
+      time.bMs,
+      'ms',
+      time.aMs === null || time.bMs === null ? null : time.bMs / time.aMs,
+      time.verdict,
+      time.aMs === null ? 'unavailable' : 'measured',
+      time.bMs === null ? 'unavailable' : 'measured',
+    ],
+    ...metrics.map((delta): Cell[] => [
+      a.id,
+      delta.id,
+      delta.a?.value ?? null,
+      delta.b?.value ?? null,
+      delta.unit,
+      delta.ratio,
+      delta.verdict,
+      delta.a?.evidence ?? 'unavailable',
+      delta.b?.evidence ?? 'unavailable',
+    ]),
+  ])
+  return csvTable(
+    ['rung', 'metric', 'a', 'b', 'unit', 'b/a', 'verdict', 'evidence a', 'evidence b'],
+    [...shared, ...lines],
+  )
+}
+
+export const csvPrinter: Printer = {
+  session: (model, { wide }) => (wide ? printWide(model) : printLong(model)),
+  comparison: printComparison,
 }

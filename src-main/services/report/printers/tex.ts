@@ -1,8 +1,17 @@
 /** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
-import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/text/wording'
-import { dash, legend, type LadderRow, type ReportModel, noReason } from './model'
-import { tex, texCode, texComment, texSentence } from './tex-text'
+import { ratioWarnings } from '../../../domain/analysis/comparability'
+import { inEnglish } from '../../../domain/text/wording'
+import { rungOrigins } from '../../../domain/session/rung-origins'
+import {
+  comparisonLegend,
+  comparisonTitle,
+  type ComparedRung,
+  type ComparisonModel,
+} from '../comparison'
+import { dash, legend, type LadderRow, type ReportModel, noReason } from '../model'
+import { tex, texCode, texComment, texSentence } from '../tex-text'
+import { timeTexts } from '../tables'
+import type { Printer } from './printer'
 
 const rowLine = ({
   rung,
@@ -60,7 +69,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
 /** A label that LaTeX takes as it is. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
-export function printTex(model: ReportModel): string {
+function printSession(model: ReportModel): string {
   const { session, summary, rows, facts, troubles, date } = model
   const notes = [
     tex(legend),
@@ -103,3 +112,49 @@ export function printTex(model: ReportModel): string {
     ...publishedTable(model),
   ].join('\n')
 }
+
+function printComparison(model: ComparisonModel): string {
+  const { a, b, rungs, facts, warnings, changes, date } = model
+  const cells = (rung: ComparedRung): string =>
+    [texCode(rung.a.id), ...timeTexts(rung).slice(0, 4).map(tex)].join(' & ')
+  const notes = [
+    tex(comparisonLegend),
+    ...warnings.map((warning) => `Warning: ${tex(warning)}`),
+    ...changes.map((sentence) =>
+      sentence.map((piece) => tex(typeof piece === 'string' ? piece : piece.code)).join(' '),
+    ),
+    ...facts.map(({ label, a: left, b: right, code }) => {
+      const set = code ? texCode : tex
+      return left === right
+        ? `${tex(label)}: ${set(left)}.`
+        : `${tex(label)}: ${set(left)}; second: ${set(right)}.`
+    }),
+  ]
+  return [
+    texComment('Needs \\usepackage{booktabs}.'),
+    ...(date === null ? [] : [texComment(`Report of ${date}.`)]),
+    ...rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) =>
+      texComment(`${id} (${which}): ${file}, ${params}, SHA-256 ${sourceHash}`),
+    ),
+    '\\begin{table}',
+    '  \\centering',
+    `  \\caption{${tex(comparisonTitle(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,
+    '  \\begin{tabular}{lrrrr}',
+    '    \\toprule',
+    `    Rung & First & Second & ${tex('Times as fast ○')} & ${tex('±')} \\\\`,
+    '    \\midrule',
+    ...rungs.map((rung) => `    ${cells(rung)} \\\\`),
+    '    \\bottomrule',
+    '  \\end{tabular}',
+    '',
+    '  \\smallskip',
+    '  \\begin{minipage}{\\linewidth}',
+    '    \\footnotesize\\raggedright',
+    ...notes.map((note) => `    ${note}`),
+    '  \\end{minipage}',
+    '\\end{table}',
+    '',
+  ].join('\n')
+}
+
+export const texPrinter: Printer = { session: printSession, comparison: printComparison }
