@@ -1,8 +1,10 @@
 /** How the terminal speaks: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
+import type { z } from 'zod'
 import { inEnglish, withText } from '../../domain/text/wording'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
+import type { DocumentKind, FieldsOf } from './documents/document'
 
 /** The reader went away: `| head` has seen enough, or the terminal was closed. */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
@@ -38,9 +40,13 @@ export async function checkOutput(): Promise<void> {
     )
 }
 
-/** A statement has its English beside it, for scripts. */
-export const printJson = (value: unknown): void => {
-  process.stdout.write(`${JSON.stringify(withText(value), null, 2)}\n`)
+/** The one document of a command. A statement has its English beside it, for scripts. */
+export function printJson<Fields extends z.ZodRawShape>(
+  { version }: DocumentKind<Fields>,
+  fields: FieldsOf<Fields>,
+): void {
+  const document = withText({ schema: version, ...fields })
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
 }
 
 /** Text from files and tools may hold control sequences; a terminal must not act on them. */

@@ -1,5 +1,5 @@
 /** Two sessions side by side, in each format. */
-import { sessionSchemaVersion, type Session } from '../../domain/session/session'
+import type { Session } from '../../domain/session/session'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { mdPicture, pairChart } from './charts'
 import { counts, type ComparedRung, type ComparisonModel } from './comparison'
@@ -20,7 +20,6 @@ import { inEnglish } from '../../domain/text/wording'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import { tex, texCode, texComment } from './tex-text'
-import { visibleJson } from '../../domain/text/visible'
 
 const title = ({ a }: ComparisonModel): string => inEnglish(headline(a))
 
@@ -38,7 +37,7 @@ const sourceBlock = ({ a, hunks }: ComparedRung): string[] =>
     : [details(`<code>${mdHtml(a.id)}</code>: source diff`, fenced(patchText(hunks), 'diff'))]
 
 const warningLines = ({ warnings }: ComparisonModel): string[] =>
-  warnings.map((warning) => `> **Warning:** ${md(warning)}`)
+  warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
 export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'
@@ -107,7 +106,17 @@ export function comparisonCsv(model: ComparisonModel): string {
         ...['', null, '', '', ''],
       ]),
     ),
-    ...warnings.map((warning): Cell[] => ['', 'warning', warning, '', '', null, '', '', '']),
+    ...warnings.map((warning): Cell[] => [
+      '',
+      'warning',
+      inEnglish(warning),
+      '',
+      '',
+      null,
+      '',
+      '',
+      '',
+    ]),
     ...(date === null ? [] : [['', 'reportDate', date, '', '', null, '', '', '']]),
   ]
   const lines = rungs.flatMap(({ a, b, comparison: { time, metrics } }): Cell[][] => [
@@ -141,27 +150,13 @@ export function comparisonCsv(model: ComparisonModel): string {
   )
 }
 
-export const comparisonJson = ({ a, b, date, warnings, rungs }: ComparisonModel): string =>
-  visibleJson({
-    schema: sessionSchemaVersion,
-    ...(date === null ? {} : { reportDate: date }),
-    warnings,
-    a,
-    b,
-    rungs: rungs.map(({ a: { id }, comparison, hunks }) => ({
-      id,
-      ...comparison,
-      source: { hunks },
-    })),
-  })
-
 export function comparisonTex(model: ComparisonModel): string {
   const { a, b, rungs, facts, warnings, changes, date } = model
   const cells = (rung: ComparedRung): string =>
     [texCode(rung.a.id), ...timeTexts(rung).slice(0, 4).map(tex)].join(' & ')
   const notes = [
     tex(comparisonLegend),
-    ...warnings.map((warning) => `Warning: ${tex(warning)}`),
+    ...warnings.map((warning) => `Warning: ${tex(inEnglish(warning))}`),
     ...changes.map((sentence) =>
       sentence.map((piece) => tex(typeof piece === 'string' ? piece : piece.code)).join(' '),
     ),

@@ -25,12 +25,8 @@ import { buildComparison } from './comparison'
 import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
 import { comparisonDocument } from './comparison-document'
-import {
-  comparisonCsv,
-  comparisonJson,
-  comparisonMarkdown,
-  comparisonTex,
-} from './comparison-print'
+import { comparisonJson } from './comparison-json'
+import { comparisonCsv, comparisonMarkdown, comparisonTex } from './comparison-print'
 import { printLongCsv, printWideCsv } from './csv'
 import { printHtml } from './html'
 import { printMarkdown } from './markdown'

@@ -21,6 +21,8 @@ export const guard = {
   seed: 'The seed differs: {a} and {b}.',
   flushL2: 'The L2 flush between samples differs: {a} and {b}.',
   imported: 'The session {id} is imported: what it computed is not known.',
+  ofFirst: 'The first session: {what}',
+  ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was cancelled before its end.',
   problemWords: '{problem}, {scalars}',
   alone: '{what} alone',
