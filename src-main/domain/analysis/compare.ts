@@ -1,53 +1,64 @@
 /** Two rungs side by side: what each metric did and what it bought. Pure; the source diff is made where it is shown. */
-import { metricDefinition, metricDefinitions, type MetricValue } from '../metrics/metrics'
+import { z } from 'zod'
+import { expectDirections } from '../ladder/rung'
+import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
-import type { Unit } from '../metrics/units'
+import { units, type Unit } from '../metrics/units'
 
 /**
  * better, worse: by the metric's better-direction. changed: it moved, and neither way is better as such.
  * same: no difference, or one inside the measured spread. unknown: a side has no value.
  */
-export type Verdict = 'better' | 'worse' | 'changed' | 'same' | 'unknown'
+export const Verdict = z.enum(['better', 'worse', 'changed', 'same', 'unknown'])
+export type Verdict = z.infer<typeof Verdict>
 
-export interface MetricDelta {
-  id: string
-  label: string
-  unit: Unit
-  a: MetricValue | null
-  b: MetricValue | null
+export const MetricDelta = z.object({
+  id: z.string(),
+  label: z.string(),
+  unit: z.enum(units),
+  a: MetricValue.nullable(),
+  b: MetricValue.nullable(),
   /** b − a, in the unit. */
-  delta: number | null
+  delta: z.number().nullable(),
   /** b / a; null when a is 0. */
-  ratio: number | null
-  verdict: Verdict
+  ratio: z.number().nullable(),
+  verdict: Verdict,
   /** What the header of rung b predicted of this step, and whether it came true; null when it said nothing. */
-  expected: { direction: 'up' | 'down' | 'same'; met: boolean | null } | null
-}
+  expected: z
+    .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
+    .nullable(),
+})
+export type MetricDelta = z.infer<typeof MetricDelta>
 
-export interface TimeDelta {
-  aMs: number | null
-  bMs: number | null
+export const TimeDelta = z.object({
+  aMs: z.number().nullable(),
+  bMs: z.number().nullable(),
   /** a's time over b's: above 1, b is faster. */
-  speedup: number | null
+  speedup: z.number().nullable(),
   /** The relative difference below which no verdict is given: the two spreads added. */
-  noise: number | null
-  verdict: Verdict
-}
+  noise: z.number().nullable(),
+  verdict: Verdict,
+})
+export type TimeDelta = z.infer<typeof TimeDelta>
 
 /** A parameter that two builds of one source differ in; null where a side does not know it. */
-export interface ParameterDelta {
-  name: string
-  a: number | null
-  b: number | null
-}
+export const ParameterDelta = z.object({
+  name: z.string(),
+  a: z.number().nullable(),
+  b: z.number().nullable(),
+})
+export type ParameterDelta = z.infer<typeof ParameterDelta>
 
-export interface RungComparison {
-  a: { session: string; rung: string; title: string }
-  b: { session: string; rung: string; title: string }
-  parameters: ParameterDelta[]
-  time: TimeDelta
-  metrics: MetricDelta[]
-}
+const ComparedSide = z.object({ session: z.string(), rung: z.string(), title: z.string() })
+
+export const RungComparison = z.object({
+  a: ComparedSide,
+  b: ComparedSide,
+  parameters: z.array(ParameterDelta),
+  time: TimeDelta,
+  metrics: z.array(MetricDelta),
+})
+export type RungComparison = z.infer<typeof RungComparison>
 
 /** Structural counters repeat exactly; dynamic ones jitter by about this much from launch to launch. */
 export const dynamicMetricNoise = 0.01

@@ -180,17 +180,18 @@ export function stallHistogram(profile: DeepProfile): Record<string, number> | n
   return Object.keys(sum).length === 0 ? null : sum
 }
 
-export interface HistogramDelta {
+export const HistogramDelta = z.object({
   /** The opcode or the stall reason. */
-  key: string
-  a: number
-  b: number
+  key: z.string(),
+  a: z.number(),
+  b: z.number(),
   /** b − a. */
-  delta: number
+  delta: z.number(),
   /** Each of its side's total, from 0 to 1. */
-  shareA: number
-  shareB: number
-}
+  shareA: z.number(),
+  shareB: z.number(),
+})
+export type HistogramDelta = z.infer<typeof HistogramDelta>
 
 const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
 

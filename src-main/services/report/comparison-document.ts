@@ -97,7 +97,7 @@ export function comparisonDocument(model: ComparisonModel): PrintDocument {
   return {
     title: `${inEnglish(headline(a))}: two sessions`,
     sub: `${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
-    warnings,
+    warnings: warnings.map(inEnglish),
     parts: partsOf(model),
   }
 }

@@ -13,6 +13,7 @@ import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
+import { message, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
@@ -29,7 +30,7 @@ export interface ComparisonModel {
   a: Session
   b: Session
   date: string | null
-  warnings: string[]
+  warnings: Statement[]
   rungs: ComparedRung[]
   /** Rungs that one session alone has, and rungs with other parameters or another status. */
   changes: Sentence[]
@@ -109,9 +110,9 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     b,
     date: before.date,
     warnings: [
-      ...warnings.map(inEnglish),
-      ...a.warnings.map((warning) => `The first session: ${inEnglish(warning)}`),
-      ...b.warnings.map((warning) => `The second session: ${inEnglish(warning)}`),
+      ...warnings,
+      ...a.warnings.map((what) => message('guard.ofFirst', { what })),
+      ...b.warnings.map((what) => message('guard.ofSecond', { what })),
     ],
     rungs,
     changes: changesOf(a, b),

@@ -21,6 +21,7 @@ import {
   type NamedOption,
   type ProblemOptions,
 } from '../arguments'
+import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
@@ -93,7 +94,7 @@ export async function sanitizeCommand(
       said = line
     },
   })
-  if (options.json) printJson(report)
+  if (options.json) printJson(sanitizeDocument, report)
   else printText(describeReport(report))
   return exitCodeOf(report)
 }

@@ -214,7 +214,7 @@ const diffBlock = ({ a, hunks }: ComparedRung): string[] =>
     : [details(`<code>${mdHtml(a.id)}</code>: source diff`, fenced(patchText(hunks), 'diff'))]
 
 const warningLines = ({ warnings }: ComparisonModel): string[] =>
-  warnings.map((warning) => `> **Warning:** ${md(warning)}`)
+  warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
 /** `pictures`: the folder beside it that holds the chart; without one it is left out. */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
