@@ -6,7 +6,7 @@ import { together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import type { RungHeader } from '../../domain/ladder/rung'
-import type { Task } from '../../domain/task/task'
+import { referenceFile, type Task } from '../../domain/task/task'
 import { parseLadderFile } from '../../parsers/kernels/ladder'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { parseTask } from '../../parsers/kernels/task'
@@ -27,6 +27,10 @@ export interface KernelLibrary {
   tasks: Map<string, Task>
   /** What the rungs of a task are checked against, by the task's id. */
   references: Map<string, TaskSource>
+  /** Where the files lie that fill buffers, by the task's id. */
+  folders: Map<string, string>
+  /** Headers that lie beside rungs, text by path as in `RungSource`. */
+  headers: ReadonlyMap<string, string>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
   /** Files that could not be used, by task, rung or ladder id, each with the sentence that says why. */
@@ -66,7 +70,7 @@ export async function readTasks(
   return tasks
 }
 
-function sentenceOf(error: unknown): string {
+export function sentenceOf(error: unknown): string {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy))
 }
@@ -78,6 +82,8 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     root,
     tasks,
     references: new Map(),
+    folders: new Map([...tasks.keys()].map((id) => [id, join(root, id)])),
+    headers: new Map(),
     ladders: [],
     rungs: new Map(),
     faults,
@@ -85,7 +91,7 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
   for (const task of tasks.values()) {
     await readReference(library, task)
     for (const name of await entriesOf(join(root, task.id)))
-      if (name.endsWith('.cu') && name !== task.reference)
+      if (name.endsWith('.cu') && name !== referenceFile(task))
         await readRung(library, task, `${task.id}/${name}`)
     for (const name of await entriesOf(join(root, task.id, 'ladders')))
       if (name.endsWith('.json')) await readLadder(library, `${task.id}/ladders/${name}`)
@@ -95,7 +101,10 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
   return library
 }
 
-async function readReference(library: KernelLibrary, { id, reference }: Task): Promise<void> {
+async function readReference(library: KernelLibrary, task: Task): Promise<void> {
+  const { id } = task
+  const reference = referenceFile(task)
+  if (reference === null) return
   const file = `${id}/${reference}`
   const text = await readFile(join(library.root, file), 'utf8').catch(() => null)
   if (text !== null) library.references.set(id, { file, text })
@@ -128,6 +137,10 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
     library.faults.set(id, sentenceOf(error))
   }
 }
+
+/** What sources may include beside what is generated: the shared headers, and those that lie beside rungs. */
+export const includesOf = async ({ root, headers }: KernelLibrary): Promise<Map<string, string>> =>
+  new Map([...(await readSharedFiles(root, 'include')), ...headers])
 
 /** A text file below the library, for hashing and for keeping with a session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {

@@ -10,12 +10,14 @@ import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
 import { targetHelp } from '../../domain/target/targets'
+import { templateNames } from '../../services/ladder-library/init'
 import { diagnose } from '../../services/machine/doctor'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
+import { initCommand } from './commands/init-command'
 import { laddersCommand } from './commands/ladders-command'
 import { checkOutput, note, outliveReaders, printError, printJson, printText } from './output'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
@@ -25,6 +27,9 @@ import { serveCommand, type ServeOptions } from './commands/serve-command'
 import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
 
 const doctorSigns = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
+
+const ladderHelp = 'a ladder of `ladders`, or a folder that holds ladder.yaml'
+const trust = ['--trust', 'allow the code of this ladder folder, now and from now on'] as const
 
 async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
   const { assets, machine } = await setUp()
@@ -52,7 +57,11 @@ function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string
   return named
 }
 
-function program(finish: (code: number) => void, tasks: readonly Task[]): Command {
+function program(
+  finish: (code: number) => void,
+  tasks: readonly Task[],
+  templates: readonly string[],
+): Command {
   const cli = new Command('kernel-ladder')
     .description(
       'Climbs a CUDA kernel from naive to past cuBLAS and shows what each change bought.',
@@ -72,10 +81,18 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     .description('ladders and their rungs')
     .option(json, jsonText)
     .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
+  cli
+    .command('init')
+    .description('a folder with a ladder of your own, from a template that builds and runs')
+    .argument('<dir>', 'a folder that is new or empty')
+    .option('--template <name>', templates.join(', '), 'blank')
+    .action(async (dir: string, options: { template: string }) =>
+      finish(await initCommand(dir, options)),
+    )
   const run = cli
     .command('run')
     .description('build, verify, time and profile a ladder, and save the session')
-    .requiredOption('--ladder <id>', 'which ladder')
+    .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, separated by commas')
     .option(
       '--param <NAME=value>',
@@ -93,6 +110,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
     .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
     .option('--out <dir>', 'save the session in this folder, which must not exist')
+    .option(...trust)
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'every size of the ladder’s task')
   run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
@@ -163,7 +181,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     .description(
       'compute-sanitizer over rungs: findings at file and line; exits 1 when there are any',
     )
-    .requiredOption('--ladder <id>', 'which ladder')
+    .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs; all but the reference unless given')
     .option('--tool <names>', `of ${sanitizerTools.join(', ')}; all unless given`)
     .option(
@@ -173,6 +191,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     )
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
     .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
+    .option(...trust)
     .option(json, jsonText)
   const ofSanitize = addProblemOptions(
     sanitize,
@@ -199,6 +218,9 @@ async function namingTasks(): Promise<Task[]> {
   return [...(await readTasks((await assets()).kernelsDir)).values()]
 }
 
+const namedTemplates = async (): Promise<string[]> =>
+  process.argv.includes('init') ? templateNames(await setUp()) : []
+
 async function main(): Promise<number> {
   let code = 0
   try {
@@ -207,6 +229,7 @@ async function main(): Promise<number> {
         code = result
       },
       await namingTasks(),
+      await namedTemplates(),
     ).parseAsync()
     await checkOutput()
     return code

@@ -1,5 +1,9 @@
 /** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import {
+  includesOf,
+  readSharedFiles,
+  type KernelLibrary,
+} from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'
@@ -30,7 +34,7 @@ async function sanitizeOne(
         toolbox: machine.toolbox(null),
         cache: machine.cache,
         library,
-        includes: await readSharedFiles(library.root, 'include'),
+        includes: await includesOf(library),
         runnerSources: await readSharedFiles(library.root, 'runner'),
         onProgress: () => undefined,
         signal,

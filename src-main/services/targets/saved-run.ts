@@ -2,7 +2,11 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import {
+  includesOf,
+  readSharedFiles,
+  type KernelLibrary,
+} from '../../adapters/kernels/kernel-library'
 import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/tools/raw-files'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
@@ -129,7 +133,7 @@ export async function savedRun(
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const { assets, machine, signal, emit } = options
-  const includes = await readSharedFiles(library.root, 'include')
+  const includes = await includesOf(library)
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizesWord(plan.problem.sizes), createdAt)
   const draft = await (options.out === undefined
@@ -138,18 +142,23 @@ export async function savedRun(
   const recorder = rawRecorder(draft.path, [
     { path: draft.path, alias: '<session>' },
     { path: assets.kernelsDir, alias: '<kernels>' },
+    ...(plan.taskFolder?.startsWith(assets.kernelsDir) === false
+      ? [{ path: plan.taskFolder, alias: '<ladder>' }]
+      : []),
     ...machine.aliases,
   ])
   try {
+    const reference = library.references.get(plan.task.id) ?? null
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
     for (const [path, text] of [...includes, [taskHeaderFile, taskHeader(plan.task)] as const])
       await draft.addSource(path, text)
+    if (reference) await draft.addSource(reference.file, reference.text)
     const environment = {
       toolbox: machine.toolbox(recorder),
       cache: machine.cache,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),
-      reference: library.references.get(plan.task.id) ?? null,
+      reference,
       reportPath: draft.reportPath,
       appVersion: options.appVersion,
     }

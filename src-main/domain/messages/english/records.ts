@@ -10,6 +10,8 @@ export const records = {
   needsArchitecture: 'needs {requires}; {gpu} has compute capability {computeCapability}.',
 
   notCompiling: 'Does not compile: {what}',
+  wrongAt: 'At {at}: {why}',
+  trustedFailed: '{rung}, which results are checked against, could not be used.',
   hung: 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
   crashed: 'Crashed while {stage} ({signal}).',
   flooded: 'Printed without end while {stage}; its process was ended.',

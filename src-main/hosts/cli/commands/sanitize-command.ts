@@ -23,6 +23,7 @@ import {
 } from '../arguments'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
+import { askTrust } from '../trust'
 
 export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string
@@ -31,6 +32,8 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   param?: string[]
   timeout?: string
   wait: boolean
+  /** Of a ladder folder. */
+  trust?: boolean
   json?: boolean
 }
 
@@ -72,7 +75,9 @@ export async function sanitizeCommand(
 ): Promise<number> {
   const request = parseSanitizeRequest(options, named)
   let said = ''
-  const report = await sanitizeLive(await setUp(), request, {
+  const setup = await setUp()
+  await askTrust(setup, request.ladder, options)
+  const report = await sanitizeLive(setup, request, {
     signal: abortOnStop('stopping; what was checked is printed.'),
     waitForGpu: options.wait,
     ...(options.timeout === undefined
