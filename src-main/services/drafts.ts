@@ -3,8 +3,8 @@ import type { Setup } from '../adapters/machine/machine'
 import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import {
-  includesOf,
   readKernelLibrary,
+  readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import type { CallInput, CallOutput, RunRequest } from '../contract'
@@ -166,13 +166,13 @@ export function createDrafts(
       } catch (error) {
         return refused(error)
       }
-      const { rungs } = planRun(withCopy(library, draft), {
+      const plan = planRun(withCopy(library, draft), {
         ladder: draft.ladder,
         rungs: [draft.rung],
         params: {},
         profile: 'none',
       })
-      const planned = rungs[0]!
+      const planned = plan.rungs[0]!
       const requires = planned.rung.header.requires
       // Without a GPU of our own: for the GPU that the session was measured on.
       const architecture = session.device
@@ -182,9 +182,9 @@ export function createDrafts(
 
       const compiler = await openCompiler(
         { toolbox: machine.toolbox(null), cache: machine.cache },
-        await includesOf(library),
+        await readSharedFiles(library.root, 'include'),
       )
-      const built = await buildRung(compiler, task, planned, architecture.sm)
+      const built = await buildRung(compiler, plan, planned, architecture.sm)
       return {
         built: built.artefact !== null,
         reason: built.reason ?? null,

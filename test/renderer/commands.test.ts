@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { findCommands } from '../../src-renderer/features/palette/commands'
-import { goTos, placeOf } from '../../src-renderer/features/palette/go-to'
 import { helpGroups } from '../../src-renderer/features/palette/help-keys'
 import en from '../../src-renderer/locales/en'
+import { wordAt } from './locales'
 
 const command = (title: string, group = 'Go to') => ({ id: title, title, group, run: () => {} })
 const all = [
@@ -25,21 +25,8 @@ describe('a search of the commands', () => {
   })
 })
 
-describe('the letters after g', () => {
-  it('are each one screen’s', () => {
-    expect(new Set(goTos.map(({ key }) => key)).size).toBe(goTos.length)
-  })
-  it('lead to the session on screen, or home while there is none', () => {
-    const ladder = goTos.find(({ name }) => name === 'ladder')!
-    expect(placeOf(ladder, 'mine')).toEqual({ name: 'ladder', params: { sessionRef: 'mine' } })
-    expect(placeOf(ladder, null)).toEqual({ name: 'home' })
-  })
-})
-
 it('the help sheet has a sentence for each key', () => {
   for (const { id, entries } of helpGroups)
     for (const entry of entries)
-      expect((en.help[id] as Record<string, string>)[entry.id], `${id}.${entry.id}`).toBeTypeOf(
-        'string',
-      )
+      expect(wordAt(en, `help.${id}.${entry.id}`), `${id}.${entry.id}`).toBeTypeOf('string')
 })

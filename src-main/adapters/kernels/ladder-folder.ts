@@ -158,7 +158,8 @@ export async function readLadderFolder(
     headers.set(placed(name), await read(name))
     files.push(name)
   }
-  return { folder: path, ladder, task, files, library: { ...library, headers } }
+  library.headers.set(task.id, headers)
+  return { folder: path, ladder, task, files, library }
 }
 
 async function readRung(

@@ -1,5 +1,5 @@
 /** Builds a submission without running it: what a student sees on every change, and all there is without a GPU. */
-import { includesOf, readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
@@ -68,7 +68,7 @@ export async function buildSubmission(
 ): Promise<LabBuild> {
   const compiler = await openCompiler(
     { toolbox: machine.toolbox(null), cache: machine.cache },
-    await includesOf(lab.library),
+    await readSharedFiles(lab.library.root, 'include'),
     signal,
   )
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
@@ -84,7 +84,7 @@ export async function buildSubmission(
   return {
     architecture: `sm_${sm}`,
     own: own !== null,
-    outcome: await buildRung(compiler, lab.plan.task, planned, sm),
+    outcome: await buildRung(compiler, lab.plan, planned, sm),
   }
 }
 

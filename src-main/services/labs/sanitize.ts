@@ -1,9 +1,5 @@
 /** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
-import {
-  includesOf,
-  readSharedFiles,
-  type KernelLibrary,
-} from '../../adapters/kernels/kernel-library'
+import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'
@@ -34,7 +30,7 @@ async function sanitizeOne(
         toolbox: machine.toolbox(null),
         cache: machine.cache,
         library,
-        includes: await includesOf(library),
+        includes: await readSharedFiles(library.root, 'include'),
         runnerSources: await readSharedFiles(library.root, 'runner'),
         onProgress: () => undefined,
         signal,

@@ -50,7 +50,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     const expected: Expected | null = trusted
       ? { rung: trusted.rung.id }
       : environment.reference && {
-          library: await buildReference(compiler, plan.task, environment.reference, smOf(device)),
+          library: await buildReference(compiler, plan, environment.reference, smOf(device)),
         }
     let profiled: ProfileOutcome | null = null
     return {

@@ -1,5 +1,5 @@
 /** The one compute-sanitizer job that may be under way, for a UI that asks after it. */
-import { includesOf, readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
 import { toErrorShape } from '../../domain/errors'
@@ -28,7 +28,7 @@ export async function sanitizeLive(
       toolbox: machine.toolbox(null),
       cache: machine.cache,
       library,
-      includes: await includesOf(library),
+      includes: await readSharedFiles(library.root, 'include'),
       runnerSources: await readSharedFiles(library.root, 'runner'),
     },
     { ...request, ladder: id },

@@ -2,11 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import {
-  includesOf,
-  readSharedFiles,
-  type KernelLibrary,
-} from '../../adapters/kernels/kernel-library'
+import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/tools/raw-files'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
@@ -133,7 +129,7 @@ export async function savedRun(
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const { assets, machine, signal, emit } = options
-  const includes = await includesOf(library)
+  const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizesWord(plan.problem.sizes), createdAt)
   const draft = await (options.out === undefined
@@ -150,7 +146,8 @@ export async function savedRun(
   try {
     const reference = library.references.get(plan.task.id) ?? null
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
-    for (const [path, text] of [...includes, [taskHeaderFile, taskHeader(plan.task)] as const])
+    const taskFile = [taskHeaderFile, taskHeader(plan.task)] as const
+    for (const [path, text] of [...includes, ...plan.headers, taskFile])
       await draft.addSource(path, text)
     if (reference) await draft.addSource(reference.file, reference.text)
     const environment = {

@@ -40,6 +40,8 @@ describe('saving a session', () => {
     await machine.editRung('01_naive', () => '// gone')
     const { texts } = await readSources(folder!, session)
     expect(texts['01_naive']).toContain('gemmNaive')
+    for (const file of ['include/kl_common.cuh', 'include/kl_task.h', 'gemm/gemm_common.cuh'])
+      expect(await readFile(join(folder!, 'sources', file), 'utf8'), file).not.toBe('')
   })
 
   it('gives two runs in one second two folders', async () => {
