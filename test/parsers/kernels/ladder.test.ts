@@ -66,7 +66,7 @@ describe('a fault is one sentence with the file and the place', () => {
     [
       'a name twice',
       { rungs: [{ id: 'a' }, { id: 'b', as: 'a' }] },
-      /rungs\[1\] has the name a again/,
+      /rungs\[1\]: It has the name a again/,
     ],
   ])('%s', (_, change, expected) => {
     expect(() => parse(change)).toThrow(
