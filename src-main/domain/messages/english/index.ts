@@ -3,6 +3,7 @@
  * other language has the same keys and names in its `statements.json`, held to these by a test.
  */
 import { baseline, rungVerdict } from './baseline'
+import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
 import { imports } from './imports'
@@ -31,6 +32,7 @@ export const templates = {
   part,
   records,
   imports,
+  deep,
   doctor,
   tools,
 } as const

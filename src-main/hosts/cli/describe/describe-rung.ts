@@ -254,7 +254,7 @@ export function describeRung(
           ),
           '',
           ...describeRules(profile),
-          ...profile.notes.map((note) => `note: ${note}`),
+          ...profile.notes.map((note) => `note: ${inEnglish(note)}`),
         ]
       : ['Lines, instructions and advice need a session of the deep level: --profile deep.']),
   ].join('\n')
