@@ -164,13 +164,13 @@ export function createDrafts(
       } catch (error) {
         return refused(error)
       }
-      const { rungs } = planRun(withCopy(library, draft), {
+      const plan = planRun(withCopy(library, draft), {
         ladder: draft.ladder,
         rungs: [draft.rung],
         params: {},
         profile: 'none',
       })
-      const planned = rungs[0]!
+      const planned = plan.rungs[0]!
       const requires = planned.rung.header.requires
       // Without a GPU of our own: for the GPU that the session was measured on.
       const architecture = session.device
@@ -182,7 +182,7 @@ export function createDrafts(
         { toolbox: machine.toolbox(null), cache: machine.cache },
         await readSharedFiles(library.root, 'include'),
       )
-      const built = await buildRung(compiler, task, planned, architecture.sm)
+      const built = await buildRung(compiler, plan, planned, architecture.sm)
       return {
         built: built.artefact !== null,
         reason: built.reason ?? null,

@@ -2,11 +2,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isTest } from './sources'
 
 const root = join(import.meta.dirname, '../..')
 
 /** Where the whole program lies, beside the kernels of one task and what ships of it as data. */
-const places = ['src-main', 'src-renderer', 'cuda-kernels/runner', 'cuda-kernels/probe']
+const places = [
+  'src-main',
+  'src-renderer',
+  'cuda-kernels/include',
+  'cuda-kernels/runner',
+  'cuda-kernels/probe',
+]
 
 /** What only the matrix product's own folder may say. */
 const words: readonly [string, RegExp][] = [
@@ -34,7 +41,8 @@ const allowed: readonly [RegExp, RegExp, string][] = [
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:ts|vue|json|cu|cpp|hpp)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(?:ts|vue|json|cu|cuh|cpp|hpp|h)$/.test(entry.name))
+    .filter(({ name }) => !isTest(name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
 
 /** The same lines without what is said to a reader of the source. */

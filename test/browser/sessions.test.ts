@@ -60,7 +60,7 @@ describe('the list', () => {
       .slice(1)
       .reduce((a, b) => (a.timing!.medianMs <= b.timing!.medianMs ? a : b)).id
     for (const ref of refs) await row(page, ref).getByRole('checkbox').check()
-    await page.getByRole('button', { name: 'Compare the two' }).click()
+    await page.getByRole('button', { name: 'Compare both' }).click()
     await page.waitForURL((url) => decodeURIComponent(url.hash).includes('/compare/'))
     expect(decodeURIComponent(new URL(page.url()).hash)).toMatch(
       new RegExp(`^#/session/${older!.ref}/compare/${fastest}/${fastest}\\?with=${newer!.ref}$`),

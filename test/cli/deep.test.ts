@@ -28,13 +28,13 @@ describe('show --rung', () => {
     expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:\d+ +for \(int i = 0; i < kDepth; \+\+i\)/)
     expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
     expect(stdout).toMatch(
-      /What ncu advises:\n {2}\w+ \(\w+ speed-up \d+\.\d %, as ncu estimates\)/,
+      /Advice from ncu:\n {2}\w+ \(\w+ speedup of \d+\.\d %, according to ncu\)/,
     )
   })
 
   it('prints the hot instructions of a library that has no lines', async () => {
     const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
-    expect(stdout).toMatch(/Instructions by warp samples; there is no line information/)
+    expect(stdout).toMatch(/Instructions by warp samples \(no line information\)/)
     expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
   })
 
@@ -58,7 +58,7 @@ describe('show --rung', () => {
     expect(stdout).toContain('every load of A by a warp touches 32 rows')
     expect(stdout).toMatch(/Limited by: unknown/)
     expect(stdout).toMatch(/`--profile standard` collects them/)
-    expect(stdout).toMatch(/advice need a session of the deep level/)
+    expect(stdout).toMatch(/advice require a session profiled at the deep level/)
   })
 
   it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
@@ -66,7 +66,7 @@ describe('show --rung', () => {
     const [a, b] = ['14_block_128x256', '15_rasterized'].map((id) => rungOf(session, id)!)
     const { stdout } = await run(['show', deep, '--rung', b!.id])
     expect(stdout).toContain(session.ladder.rungs.find(({ id }) => id === b!.id)!.note!)
-    expect(stdout).toContain(`Expected against ${a!.id}:`)
+    expect(stdout).toContain(`Expected relative to ${a!.id}:`)
     const { metrics } = compareRungs({ session, rung: a! }, { session, rung: b! })
     const predicted = metrics.filter(({ expected }) => expected !== null)
     expect(predicted.length).toBe(b!.expect.length)
@@ -116,7 +116,7 @@ describe('diff', () => {
 describe('run --profile', () => {
   it.each([
     [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
-    [['--profile-limit', '0'], /--profile-limit is not above 0/],
+    [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
   ])('refuses %j', async (words, message) => {
     const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
     expect(code).toBe(2)

@@ -87,7 +87,7 @@ describe('report', () => {
     expect((await draw('roofline:l2', 'r.svg')).code).toBe(0)
     const svg = await readFile(join(dir, 'r.svg'), 'utf8')
     expect(svg).toMatch(/^<svg [^>]*width="643"/)
-    expect(svg).toMatch(/Roofline[^]*FLOP a byte of L2 traffic/)
+    expect(svg).toMatch(/Roofline[^]*FLOP per byte of L2 traffic/)
     expect((await draw('sweep', 's.png')).code).toBe(0)
     // 170 mm at 300 dots an inch.
     const width = (await readFile(join(dir, 's.png'))).readUInt32BE(16)
@@ -127,19 +127,19 @@ describe('report', () => {
     [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
     [
       ['--format', 'csv', '--out', '-', '--sections', 'ladder'],
-      /goes with --format html, pdf and md/,
+      /works only with --format html, pdf, md/,
     ],
     [['--out', '-'], /--format is missing/],
     [['--format', 'md'], /--out is missing/],
-    [['--format', 'md', '--wide', '--out', '-'], /--wide goes with --format csv/],
+    [['--format', 'md', '--wide', '--out', '-'], /--wide works only with --format csv/],
     [['--format', 'md', '--date', 'today', '--out', '-'], /--date "today" is not a day/],
     [['--format', 'md', '--out', '/nope/r.md'], /no folder \/nope/],
     [['--format', 'md', '--out', '/tmp'], /exists already/],
-    [['--format', 'md', '--out', '-', '--baseline', 'recorded'], /--baseline goes with --ci only/],
+    [['--format', 'md', '--out', '-', '--baseline', 'recorded'], /--baseline works only with --ci/],
     [['--format', 'md', '--out', '-', '--compare', '/nope'], /is not a session/],
     [
       ['--format', 'md', '--out', '-', '--compare', 'recorded:gemm-fp32-h200-1024'],
-      /problem differs/,
+      /problems differ/,
     ],
     [['--ci'], /--ci needs a session to compare with/],
     ...['0', '-1', '400', '3 %', '1e1', 'x'].map((word): [string[], RegExp] => [
@@ -147,7 +147,7 @@ describe('report', () => {
       new RegExp(`--threshold "${word}" is not a percentage from 0.1 to 100`),
     ]),
     [['--ci', '--baseline', 'recorded', '--rungs', '99_x'], /Neither session has a rung .*"99_x"/],
-    [['--ci', '--baseline', 'recorded', '--format', 'md'], /--format does not go with --ci/],
+    [['--ci', '--baseline', 'recorded', '--format', 'md'], /--format cannot be combined with --ci/],
   ])('%j exits 2 with a sentence', async (args, message) => {
     const { code, stdout, stderr } = await run(['report', recorded, ...args])
     expect(stderr).toMatch(message)
@@ -189,7 +189,7 @@ describe('report --ci', () => {
     const worse = await against(now, recorded, '--threshold', '3', '--out', out)
     expect(worse.code).toBe(1)
     expect(worse.stdout).toMatch(/\| `06_float4` \|.*\+50\.00 % \|.*▼ slower/)
-    expect(worse.stderr).toContain('1 of 16 rungs got worse')
+    expect(worse.stderr).toContain('1 of 16 rungs regressed')
     expect(await readFile(out, 'utf8')).toBe(worse.stdout)
     expect((await against(now, recorded, '--threshold', '60')).code).toBe(0)
     expect((await against(now, recorded, '--rungs', '10_conflict_free')).code).toBe(0)
@@ -207,7 +207,7 @@ describe('report --ci', () => {
     expect(faultsOf('ci', found)).toEqual([])
     expect(found).toMatchObject({ schema: 'kernel-ladder/ci', verdict: 'unresolved', exitCode: 2 })
     const other = await against(recorded, 'recorded:gemm-fp32-h200-1024')
-    expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problem differs')])
+    expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problems differ')])
   })
 
   it('exits 2 with a sentence for a baseline that is damaged, newer or gone, and checks nothing', async () => {

@@ -40,6 +40,9 @@ export function recordedVariant(source, words) {
 
 export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')
 
+/** A captured call: `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */
+export const capturedCall = (folder, name) => JSON.parse(capture(`${folder}/calls.json`))[name]
+
 export function logWords(...words) {
   const log = process.env.FAKE_LOG
   if (log) appendFileSync(log, `${JSON.stringify(words)}\n`)

@@ -133,7 +133,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
       const to = join(out, what.replace('/', '-'))
       const { stdout, stderr, exitCode } = await runProcess({
         file: nvcc!,
-        args: [...rungFlags('90'), '-I', out, sourceOf(lab, which), '-o', to],
+        args: [...rungFlags('90'), '-I', gemm.id, '-I', out, sourceOf(lab, which), '-o', to],
         cwd: kernels,
         timeoutMs: 120_000,
       })

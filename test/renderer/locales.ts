@@ -1,5 +1,14 @@
 /** What two languages must agree in: keys, the placeholders of each sentence, and its plural forms. */
-export type Words = { [key: string]: string | Words }
+import type { Words } from '../../src-renderer/locales/words'
+
+/** What stands under a dotted key. */
+export const wordAt = (words: Words, key: string): string | Words | undefined =>
+  key
+    .split('.')
+    .reduce<string | Words | undefined>(
+      (node, part) => (typeof node === 'object' ? node[part] : undefined),
+      words,
+    )
 
 export interface Sentence {
   key: string

@@ -27,6 +27,8 @@ export interface KernelLibrary {
   tasks: Map<string, Task>
   /** What the rungs of a task are checked against, by the task's id. */
   references: Map<string, TaskSource>
+  /** What the rungs of a task may include beside the shared headers, text by path, by the task's id. */
+  headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
   /** Files that could not be used, by task, rung or ladder id, each with the sentence that says why. */
@@ -78,13 +80,22 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     root,
     tasks,
     references: new Map(),
+    headers: new Map(),
     ladders: [],
     rungs: new Map(),
     faults,
   }
   for (const task of tasks.values()) {
     await readReference(library, task)
-    for (const name of await entriesOf(join(root, task.id)))
+    const names = await entriesOf(join(root, task.id))
+    library.headers.set(
+      task.id,
+      await readTexts(
+        root,
+        names.filter(isHeader).map((name) => `${task.id}/${name}`),
+      ),
+    )
+    for (const name of names)
       if (name.endsWith('.cu') && name !== task.reference)
         await readRung(library, task, `${task.id}/${name}`)
     for (const name of await entriesOf(join(root, task.id, 'ladders')))
@@ -129,14 +140,19 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
   }
 }
 
-/** A text file below the library, for hashing and for keeping with a session. */
+/** What is compiled from a folder of the library, for hashing and for keeping with a session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
-  const names = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.(cu|cuh|cpp|hpp|h)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-  const texts = await Promise.all(names.map((name) => readFile(name, 'utf8')))
-  return new Map(
-    names.map((name, index) => [name.slice(root.length + 1).replaceAll('\\', '/'), texts[index]!]),
-  )
+  const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .map((file) => file.replaceAll('\\', '/'))
+  return readTexts(root, files.sort())
+}
+
+const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
+
+/** Text by path below the library. */
+async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
+  return new Map(files.map((file, index) => [file, texts[index]!]))
 }

@@ -15,6 +15,18 @@ export type Aggregation =
   /** A property of one launch: the kernel that ran longest speaks for the rung. */
   | 'longest-kernel'
 
+/** What a metric tells of, in the order in which lists have them. */
+export const metricGroups = [
+  'occupancy',
+  'shared',
+  'memory',
+  'arithmetic',
+  'mix',
+  'stalls',
+  'resources',
+] as const
+export type MetricGroup = (typeof metricGroups)[number]
+
 export interface MetricDefinition {
   id: string
   label: string
@@ -26,6 +38,7 @@ export interface MetricDefinition {
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
+  group: MetricGroup
   /** ncu's names, the first that the report holds is taken; none of a derived one. Source: docs/METRICS.md. */
   ncu: readonly string[]
   /** What it is worked out from; absent of what ncu counts. */

@@ -21,9 +21,9 @@ const rate = (definition: Own): MetricDefinition => ({
   aggregate: 'time-weighted',
 })
 
-/** How near a unit is to its limit. */
+/** How near a unit of memory is to its limit. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
-  rate({ ...definition, unit: '%', better: 'neither' })
+  rate({ ...definition, unit: '%', better: 'neither', group: 'memory' })
 
 /** Warps that wait for one reason, on average for each instruction issued. Source: Nsight Compute's warp states. */
 const stall = (id: string, name: string, label: string, meaning: string): MetricDefinition =>
@@ -33,6 +33,7 @@ const stall = (id: string, name: string, label: string, meaning: string): Metric
     unit: 'warps',
     meaning,
     better: 'lower',
+    group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],
   })
 
@@ -44,6 +45,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Passes through shared memory that loads took; divided by the loads it tells how many ways the average load was split.',
     better: 'lower',
+    group: 'shared',
     ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum'],
   }),
   count({
@@ -52,6 +54,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: 'wavefronts',
     meaning: 'Passes through shared memory that stores took.',
     better: 'lower',
+    group: 'shared',
     ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum'],
   }),
   count({
@@ -60,6 +63,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: 'bytes',
     meaning: 'Bytes read from and written to device memory.',
     better: 'lower',
+    group: 'memory',
     ncu: ['dram__bytes.sum'],
   }),
   count({
@@ -68,6 +72,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: 'bytes',
     meaning: 'Bytes that requests moved through the L2 cache.',
     better: 'lower',
+    group: 'memory',
     ncu: ['lts__t_bytes.sum'],
   }),
   count({
@@ -77,6 +82,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Bytes that loads and stores asked of the L1 cache, in sectors of 32; shared memory is not among them.',
     better: 'lower',
+    group: 'memory',
     ncu: ['l1tex__t_sectors.sum'],
   }),
   rate({
@@ -85,6 +91,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Sectors asked of the L2 cache that were there.',
     better: 'higher',
+    group: 'memory',
     ncu: ['lts__t_sector_hit_rate.pct'],
   }),
   rate({
@@ -93,6 +100,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Sectors asked of the L1 cache that were there.',
     better: 'higher',
+    group: 'memory',
     ncu: ['l1tex__t_sector_hit_rate.pct'],
   }),
   busy({
@@ -132,6 +140,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
       'Sectors of 32 bytes that a warp-level global load touches; 4 is a coalesced 32-bit load, 16 a coalesced 128-bit one, 32 a scattered one.',
     better: 'neither',
     kind: 'structural',
+    group: 'memory',
     ncu: ['l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio'],
   }),
   rate({
@@ -141,6 +150,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning: 'Sectors of 32 bytes that a warp-level global store touches.',
     better: 'neither',
     kind: 'structural',
+    group: 'memory',
     ncu: ['l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio'],
   }),
   rate({
@@ -150,6 +160,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every slot that is not an FFMA costs one.',
     better: 'higher',
+    group: 'arithmetic',
     ncu: ['smsp__issue_active.avg.pct_of_peak_sustained_active'],
   }),
   count({
@@ -159,6 +170,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning: 'Warp-level instructions executed.',
     better: 'lower',
     kind: 'structural',
+    group: 'arithmetic',
     ncu: ['smsp__inst_executed.sum'],
   }),
   rate({
@@ -167,6 +179,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Cycles in which the tensor pipe was busy, as a share of the cycles an SM was active.',
     better: 'higher',
+    group: 'arithmetic',
     ncu: ['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active'],
   }),
   stall(

@@ -1,4 +1,4 @@
-/** The command line: what each command is called, takes and ends with. */
+/** The command line: commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
 import { setUp } from '../../adapters/machine/local-machine'
 import { assets } from '../../adapters/kernels/assets'
@@ -24,7 +24,7 @@ import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitiz
 import { serveCommand, type ServeOptions } from './commands/serve-command'
 import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
 
-/** Adds what a problem is asked for with; returns the options of the tasks' names. */
+/** Adds the options that select a problem; returns those named by the tasks. */
 function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string): NamedOption[] {
   const taken = new Set(command.options.map((option) => option.attributeName()))
   const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
@@ -32,7 +32,7 @@ function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string
   for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
   command.option(
     '--at <NAME=value>',
-    'any name of the ladder’s task; may be given again',
+    'set any name of the ladder’s task (repeatable)',
     (word: string, words: string[] = []) => [...words, word],
   )
   return named
@@ -40,106 +40,117 @@ function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string
 
 function program(finish: (code: number) => void, tasks: readonly Task[]): Command {
   const cli = new Command('kernel-ladder')
-    .description(
-      'Climbs a CUDA kernel from naive to past cuBLAS and shows what each change bought.',
-    )
+    .description('Take a CUDA kernel from naive to past cuBLAS, and see what each change bought.')
     .version(appVersion)
     .exitOverride()
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
   const json = '--json'
-  const jsonText = 'exactly one JSON document on stdout'
+  const jsonText = 'print exactly one JSON document to stdout'
   cli
     .command('doctor')
-    .description('GPU, driver, nvcc, ncu and counter permission, each with its remedy')
+    .description(
+      'check the GPU, driver, nvcc, ncu and counter permission, with a remedy for each problem',
+    )
     .option(json, jsonText)
     .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
   cli
     .command('ladders')
-    .description('ladders and their rungs')
+    .description('list the ladders and their rungs')
     .option(json, jsonText)
     .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
   const run = cli
     .command('run')
     .description('build, verify, time and profile a ladder, and save the session')
-    .requiredOption('--ladder <id>', 'which ladder')
-    .option('--rungs <ids>', 'only these rungs, separated by commas')
+    .requiredOption('--ladder <id>', 'the id of the ladder')
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--param <NAME=value>',
-      'a rung parameter; may be given again',
+      'set a rung parameter (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--target <target>', targetHelp, 'local')
     .option('--profile <level>', 'none, card, standard or deep', 'card')
-    .option('--profile-skip <ids>', 'rungs to time and not to profile, separated by commas')
+    .option('--profile-skip <ids>', 'rungs to time but not to profile (comma-separated)')
     .option(
       '--profile-limit <seconds>',
-      'leave out of profiling what is expected to take longer; the estimate is printed',
+      'do not profile rungs that are expected to take longer; the estimate is printed',
     )
-    .option('--flush-l2', 'empty the L2 cache before each timed launch')
-    .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
-    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
-    .option('--out <dir>', 'save the session in this folder, which must not exist')
+    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(
+      '--timeout <seconds>',
+      'a rung counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(json, jsonText)
-  const ofRun = addProblemOptions(run, tasks, 'every size of the ladder’s task')
+  const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
   run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
   cli
     .command('show')
-    .description('print a session, or one rung of it in depth')
+    .description('print a session, or one of its rungs in depth')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
-    .option('--rung <id>', 'what limits this rung, its hot lines, instructions and ncu’s advice')
+    .option('--rung <id>', 'one rung: what limits it, its hot lines, instructions and ncu’s advice')
     .option(json, jsonText)
     .action(async (name: string, options: ShowOptions) =>
       finish(await showCommand(await setUp(), name, options)),
     )
   cli
     .command('diff')
-    .description('two rungs of a session: source hunks and metric deltas')
+    .description('compare two rungs of a session: source hunks and metric deltas')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
-    .argument('<a>', 'the rung to compare with')
-    .argument('<b>', 'the rung compared')
+    .argument('<a>', 'the rung to compare against')
+    .argument('<b>', 'the rung to compare')
     .option(json, jsonText)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
       finish(await diffCommand(await setUp(), name, a, b, options)),
     )
   cli
     .command('report')
-    .description('a session, or two side by side, as a document; or a check against a baseline')
+    .description(
+      'write a report on a session, or on two side by side; or check a session against a baseline',
+    )
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
     .option('--format <format>', reportFormats.join(', '))
     .option('--out <file>', 'a file that does not exist yet, or - for stdout')
-    .option('--compare <session>', 'a second session, set beside the first')
-    .option('--sections <names>', `only these parts: ${reportSections.join(', ')}`)
-    .option('--rungs <ids>', 'only these rungs, separated by commas')
+    .option('--compare <session>', 'a second session to show beside the first')
+    .option('--sections <names>', `only these sections: ${reportSections.join(', ')}`)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',
-      'one chart as .svg or .png: throughput, a counter by its id, or of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
     )
-    .option('--wide', 'CSV with a line a rung in place of a line a figure')
-    .option('--date <day>', 'a day to print in it; without, the same session gives the same bytes')
+    .option('--wide', 'CSV with one row per rung instead of one row per figure')
+    .option(
+      '--date <day>',
+      'a date to print in the report; without it, the same session yields the same bytes',
+    )
     .option(
       '--ci',
-      'a check in Markdown on stdout; exits 1 when a rung got slower or broke, 2 when that cannot be told',
+      'print a check as Markdown to stdout; exits 1 if a rung got slower or broke, 2 if that cannot be decided',
     )
-    .option('--baseline <session>', 'what --ci compares with')
-    .option('--threshold <percent>', 'how much slower --ci lets a rung get, 0.1 to 100 (3)')
-    .option(json, 'with --ci: exactly one JSON document on stdout')
+    .option('--baseline <session>', 'the session that --ci compares with')
+    .option(
+      '--threshold <percent>',
+      'how much slower --ci lets a rung get, 0.1 to 100 (default: 3)',
+    )
+    .option(json, 'with --ci: print exactly one JSON document to stdout')
     .action(async (name: string, options: ReportCommandOptions) =>
       finish(await reportCommand(name, options)),
     )
   cli
     .command('import')
     .description(
-      'a file becomes a session: a .ncu-rep, CSV of ncu’s raw or details page, an HTML report',
+      'make a session from a .ncu-rep, a CSV of ncu’s raw or details page, or an HTML report',
     )
-    .argument('<file>', 'a .ncu-rep file, a CSV, or a report in HTML')
-    .option('--out <dir>', 'save the session in this folder, which must not exist')
-    .option('--order <ids>', 'only these of the imported rungs, in this order, separated by commas')
+    .argument('<file>', 'a .ncu-rep file, a CSV or an HTML report')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option('--order <ids>', 'keep only these imported rungs, in this order (comma-separated)')
     .option(
       '--name <id=name>',
-      'a name for an imported rung; may be given again',
+      'rename an imported rung (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
-    .option('--which <one>', 'first or second, of a report that sets two sessions side by side')
+    .option('--which <one>', 'first or second: which session of a report that compares two')
     .option(json, jsonText)
     .action(async (file: string, options: ImportOptions) =>
       finish(await importCommand(file, options)),
@@ -147,38 +158,38 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
   const sanitize = cli
     .command('sanitize')
     .description(
-      'compute-sanitizer over rungs: findings at file and line; exits 1 when there are any',
+      'run compute-sanitizer on rungs and report findings by file and line; exits 1 if there are any',
     )
-    .requiredOption('--ladder <id>', 'which ladder')
-    .option('--rungs <ids>', 'only these rungs; all but the reference unless given')
-    .option('--tool <names>', `of ${sanitizerTools.join(', ')}; all unless given`)
+    .requiredOption('--ladder <id>', 'the id of the ladder')
+    .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',
-      'a rung parameter; may be given again',
+      'set a rung parameter (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
-    .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
-    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
+    .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(json, jsonText)
   const ofSanitize = addProblemOptions(
     sanitize,
     tasks,
-    'every size of the ladder’s task; its small ragged shape unless given',
+    'set every size of the ladder’s task (default: its small ragged shape)',
   )
   sanitize.action(async (options: SanitizeCommandOptions) =>
     finish(await sanitizeCommand(options, ofSanitize)),
   )
   cli
     .command('serve')
-    .description('the UI on loopback; prints a link that works once')
-    .option('--port <port>', 'a free port unless given')
+    .description('serve the UI on loopback and print a link that works once')
+    .option('--port <port>', 'the port to listen on (default: a free one)')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(options)))
   addLabCommands(cli, finish)
   return cli
 }
 
-/** The tasks whose names are options of the command that is called; most commands have none. */
+/** The tasks whose names become options of the command being run; most commands need none. */
 async function namingTasks(words: readonly string[]): Promise<Task[]> {
   if (!words.includes('run') && !words.includes('sanitize')) return []
   return [...(await readTasks((await assets()).kernelsDir)).values()]

@@ -84,7 +84,7 @@ export async function buildSubmission(
   return {
     architecture: `sm_${sm}`,
     own: own !== null,
-    outcome: await buildRung(compiler, lab.plan.task, planned, sm),
+    outcome: await buildRung(compiler, lab.plan, planned, sm),
   }
 }
 

@@ -11,7 +11,7 @@ import { paramWords } from '../../domain/session/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
-import { printedProvenance } from '../../domain/report/provenance'
+import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
 import { message, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
@@ -127,3 +127,8 @@ export function counts({ rungs }: ComparisonModel): string {
   const unknown = of('unknown')
   return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
 }
+
+export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
+
+export const comparisonLegend =
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'

@@ -30,7 +30,7 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
     conclusion: published.conclusion,
     columns: [
       'Throughput',
-      ...(threads ? ['Threads a block'] : []),
+      ...(threads ? ['Threads per block'] : []),
       ...metrics.map(({ label }) => label),
     ],
     rows: rungs

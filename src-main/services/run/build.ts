@@ -1,5 +1,6 @@
 /** Compiles rungs and the runner: nvcc beside nvcc, nothing twice. */
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path/posix'
 import {
   launchProbeFlags,
   macroFlags,
@@ -18,10 +19,9 @@ import {
   taskHeader,
   taskHeaderFile,
 } from '../../domain/task/headers'
-import type { Task } from '../../domain/task/task'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
-import type { PlannedRung } from './plan'
+import type { PlannedRung, RunPlan } from './plan'
 
 export interface BuildOutcome {
   /** null when it failed. */
@@ -142,9 +142,16 @@ function failure(result: ProcessResult): BuildOutcome {
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? ''
 
+/** What a task's sources are built with, beside the shared headers. */
+export type TaskInputs = Pick<RunPlan, 'task' | 'headers'>
+
+/** Sources beside the task's headers find them by themselves; a lab's lie elsewhere. */
+const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
+  [...new Set([...headers.keys()].map(dirname))].flatMap((folder) => ['-I', folder])
+
 export async function buildRung(
   compiler: Compiler,
-  task: Task,
+  { task, headers }: TaskInputs,
   { rung, source }: PlannedRung,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
@@ -153,11 +160,12 @@ export async function buildRung(
     key: `nvcc/${rung.id}`,
     sources: new Map([
       ...compiler.includes,
+      ...headers,
       [taskHeaderFile, taskHeader(task)],
       [rung.file, source],
     ]),
     inputs: [rung.file],
-    flags: [...flags(sm), ...macroFlags(rung.params)],
+    flags: [...flags(sm), ...taskFlags(headers), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
   })
@@ -166,7 +174,7 @@ export async function buildRung(
 /** Builds what the task's rungs are checked against; without it there is no run. */
 export async function buildReference(
   compiler: Compiler,
-  task: Task,
+  { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
 ): Promise<string> {
@@ -174,11 +182,12 @@ export async function buildReference(
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
+      ...headers,
       [referenceHeaderFile, referenceHeader(task)],
       [file, text],
     ]),
     inputs: [file],
-    flags: rungFlags(sm),
+    flags: [...rungFlags(sm), ...taskFlags(headers)],
     output: 'reference.so',
     libraries: ['-ldl'],
   })

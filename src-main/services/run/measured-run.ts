@@ -49,7 +49,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     const { reference } = plan
     const referenceLibrary =
       environment.reference &&
-      (await buildReference(compiler, plan.task, environment.reference, smOf(device)))
+      (await buildReference(compiler, plan, environment.reference, smOf(device)))
     let profiled: ProfileOutcome | null = null
     return {
       gpu: device,

@@ -18,6 +18,8 @@ export interface RunPlan {
   ladder: Ladder
   /** What its rungs compute; also in the ladder. */
   task: Task
+  /** The task's own headers, text by path: none in a replay, which builds nothing. */
+  headers: ReadonlyMap<string, string>
   problem: Problem
   /** What is reported, in ladder order. */
   rungs: PlannedRung[]
@@ -177,6 +179,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   return {
     ladder,
     task,
+    headers: library.headers.get(task.id) ?? new Map(),
     problem: problemAt(task, request, { ...ladder, sizes: file.sizes[0] }),
     rungs,
     asked: request.params,

@@ -11,7 +11,6 @@ import type { Statement } from '../../domain/messages/message'
 import type { RungResult, Session } from '../../domain/session/session'
 import { sessionSchemaVersion } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
-import type { Task } from '../../domain/task/task'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import { buildRung, inParallel } from './build'
 import { openCompiler, type Bench, type Compiler } from './compiler'
@@ -123,7 +122,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     if (plan.rungs.includes(state.planned)) emit({ type: 'result', result })
     return result
   }
-  await buildAll(compiler, plan.task, way, [...states.values()], emit, publish)
+  await buildAll(compiler, plan, way, [...states.values()], emit, publish)
   refuseImpossible(
     plan,
     new Map([...states].map(([id, { build }]) => [id, build?.diagnostics ?? []])),
@@ -137,7 +136,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
 
 async function buildAll(
   compiler: Compiler,
-  task: Task,
+  plan: RunPlan,
   way: RunWay,
   states: readonly RungState[],
   emit: (event: RunEvent) => void,
@@ -153,7 +152,7 @@ async function buildAll(
     if ('unsupported' in architecture) state.unsupported = architecture.unsupported
     else {
       emit({ type: 'rung', rung: rung.id, stage: 'build', state: 'running' })
-      state.build = await buildRung(compiler, task, state.planned, architecture.sm, way.flags)
+      state.build = await buildRung(compiler, plan, state.planned, architecture.sm, way.flags)
       if (state.build.artefact) await way.onBuilt?.(state)
     }
     if (compiler.signal.aborted) return

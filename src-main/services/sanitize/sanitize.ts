@@ -28,7 +28,13 @@ import {
 } from '../../domain/session/sanitizer'
 import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
 import { sizeNames, type Task } from '../../domain/task/task'
-import { buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
+import {
+  buildRung,
+  buildRunner,
+  inParallel,
+  type BuildOutcome,
+  type TaskInputs,
+} from '../run/build'
 import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
@@ -97,7 +103,7 @@ export async function sanitize(
       rung.id,
       'unsupported' in architecture
         ? architecture
-        : await buildRung(compiler, plan.task, { rung, source }, architecture.sm),
+        : await buildRung(compiler, plan, { rung, source }, architecture.sm),
     )
     onProgress({
       stage: 'build',
@@ -119,7 +125,7 @@ export async function sanitize(
     runner,
     task: plan.task,
     problem: plan.problem,
-    texts: sourceTexts(plan.task, rungs, environment),
+    texts: sourceTexts(plan, rungs, environment),
     total: ready.length * request.tools.length,
   })
   const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
@@ -164,12 +170,13 @@ function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeReq
 }
 
 const sourceTexts = (
-  task: Task,
+  { task, headers }: TaskInputs,
   rungs: readonly PlannedRung[],
   { includes, runnerSources }: SanitizeEnvironment,
 ): SourceTexts =>
   new Map([
     ...includes,
+    ...headers,
     [taskHeaderFile, taskHeader(task)],
     ...runnerSources,
     ...rungs.map(({ rung, source }): [string, string] => [rung.file, source]),

@@ -120,6 +120,7 @@ export async function replay(
   const plan: RunPlan = {
     ladder: { ...session.ladder, rungs: wanted.map(({ rung }) => rung) },
     task,
+    headers: new Map(),
     problem,
     // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
     rungs: planned,

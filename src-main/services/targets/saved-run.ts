@@ -142,7 +142,8 @@ export async function savedRun(
   ])
   try {
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
-    for (const [path, text] of [...includes, [taskHeaderFile, taskHeader(plan.task)] as const])
+    const taskFile = [taskHeaderFile, taskHeader(plan.task)] as const
+    for (const [path, text] of [...includes, ...plan.headers, taskFile])
       await draft.addSource(path, text)
     const environment = {
       toolbox: machine.toolbox(recorder),

@@ -3,13 +3,14 @@ import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
 import { rungBefore } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
+import { placeOf } from '../../screens'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
 import { languages } from '../../ui/language'
 import { themeChoice, themeChoices } from '../../ui/theme'
 import { sessionTitle } from '../sessions/session-list'
 import { screenCommands, type Command } from './commands'
-import { goTos, placeOf } from './go-to'
+import { goTos } from './go-to'
 
 export function useCommands(help: () => void): () => Command[] {
   const { t } = useI18n()
@@ -17,15 +18,13 @@ export function useCommands(help: () => void): () => Command[] {
   const sessions = useSessionsStore()
 
   const screens = (): Command[] =>
-    goTos
-      .filter(({ name }) => router.hasRoute(name))
-      .map((place) => ({
-        id: `go-${place.name}`,
-        title: t(`title.${place.name}`),
-        group: t('palette.group.screens'),
-        keys: ['g', place.key],
-        run: () => void router.push(placeOf(place, sessions.currentRef)),
-      }))
+    goTos.map(({ key, screen }) => ({
+      id: `go-${screen.name}`,
+      title: t(`title.${screen.name}`),
+      group: t('palette.group.screens'),
+      keys: ['g', key],
+      run: () => void router.push(placeOf(screen, sessions.currentRef)),
+    }))
 
   const steps = (): Command[] => {
     const ref = sessions.currentRef

@@ -1,42 +1,4 @@
-/** The English words: a file a screen, each with its own top-level keys. */
-import code from './code.json'
-import charts from './charts.json'
-import compare from './compare.json'
-import doctor from './doctor.json'
-import edit from './edit.json'
-import figures from './figures.json'
-import labs from './labs.json'
-import ladder from './ladder.json'
-import matrix from './matrix.json'
-import exports from './export.json'
-import palette from './palette.json'
-import report from './report.json'
-import limit from './limit.json'
-import profilePlan from './profile-plan.json'
-import run from './run.json'
-import sanitize from './sanitize.json'
-import sessions from './sessions.json'
-import shell from './shell.json'
-import whatIf from './what-if.json'
+/** The English words: every file of this folder, each with its own keys and the title of its screen. */
+import { wordsOf, type Words } from '../words'
 
-export default {
-  ...shell,
-  ...whatIf,
-  ...sessions,
-  ...edit,
-  ...figures,
-  ...labs,
-  ...ladder,
-  ...charts,
-  ...compare,
-  ...matrix,
-  ...palette,
-  ...code,
-  ...exports,
-  ...report,
-  ...limit,
-  ...profilePlan,
-  ...run,
-  ...sanitize,
-  ...doctor,
-}
+export default wordsOf(import.meta.glob<Words>('./*.json', { eager: true, import: 'default' }))

@@ -78,7 +78,11 @@ describe('checking a lab', () => {
       { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' },
       /Hung: no progress/,
     ],
-    ['crash', { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' }, /Crashed while/],
+    [
+      'crash',
+      { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' },
+      /Crashed during/,
+    ],
     ['compile-error', { right: 'failed', clean: 'failed', lean: 'failed' }, /Does not compile/],
     ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck counts/],
   ])('fails code that is %s where it is at fault', async (fault, statuses, sentence) => {

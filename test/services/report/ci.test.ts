@@ -51,9 +51,9 @@ describe('the check in Markdown', () => {
     const { text, verdict } = check(now)
     expect(verdict).toBe('unresolved')
     expect(text).toContain(
-      '> **Not compared:** The GPU differs: NVIDIA H200 and NVIDIA &lt;b&gt;B200.',
+      '> **Not compared:** The GPUs differ: NVIDIA H200 and NVIDIA &lt;b&gt;B200.',
     )
-    expect(text).toContain('> **Note:** The driver differs: 580.159.04 and 590.1.')
+    expect(text).toContain('> **Note:** The driver versions differ: 580.159.04 and 590.1.')
   })
 })
 
@@ -76,7 +76,7 @@ describe('the check in JSON', () => {
     expect({ verdict, exitCode, headline }).toEqual({
       verdict: 'fail',
       exitCode: 1,
-      headline: '1 of 7 rungs got worse',
+      headline: '1 of 7 rungs regressed',
     })
     const rung = rungs.find(({ id }) => id === '05_thread_tile_2d')!
     expect(rung).toMatchObject({ verdict: 'slower', reasons: [{ code: 'baseline.time' }] })

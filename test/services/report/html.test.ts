@@ -116,7 +116,7 @@ describe('an HTML report', () => {
       after.session,
     ])
     after.session.problem!.sizes.m = 1024
-    expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problem differs/)
+    expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problems differ/)
   })
 })
 

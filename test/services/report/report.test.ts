@@ -34,9 +34,9 @@ describe('the summary', () => {
       'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
     ])
     expect(words(jumps)).toEqual([
-      '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. FMA pipe utilization: 2.3 % → 26.8 %, as its header announced.',
-      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header announced.',
-      '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. Shared-memory loads: 805 M → 134 M, as its header announced.',
+      '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. FMA pipe utilization: 2.3 % → 26.8 %, as its header predicted.',
+      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header predicted.',
+      '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. Shared-memory loads: 805 M → 134 M, as its header predicted.',
     ])
     expect(unpaid).toEqual([])
     expect(allPaid).toBe(true)
@@ -46,7 +46,7 @@ describe('the summary', () => {
     const sample = editRung(recording(), '06_float4', { expect: [] })
     slowed(sample, '06_float4', 0.5)
     expect(words(model(sample).summary.jumps)[1]).toBe(
-      '06_float4 is 2.59× (± 0.1 %) as fast as 05_thread_tile_2d. Bank conflicts, shared loads: 269 M → 31.5 k, the largest improvement of a counter (lower is better).',
+      '06_float4 is 2.59× (± 0.1 %) as fast as 05_thread_tile_2d. Bank conflicts, shared loads: 269 M → 31.5 k, the largest counter improvement (lower is better).',
     )
   })
 
@@ -54,7 +54,7 @@ describe('the summary', () => {
     const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
     const [slower, level] = words(model(sample).summary.unpaid)
     expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
-    expect(level).toBe('03_shared_tile is level with 02_coalesced within the spread of both.')
+    expect(level).toBe('03_shared_tile is on par with 02_coalesced within the spread of both.')
   })
 
   it('tells of a rung that did not pay what the ladder says of it', () => {
@@ -72,13 +72,13 @@ describe('the summary', () => {
       rung.timing!.ratioToReference = ratio
       return words(model(sample).summary.best)[0]!
     }
-    expect(place(1.2)).toContain('reference 00_cublas, past it.')
-    expect(place(1.0005)).toContain('reference 00_cublas, level with it within the spread.')
+    expect(place(1.2)).toContain('reference 00_cublas, ahead of it.')
+    expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
   })
 
   it('says so when there is no counter, and when there is no time', () => {
     expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
-      'No counter that was collected',
+      'None of the collected counters',
     )
     const sample = recording()
     for (const rung of sample.session.rungs) rung.timing = null

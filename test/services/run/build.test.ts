@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { eventLog, fakeMachine, ladderRungs, rung, statuses } from '../support'
 import { said } from '../../said'
@@ -50,10 +51,22 @@ describe('building a ladder', () => {
     const machine = await fakeMachine()
     await machine.run()
     const before = machine.calls('nvcc').length
-    const { appendFile } = await import('node:fs/promises')
     await appendFile(`${machine.kernelsDir}/include/kernel_ladder.h`, '\n// touched\n')
     await machine.run()
     expect(machine.calls('nvcc').length - before).toBe(builds)
+  })
+
+  it('compiles a task’s rungs again, and nothing else, when a header of the task changes', async () => {
+    const machine = await fakeMachine()
+    await machine.run()
+    const before = machine.calls('nvcc').length
+    await appendFile(`${machine.kernelsDir}/gemm/tensor_common.cuh`, '\n// touched\n')
+    await machine.run()
+    const later = machine.calls('nvcc').slice(before)
+    expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
+    // The reference beside the rungs; each finds the header whatever folder its source lies in.
+    expect(later).toHaveLength(1 + ladderRungs.length)
+    for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
   })
 
   it('compiles for the architecture that the runner found, with parameters as macros', async () => {

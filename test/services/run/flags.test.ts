@@ -79,12 +79,13 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
   it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async () => {
     const real = await compiler()
     const library = await readKernelLibrary(kernels)
-    const { rungs, task } = planRun(library, {
+    const plan = planRun(library, {
       ladder: 'seed-cutlass',
       rungs: ['21_unfused_epilogue', '20_fused_direct', '20_fused_epilogue'],
       params: {},
       profile: 'none',
     })
+    const { rungs, task } = plan
     const probe = await buildLaunchProbe(real, {
       runnerSources: await readSharedFiles(kernels, 'runner'),
       probeSources: await readSharedFiles(kernels, 'probe'),
@@ -92,7 +93,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
     const launched: Record<string, unknown> = {}
     for (const planned of rungs) {
-      const { artefact, build } = await buildRung(real, task, planned, '90', staticRungFlags)
+      const { artefact, build } = await buildRung(real, plan, planned, '90', staticRungFlags)
       expect(build).toMatchObject({ spillStoreBytes: 0, spillLoadBytes: 0 })
       for (const flags of [planned.rung.header.flags, []]) {
         const answer = await probeLaunches(real.toolbox, {

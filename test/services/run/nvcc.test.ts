@@ -52,7 +52,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     )
     await inParallel([...planned], async ([what, entry]) => {
       const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
-      const { build, reason } = await buildRung(real, plan.task, entry, sm)
+      const { build, reason } = await buildRung(real, plan, entry, sm)
       expect(said(reason), what).toBeUndefined()
       expect(build?.spillStoreBytes ?? 0, what).toBe(0)
     })
@@ -66,7 +66,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
         return [requires?.slice('sm_'.length) ?? '75', '90'].map((sm) => ({ planned, sm }))
       }),
       async ({ planned, sm }) => {
-        const { build, diagnostics, reason } = await buildRung(real, plan.task, planned, sm)
+        const { build, diagnostics, reason } = await buildRung(real, plan, planned, sm)
         expect(said(reason), planned.rung.id).toBeUndefined()
         expect(diagnostics, planned.rung.id).toEqual([])
         if (planned.rung.id === '00_cublas') expect(build?.registersPerThread).toBeNull()
@@ -110,10 +110,12 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
 
   it('every task’s reference compiles with the header that is generated for it', async () => {
     const real = await compiler()
-    for (const [id, task] of library.tasks)
-      expect(await buildReference(real, task, library.references.get(id)!, '90')).toMatch(
-        /reference\.so$/,
-      )
+    for (const [id, task] of library.tasks) {
+      const headers = library.headers.get(id)!
+      expect(
+        await buildReference(real, { task, headers }, library.references.get(id)!, '90'),
+      ).toMatch(/reference\.so$/)
+    }
   }, 120_000)
 
   it('a mistake is reported at its file and line, and is not kept as a result', async () => {
@@ -123,28 +125,28 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     const line = lines.findIndex((text) => text.includes('float sum = 0.0f;'))
     const bad = { ...good, source: lines.with(line, '  float sum = nothing;').join('\n') }
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      const { artefact, reason, diagnostics } = await buildRung(real, plan.task, bad, '90')
+      const { artefact, reason, diagnostics } = await buildRung(real, plan, bad, '90')
       expect(artefact).toBeNull()
       expect(said(reason)).toBe(
         `Does not compile: gemm/02_coalesced.cu:${line + 1}: identifier "nothing" is undefined`,
       )
       expect(diagnostics[0]).toMatchObject({ severity: 'error', line: line + 1 })
     }
-    expect((await buildRung(real, plan.task, good, '90')).artefact).not.toBeNull()
+    expect((await buildRung(real, plan, good, '90')).artefact).not.toBeNull()
   }, 120_000)
 
   it('a rule that parameters break is told in the words of its static_assert', async () => {
     const real = await compiler()
     const planned = plan.rungs.find(({ rung }) => rung.id === '05_thread_tile_2d')!
     const rung = { ...planned.rung, params: { ...planned.rung.params, TM: 3 } }
-    const { reason } = await buildRung(real, plan.task, { ...planned, rung }, '90')
+    const { reason } = await buildRung(real, plan, { ...planned, rung }, '90')
     expect(said(reason)).toContain('BM must be a multiple of TM')
   }, 60_000)
 
   it('line information points into the cache, where the source stays', async () => {
     const real = await compiler()
     const planned = plan.rungs.find(({ rung }) => rung.id === '01_naive')!
-    const { artefact } = await buildRung(real, plan.task, planned, '90')
+    const { artefact } = await buildRung(real, plan, planned, '90')
     const kept = await readFile(join(artefact!, '..', 'src', planned.rung.file), 'utf8')
     expect(kept).toBe(planned.source)
   }, 60_000)

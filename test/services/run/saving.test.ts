@@ -40,6 +40,8 @@ describe('saving a session', () => {
     await machine.editRung('01_naive', () => '// gone')
     const { texts } = await readSources(folder!, session)
     expect(texts['01_naive']).toContain('gemmNaive')
+    for (const file of ['include/kl_common.cuh', 'include/kl_task.h', 'gemm/gemm_common.cuh'])
+      expect(await readFile(join(folder!, 'sources', file), 'utf8'), file).not.toBe('')
   })
 
   it('gives two runs in one second two folders', async () => {
@@ -94,7 +96,7 @@ describe('saving a session', () => {
     expect(session.rungs.every(({ timing }) => timing !== null)).toBe(true)
     expect(said(session.warnings)).toEqual([
       expect.stringMatching(
-        /^Raw output is missing, so that this session cannot be replayed in full: .*, …\. It could not be written \(/,
+        /^Raw output is missing, so this session cannot be replayed in full: .*, …\. It could not be written \(/,
       ),
     ])
   })

@@ -1,6 +1,6 @@
 /**
- * The English words of what the domain says, a table an area; `{name}` is where a value is set in. Every
- * other language has the same keys and names in its `statements.json`, held to these by a test.
+ * The English templates of the domain's messages, one table per area; `{name}` marks where a value is inserted.
+ * Every other language has the same keys and placeholders in its `statements.json`; a test checks that.
  */
 import { baseline, rungVerdict } from './baseline'
 import { deep } from './deep'

@@ -1,4 +1,4 @@
-/** `kernel-ladder ladders`: the ladders, their rungs, and what the recordings that ship measured of each. */
+/** `kernel-ladder ladders`: the ladders, their rungs, and what the shipped recordings measured for each. */
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'

@@ -1,4 +1,4 @@
-/** `kernel-ladder show` and `diff`: a session, one rung of it in depth, or two side by side. */
+/** `kernel-ladder show` and `diff`: a session, one of its rungs in depth, or two side by side. */
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
 import { rungWarnings } from '../../../domain/analysis/comparability'
@@ -25,7 +25,7 @@ export interface ShowOptions {
   json?: boolean
 }
 
-/** What the recordings say of this rung, where the session is not the recording that says it. */
+/** What the recordings measured for this rung, unless the session is that recording itself. */
 async function measuredElsewhere(
   { assets }: SessionPlaces,
   { ladder, target }: Session,

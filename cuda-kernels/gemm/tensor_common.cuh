@@ -1,0 +1,204 @@
+// What the tensor-core rungs share: the types, WMMA tiles at the edge of a matrix, and a kernel for the
+// shapes that a rung's fast path cannot take.
+#pragma once
+
+#include "gemm_common.cuh"
+#include "kl_hopper.cuh"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+#include <stdint.h>
+
+#include <algorithm>
+
+// ---- Types -----------------------------------------------------------------------------------
+
+inline const char* klRequire16Bit(const KlGemm* p, int sm) {
+  if (p->dtype == KL_F32) return "this rung takes f16 and bf16 inputs only";
+  return p->dtype == KL_BF16 && sm < 80 ? "tensor cores take bf16 from compute capability 8.0 on" : nullptr;
+}
+
+// Calls `launch` with a value of the input type, for its type.
+template <typename Launch>
+cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
+  return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
+}
+
+// Whether the architecture being compiled for multiplies this type at all. Where it does not, a
+// kernel is compiled empty; kl_unsupported() keeps it from being launched.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <typename T>
+constexpr bool kMultiplies = !kIsBfloat<T>;
+#else
+template <typename T>
+constexpr bool kMultiplies = true;
+#endif
+
+inline bool klAligned(const void* pointer, size_t bytes) {
+  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
+}
+
+// What 128-bit copies of A, B and C need: every row starts at a multiple of 16 bytes.
+inline bool klRowsAligned(const KlGemm* p) {
+  return p->k % 8 == 0 && p->n % 8 == 0 && klAligned(p->a, 16) && klAligned(p->b, 16) && klAligned(p->c, 16);
+}
+
+__device__ inline void klStore(float2* c, float2 sum, float alpha, float beta) {
+  float2 result = make_float2(alpha * sum.x, alpha * sum.y);
+  if (beta != 0.0f) {
+    const float2 old = *c;
+    result.x += beta * old.x;
+    result.y += beta * old.y;
+  }
+  *c = result;
+}
+
+// ---- WMMA ------------------------------------------------------------------------------------
+
+constexpr int kWmma = 16;  // rows, columns and depth of a WMMA tile
+
+template <typename T>
+using FragmentA = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, kWmma, kWmma, kWmma, T, nvcuda::wmma::row_major>;
+template <typename T>
+using FragmentB = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, kWmma, kWmma, kWmma, T, nvcuda::wmma::row_major>;
+using FragmentC = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kWmma, kWmma, kWmma, float>;
+
+// WMMA reads and writes whole tiles at addresses that are multiples of 32 bytes, rows at multiples
+// of 16. That much must hold of every row for a tile to be used where it lies.
+inline bool klWmmaAligned(const KlGemm* p) {
+  return klRowsAligned(p) && klAligned(p->a, 32) && klAligned(p->b, 32) && klAligned(p->c, 32);
+}
+
+// A tile of a rows x cols matrix; zeros beyond its edges. `scratch` holds a tile for this warp: what
+// cannot be read where it lies goes through there element by element.
+template <typename Fragment, typename T>
+__device__ void klLoadTile(Fragment& fragment, const T* matrix, int row, int col, int rows, int cols,
+                           bool aligned, T* scratch) {
+  const T* tile = matrix + (long long)row * cols + col;
+  if (aligned && row + kWmma <= rows && col + kWmma <= cols) {
+    nvcuda::wmma::load_matrix_sync(fragment, tile, cols);
+    return;
+  }
+  __syncwarp();
+  for (int e = threadIdx.x % 32; e < kWmma * kWmma; e += 32) {
+    const int i = e / kWmma, j = e % kWmma;
+    scratch[e] = row + i < rows && col + j < cols ? tile[(long long)i * cols + j] : T(0.0f);
+  }
+  __syncwarp();
+  nvcuda::wmma::load_matrix_sync(fragment, scratch, kWmma);
+}
+
+// C = alpha * sum + beta * C for one tile of an m x n matrix.
+__device__ inline void klStoreTile(FragmentC& sum, float* c, int row, int col, int m, int n, float alpha,
+                                   float beta, bool aligned, float* scratch) {
+  float* tile = c + (long long)row * n + col;
+  if (aligned && row + kWmma <= m && col + kWmma <= n) {
+    FragmentC old;
+    if (beta != 0.0f) nvcuda::wmma::load_matrix_sync(old, tile, n, nvcuda::wmma::mem_row_major);
+#pragma unroll
+    for (int i = 0; i < sum.num_elements; ++i)
+      sum.x[i] = beta == 0.0f ? alpha * sum.x[i] : alpha * sum.x[i] + beta * old.x[i];
+    nvcuda::wmma::store_matrix_sync(tile, sum, n, nvcuda::wmma::mem_row_major);
+    return;
+  }
+  __syncwarp();
+  nvcuda::wmma::store_matrix_sync(scratch, sum, kWmma, nvcuda::wmma::mem_row_major);
+  __syncwarp();
+  for (int e = threadIdx.x % 32; e < kWmma * kWmma; e += 32) {
+    const int i = e / kWmma, j = e % kWmma;
+    if (row + i < m && col + j < n) klStore(&tile[(long long)i * n + j], scratch[e], alpha, beta);
+  }
+}
+
+// ---- Any shape -------------------------------------------------------------------------------
+
+// The slow path of the rungs whose copies move 16 bytes or more at a time: every element is copied
+// by itself, so neither row lengths nor pointers need an alignment. A block of four warps computes
+// 64 x 64 elements of C, a warp 32 x 32 of them.
+constexpr int kAnyTile = 64, kAnyDepth = 32, kAnyThreads = 128;
+
+template <typename T>
+__global__ void __launch_bounds__(kAnyThreads)
+gemmAnyShape(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
+             float* __restrict__ c) {
+  if constexpr (kMultiplies<T>) {
+    __shared__ __align__(32) T aTile[kAnyTile][kAnyDepth + 8], bTile[kAnyDepth][kAnyTile + 8];
+    __shared__ __align__(32) float scratch[kAnyThreads / 32][kWmma * kWmma];
+
+    const int row0 = klTileRow() * kAnyTile, col0 = blockIdx.x * kAnyTile;
+    if (row0 >= m) return;
+    const int warp = threadIdx.x / 32, warpRow = warp / 2 * 32, warpCol = warp % 2 * 32;
+
+    FragmentC sum[2][2];
+    for (auto& line : sum)
+      for (FragmentC& tile : line) nvcuda::wmma::fill_fragment(tile, 0.0f);
+
+    for (int t = 0; t < k; t += kAnyDepth) {
+#pragma unroll 4
+      for (int e = threadIdx.x; e < kAnyTile * kAnyDepth; e += kAnyThreads) {
+        const int i = e / kAnyDepth, j = e % kAnyDepth;
+        aTile[i][j] = row0 + i < m && t + j < k ? a[(long long)(row0 + i) * k + t + j] : T(0.0f);
+      }
+#pragma unroll 4
+      for (int e = threadIdx.x; e < kAnyTile * kAnyDepth; e += kAnyThreads) {
+        const int i = e / kAnyTile, j = e % kAnyTile;
+        bTile[i][j] = t + i < k && col0 + j < n ? b[(long long)(t + i) * n + col0 + j] : T(0.0f);
+      }
+      __syncthreads();
+#pragma unroll
+      for (int d = 0; d < kAnyDepth; d += kWmma) {
+        FragmentA<T> aPart[2];
+        FragmentB<T> bPart[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          nvcuda::wmma::load_matrix_sync(aPart[i], &aTile[warpRow + i * kWmma][d], kAnyDepth + 8);
+          nvcuda::wmma::load_matrix_sync(bPart[i], &bTile[d][warpCol + i * kWmma], kAnyTile + 8);
+        }
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+#pragma unroll
+          for (int j = 0; j < 2; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
+      }
+      __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int j = 0; j < 2; ++j)
+        klStoreTile(sum[i][j], c, row0 + warpRow + i * kWmma, col0 + warpCol + j * kWmma, m, n, alpha, beta,
+                    false, scratch[warp]);
+  }
+}
+
+template <typename T>
+cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  gemmAnyShape<T><<<klTileGrid(ceilDiv(m, kAnyTile), ceilDiv(n, kAnyTile)), kAnyThreads, 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const T*>(p->a), static_cast<const T*>(p->b), p->beta, p->c);
+  return cudaGetLastError();
+}
+
+// ---- WGMMA -----------------------------------------------------------------------------------
+
+// Stores what klWgmma left in a warpgroup's registers: 64 rows from row0, 2 * kSums columns from
+// col0. n is a multiple of 8, so two neighbouring columns are both inside or both outside; the four
+// threads that share a row write 32 bytes of it, a whole sector.
+template <int kSums>
+__device__ inline void klStoreSums(const float (&sum)[kSums], float* c, int row0, int col0, int m, int n,
+                                   float alpha, float beta) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = row0 + warp * 16 + half * 8 + lane / 4;
+    if (row >= m) continue;
+    float* line = c + (long long)row * n;
+#pragma unroll
+    for (int j = 0; j < kSums / 4; ++j) {
+      const int col = col0 + j * 8 + lane % 4 * 2;
+      if (col >= n) break;
+      klStore(reinterpret_cast<float2*>(line + col), make_float2(sum[j * 4 + half * 2], sum[j * 4 + half * 2 + 1]),
+              alpha, beta);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// What rungs of any task would otherwise repeat: the size of a grid, and where pointers point.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+__host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
+
+// Threads that an SM holds, for the second argument of __launch_bounds__, which caps registers so
+// that this many blocks fit; ptxas warns where they could not.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int kThreadsPerSm = 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ != 1000 && __CUDA_ARCH__ != 1030
+constexpr int kThreadsPerSm = 1536;
+#else
+constexpr int kThreadsPerSm = 2048;
+#endif
+
+// A grid of `fast` x `slow` blocks, neighbours in launch order along `fast`, which lies on grid.x, whose
+// limit is 2^31 - 1. `slow` lies on grid.y, which stops at 65535, and goes on in grid.z: the last layer
+// can hold surplus blocks, which see klGridRow() beyond `slow` and return.
+inline dim3 klGrid(int fast, int slow) {
+  constexpr int kMaxGridY = 65535;
+  const int layers = ceilDiv(slow, kMaxGridY);
+  return dim3(fast, layers == 1 ? slow : kMaxGridY, layers);
+}
+
+__device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
+
+// Where a pointer into shared memory points, as PTX takes it.
+__device__ inline uint32_t klSharedAddress(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+inline bool klAligned16(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 16 == 0; }

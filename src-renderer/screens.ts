@@ -1,0 +1,98 @@
+/**
+ * The screens of the program. A screen is a component, an entry here, and its words: a file in each of
+ * locales/, which has its `title`. Router, navigation, palette, keys and help follow from the entry.
+ */
+import type { RouteLocationRaw, RouteRecordRaw } from 'vue-router'
+// Not fetched on demand as the others are: it is on the way to the default session.
+import HomeScreen from './features/frame/HomeScreen.vue'
+import { sessionScreens } from './features/frame/session-screens'
+
+declare module 'vue-router' {
+  interface RouteMeta {
+    /** The navigation has a link to it. */
+    linked?: true
+    /** The letter that opens it after g; the palette has it too. */
+    key?: string
+    /** It has no link of its own and belongs under another's. */
+    under?: string
+  }
+}
+
+export type Screen = RouteRecordRaw & { name: string }
+
+const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** In the order of the navigation. */
+export const screens: readonly Screen[] = [
+  { path: '/', name: 'home', component: HomeScreen },
+  ...Object.values(sessionScreens),
+  {
+    path: '/session/:sessionRef/export',
+    name: 'export',
+    props: true,
+    meta: { key: 'x' },
+    component: () => import('./features/export/ExportScreen.vue'),
+  },
+  {
+    path: '/session/:sessionRef/edit/:rung',
+    name: 'edit',
+    props: true,
+    meta: { under: 'ladder' },
+    component: () => import('./features/edit/EditScreen.vue'),
+  },
+  {
+    path: '/sessions',
+    name: 'sessions',
+    meta: { linked: true, key: 's' },
+    component: () => import('./features/sessions/SessionsScreen.vue'),
+  },
+  {
+    path: '/occupancy',
+    name: 'occupancy',
+    meta: { linked: true, key: 'o' },
+    component: () => import('./features/occupancy/OccupancyScreen.vue'),
+  },
+  {
+    path: '/labs',
+    name: 'labs',
+    meta: { linked: true, key: 'b' },
+    component: () => import('./features/labs/LabsScreen.vue'),
+  },
+  {
+    path: '/labs/:labRef',
+    name: 'lab',
+    meta: { under: 'labs' },
+    props: true,
+    component: () => import('./features/labs/LabScreen.vue'),
+  },
+  {
+    path: '/run',
+    name: 'run',
+    meta: { linked: true, key: 'r' },
+    component: () => import('./features/run/RunScreen.vue'),
+  },
+  {
+    path: '/run/checks',
+    name: 'sanitize',
+    meta: { under: 'run', key: 'k' },
+    props: ({ query }) => ({ ladder: word(query['ladder']), rung: word(query['rung']) }),
+    component: () => import('./features/sanitize/SanitizeScreen.vue'),
+  },
+  {
+    path: '/doctor',
+    name: 'doctor',
+    meta: { linked: true, key: 'd' },
+    component: () => import('./features/doctor/DoctorScreen.vue'),
+  },
+  {
+    path: '/:rest(.*)*',
+    name: 'missing',
+    component: () => import('./features/frame/MissingScreen.vue'),
+  },
+]
+
+/** Where it is, with the session that is open; home opens one for a screen that needs it. */
+export function placeOf({ name, path }: Screen, sessionRef: string | null): RouteLocationRaw {
+  if (!path.startsWith('/session/:sessionRef/')) return { name }
+  return sessionRef === null ? { name: 'home' } : { name, params: { sessionRef } }
+}
