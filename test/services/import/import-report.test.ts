@@ -121,7 +121,9 @@ describe('the CSV of ncu', () => {
     const advice = await readDeep(folder, session.rungs[0]!.id)
     expect(advice!.kernels[0]!.rules.map(({ name }) => name)).toContain('SharedMemoryConflicts')
     expect(advice!.kernels[0]!.instructions).toEqual([])
-    expect(advice!.notes.join()).toMatch(/Imported from mine\.csv.*no counters of instructions/)
+    expect(said(advice!.notes).join()).toMatch(
+      /Imported from mine\.csv.*no counters of instructions/,
+    )
     const raw = await setUp(ncuCapture('import-set-full'))
     const other = await raw.run()
     expect(await readDeep(other.folder, other.session.rungs[0]!.id)).toBeNull()
