@@ -30,7 +30,15 @@ import {
 import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import { importHtml } from '../../../src-main/services/import/import-html'
 import { tempDir } from '../../services/support'
-import { attempts1, file1, folder1, inWordsOf1, saidIn1, sessions1 } from '../../version-1'
+import {
+  attempts1,
+  file1,
+  folder1,
+  inWordsOf1,
+  saidIn1,
+  sessions1,
+  withMetricsOf1,
+} from '../../version-1'
 
 const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>
@@ -118,7 +126,7 @@ describe('a session of version 1', () => {
     const opened = open(name)
     expect(opened.schema).toBe(2)
     // What its problem becomes is tried in upgrade-problem-1.test.ts.
-    expect({ ...(inWordsOf1(opened) as object), schema: 1 }).toEqual(
+    expect({ ...(inWordsOf1(withMetricsOf1(opened)) as object), schema: 1 }).toEqual(
       withTask(json(file1(`${name}.json`))),
     )
   })
@@ -230,7 +238,8 @@ describe('an HTML report of version 1', () => {
     const [session] = (
       before.sessions as { session: Record<string, unknown>; sources: object }[]
     ).slice(0, 1)
-    expect(inWordsOf1(report.sessions[0])).toEqual({
+    const now = report.sessions[0]!
+    expect(inWordsOf1({ ...now, session: withMetricsOf1(now.session) })).toEqual({
       session: { ...withTask(session!.session), schema: 2 },
       sources: session!.sources,
     })
