@@ -13,6 +13,7 @@ import { inputError } from '../domain/errors'
 import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
 import type { Parameters } from '../domain/ladder/rung'
 import { rungOf, type Session } from '../domain/session/session'
+import { openTrustedLadder } from './ladder-library/open'
 import { buildRung } from './run/build'
 import { openCompiler } from './run/compiler'
 import { architectureFor } from './run/device'
@@ -62,17 +63,18 @@ const declared = (
     ),
   )
 
-/** The library for a request, which may name a draft. */
-export async function libraryFor(
-  { assets, machine }: Setup,
-  request: Pick<RunRequest, 'draft'>,
-): Promise<KernelLibrary> {
-  const library = await readKernelLibrary(assets.kernelsDir)
-  if (request.draft === undefined) return library
-  const draft = await draftStore(machine.folders.drafts).read(request.draft)
+/** The library for a request, which may name a folder and a draft, and the request of a ladder in it. */
+export async function libraryFor<R extends Pick<RunRequest, 'ladder' | 'draft'>>(
+  setup: Setup,
+  request: R,
+): Promise<{ library: KernelLibrary; request: R }> {
+  const { library, id } = await openTrustedLadder(setup, request.ladder)
+  const ofLadder = { ...request, ladder: id }
+  if (request.draft === undefined) return { library, request: ofLadder }
+  const draft = await draftStore(setup.machine.folders.drafts).read(request.draft)
   if (!draft)
     throw inputError('The draft no longer exists.', 'Open the rung and edit a copy again.')
-  return withCopy(library, draft)
+  return { library: withCopy(library, draft), request: ofLadder }
 }
 
 export function createDrafts(

@@ -11,6 +11,7 @@ import {
   submissionCount,
   writeSubmissions,
 } from '../gpu/submissions.mjs'
+import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
 import { fakeTools, run } from './support'
@@ -156,11 +157,12 @@ describe('lab grade', () => {
       run(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)
     const refused = await grade()
     expect(refused.code, refused.stderr).toBe(3)
-    expect(refused.stdout).toBe('')
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
     expect(refused.stderr).toMatch(/submissions run with your permissions/)
     expect(refused.stderr).toMatch(/pass --unisolated/)
     const told = await grade('--unisolated')
     expect(told.code, told.stderr).toBe(0)
+    expect(faultsOf('lab-grade', JSON.parse(told.stdout))).toEqual([])
     expect(JSON.parse(told.stdout)).toMatchObject({
       isolation: expect.stringContaining('submissions run as you') as unknown,
       rows: [{ student: 'one' }],

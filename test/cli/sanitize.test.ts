@@ -55,7 +55,7 @@ describe('sanitize', () => {
       PATH: '/usr/bin:/bin',
       KERNEL_LADDER_DATA: await tempDir(),
     })
-    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect([code, JSON.parse(stdout)]).toMatchObject([3, { schema: 1, error: { kind: 'missing' } }])
     expect(stderr).toContain('compute-sanitizer was not found')
     expect(stderr).toContain('CUDA toolkit')
   })

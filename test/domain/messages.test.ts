@@ -116,7 +116,14 @@ describe('a stored statement', () => {
     const document = { rungs: [{ reason: nested, note: 'as it is' }], size: 3, none: null }
     expect(withText(document)).toEqual({
       ...document,
-      rungs: [{ reason: { ...nested, text: inEnglish(nested) }, note: 'as it is' }],
+      rungs: [{ reason: withText(nested), note: 'as it is' }],
+    })
+    // Those that are set into another have theirs too.
+    const one = message('records.runnerLost', { why: message('records.notReached') })
+    expect(withText(one)).toEqual({
+      key: 'records.runnerLost',
+      values: { why: { key: 'records.notReached', values: {}, text: 'It was not reached.' } },
+      text: inEnglish(one),
     })
     expect(withText(together('One.', 'Two.'))).toEqual({
       sentences: ['One.', 'Two.'],

@@ -20,6 +20,7 @@ import type { RunPlan } from '../../src-main/services/run/plan'
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
+export const templatesDir = join(root, 'resources', 'templates')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (
@@ -106,7 +107,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     await writeFile(path, edit(await readFile(path, 'utf8')))
   }
   const setup = {
-    assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
+    assets: { kernelsDir, recordingsDir, templatesDir, rendererDir: '', reportTemplate: '' },
     machine: localMachine(),
   }
   const usual: StartRunOptions = {
@@ -159,9 +160,17 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
   const folders = {
     ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
+    ladders: join(dir, 'ladders'),
   }
   return {
-    assets: { kernelsDir: '', recordingsDir, rendererDir: '', reportTemplate: '', ...over },
+    assets: {
+      kernelsDir: '',
+      recordingsDir,
+      templatesDir,
+      rendererDir: '',
+      reportTemplate: '',
+      ...over,
+    },
     machine: { ...machine, folders },
   }
 }

@@ -1,4 +1,4 @@
-/** The one JSON document of `report --ci --json`; docs/CI-SCHEMA.json is made from this schema. */
+/** The one JSON document of `report --ci --json`; docs/schemas/ci.json is made from this schema. */
 import { z } from 'zod'
 import { checkVerdicts, rungVerdicts, type BaselineCheck, type RungCheck } from './baseline-check'
 import type { Change } from './time-change'

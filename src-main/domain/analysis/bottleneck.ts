@@ -9,10 +9,11 @@
  *  4. a unit near its limit (60% or more), marked as leaning.
  *  5. latency: every unit is known and below 60%.
  */
+import { z } from 'zod'
 import { ceilingsOf } from '../gpu/ceilings'
 import { metricDefinition } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
-import type { Unit } from '../metrics/units'
+import { units } from '../metrics/units'
 
 export const bottleneckClasses = [
   'tail',
@@ -41,35 +42,39 @@ export const bottleneckThresholds = {
   tailEfficiency: 0.75,
 } as const
 
-export interface BottleneckEvidence {
-  /** A metric of the registry, or a figure derived from several: see `how`. */
-  id: string
-  label: string
-  value: number
-  unit: Unit
-  threshold: number
-  /** The side of the threshold that supports the class. */
-  side: 'above' | 'below'
-  /** How a derived figure was obtained; absent for a measured metric. */
-  how?: Derivation
-}
-
-export type Derivation =
+export const Derivation = z.discriminatedUnion('kind', [
   /** Traffic over the measured time, relative to the memory bandwidth in GB/s. */
-  | { kind: 'dram-traffic'; ceilingGBs: number }
+  z.object({ kind: z.literal('dram-traffic'), ceilingGBs: z.number() }),
   /** Share of the slot time that is used, over whole waves, 0 to 1, assuming that all blocks take equally long. */
-  | { kind: 'tail'; efficiency: number; wholeWaves: number }
+  z.object({ kind: z.literal('tail'), efficiency: z.number(), wholeWaves: z.number() }),
   /** Warps stalled for these reasons, as a share of all warp states. */
-  | { kind: 'stall-share'; metrics: readonly string[] }
+  z.object({ kind: z.literal('stall-share'), metrics: z.array(z.string()).readonly() }),
+])
+export type Derivation = z.infer<typeof Derivation>
 
-export interface Bottleneck {
-  class: BottleneckClass
+export const BottleneckEvidence = z.object({
+  /** A metric of the registry, or a figure derived from several: see `how`. */
+  id: z.string(),
+  label: z.string(),
+  value: z.number(),
+  unit: z.enum(units),
+  threshold: z.number(),
+  /** The side of the threshold that supports the class. */
+  side: z.enum(['above', 'below']),
+  /** How a derived figure was obtained; absent for a measured metric. */
+  how: Derivation.optional(),
+})
+export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
+
+export const Bottleneck = z.object({
+  class: z.enum(bottleneckClasses),
   /** The class is based on a unit between the two thresholds: the largest of several limits. */
-  leaning: boolean
-  evidence: BottleneckEvidence[]
+  leaning: z.boolean(),
+  evidence: z.array(BottleneckEvidence),
   /** Ids of metrics that would be needed for a verdict, or for a firmer one. */
-  missing: string[]
-}
+  missing: z.array(z.string()),
+})
+export type Bottleneck = z.infer<typeof Bottleneck>
 
 interface Figure {
   id: string

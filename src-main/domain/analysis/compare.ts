@@ -1,53 +1,64 @@
 /** Compares two rungs: how each metric changed and what it bought. Pure; the source diff is made where it is shown. */
-import { metricDefinition, metricDefinitions, type MetricValue } from '../metrics/metrics'
+import { z } from 'zod'
+import { expectDirections } from '../ladder/rung'
+import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
-import type { Unit } from '../metrics/units'
+import { units, type Unit } from '../metrics/units'
 
 /**
  * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
  * same: no difference, or one within the measured spread. unknown: one of the rungs has no value.
  */
-export type Verdict = 'better' | 'worse' | 'changed' | 'same' | 'unknown'
+export const Verdict = z.enum(['better', 'worse', 'changed', 'same', 'unknown'])
+export type Verdict = z.infer<typeof Verdict>
 
-export interface MetricDelta {
-  id: string
-  label: string
-  unit: Unit
-  a: MetricValue | null
-  b: MetricValue | null
+export const MetricDelta = z.object({
+  id: z.string(),
+  label: z.string(),
+  unit: z.enum(units),
+  a: MetricValue.nullable(),
+  b: MetricValue.nullable(),
   /** b − a, in the unit. */
-  delta: number | null
+  delta: z.number().nullable(),
   /** b / a; null when a is 0. */
-  ratio: number | null
-  verdict: Verdict
+  ratio: z.number().nullable(),
+  verdict: Verdict,
   /** What the header of rung b predicted for this step, and whether it came true; null if it predicted nothing. */
-  expected: { direction: 'up' | 'down' | 'same'; met: boolean | null } | null
-}
+  expected: z
+    .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
+    .nullable(),
+})
+export type MetricDelta = z.infer<typeof MetricDelta>
 
-export interface TimeDelta {
-  aMs: number | null
-  bMs: number | null
+export const TimeDelta = z.object({
+  aMs: z.number().nullable(),
+  bMs: z.number().nullable(),
   /** a's time divided by b's: above 1, b is faster. */
-  speedup: number | null
+  speedup: z.number().nullable(),
   /** The relative difference below which there is no verdict: the sum of both spreads. */
-  noise: number | null
-  verdict: Verdict
-}
+  noise: z.number().nullable(),
+  verdict: Verdict,
+})
+export type TimeDelta = z.infer<typeof TimeDelta>
 
 /** A parameter in which two builds of one source differ; null for a build that does not have it. */
-export interface ParameterDelta {
-  name: string
-  a: number | null
-  b: number | null
-}
+export const ParameterDelta = z.object({
+  name: z.string(),
+  a: z.number().nullable(),
+  b: z.number().nullable(),
+})
+export type ParameterDelta = z.infer<typeof ParameterDelta>
 
-export interface RungComparison {
-  a: { session: string; rung: string; title: string }
-  b: { session: string; rung: string; title: string }
-  parameters: ParameterDelta[]
-  time: TimeDelta
-  metrics: MetricDelta[]
-}
+const ComparedSide = z.object({ session: z.string(), rung: z.string(), title: z.string() })
+
+export const RungComparison = z.object({
+  a: ComparedSide,
+  b: ComparedSide,
+  parameters: z.array(ParameterDelta),
+  time: TimeDelta,
+  metrics: z.array(MetricDelta),
+})
+export type RungComparison = z.infer<typeof RungComparison>
 
 /** Structural counters repeat exactly; dynamic ones vary by about this much between launches. */
 export const dynamicMetricNoise = 0.01

@@ -15,6 +15,18 @@ export type Aggregation =
   /** A property of one launch: the longest-running kernel represents the rung. */
   | 'longest-kernel'
 
+/** What a metric tells of, in the order in which lists have them. */
+export const metricGroups = [
+  'occupancy',
+  'shared',
+  'memory',
+  'arithmetic',
+  'mix',
+  'stalls',
+  'resources',
+] as const
+export type MetricGroup = (typeof metricGroups)[number]
+
 export interface MetricDefinition {
   id: string
   label: string
@@ -26,6 +38,7 @@ export interface MetricDefinition {
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
+  group: MetricGroup
   /** ncu's names, of which the first one in the report is used; empty for a derived metric. Source: docs/METRICS.md. */
   ncu: readonly string[]
   /** How it is derived; absent for a metric that ncu counts. */

@@ -42,6 +42,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'structural',
     level: 'card',
     aggregate: 'longest-kernel',
+    group: 'occupancy',
     ncu: ['launch__waves_per_multiprocessor'],
   },
   {
@@ -54,6 +55,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'structural',
     level: 'card',
     aggregate: 'longest-kernel',
+    group: 'occupancy',
     ncu: ['sm__maximum_warps_per_active_cycle_pct'],
   },
   {
@@ -65,6 +67,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'dynamic',
     level: 'card',
     aggregate: 'time-weighted',
+    group: 'occupancy',
     ncu: ['sm__warps_active.avg.pct_of_peak_sustained_active'],
   },
   {
@@ -77,6 +80,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'structural',
     level: 'card',
     aggregate: 'sum',
+    group: 'shared',
     ncu: ['smsp__inst_executed_op_shared_ld.sum', 'smsp__sass_inst_executed_op_shared_ld.sum'],
   },
   {
@@ -89,6 +93,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'dynamic',
     level: 'card',
     aggregate: 'time-weighted',
+    group: 'arithmetic',
     ncu: [
       'sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active',
       'sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active',
@@ -104,6 +109,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'dynamic',
     level: 'card',
     aggregate: 'sum',
+    group: 'shared',
     ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum'],
   },
   {
@@ -116,6 +122,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'dynamic',
     level: 'card',
     aggregate: 'sum',
+    group: 'shared',
     ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum'],
   },
   {
@@ -128,6 +135,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     kind: 'structural',
     level: 'card',
     aggregate: 'longest-kernel',
+    group: 'resources',
     ncu: ['launch__registers_per_thread'],
   },
 ]

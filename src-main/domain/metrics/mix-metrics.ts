@@ -20,6 +20,7 @@ const executed = (op: string, definition: Own): MetricDefinition => ({
   unit: 'inst',
   level: 'standard',
   aggregate: 'sum',
+  group: 'mix',
   ncu: [`smsp__sass_thread_inst_executed_op_${op}_pred_on.sum`],
 })
 
@@ -113,6 +114,7 @@ const share = (
   kind: 'dynamic',
   level: 'standard',
   aggregate: 'sum',
+  group: 'mix',
   ncu: [],
   derived: {
     from: [counted, 'instructions'],
@@ -136,6 +138,7 @@ export const mixMetrics: readonly MetricDefinition[] = [
     ...arithmetic,
     level: 'standard',
     aggregate: 'sum',
+    group: 'mix',
     ncu: [],
     derived: {
       from: ['ffmaInstructions', 'faddInstructions', 'fmulInstructions'],

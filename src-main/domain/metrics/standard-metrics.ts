@@ -21,9 +21,9 @@ const rate = (definition: Own): MetricDefinition => ({
   aggregate: 'time-weighted',
 })
 
-/** How close a unit is to its limit. */
+/** How near a unit of memory is to its limit. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
-  rate({ ...definition, unit: '%', better: 'neither' })
+  rate({ ...definition, unit: '%', better: 'neither', group: 'memory' })
 
 /** Warps stalled for one reason, on average per issued instruction. Source: Nsight Compute's warp states. */
 const stall = (id: string, name: string, label: string, meaning: string): MetricDefinition =>
@@ -33,6 +33,7 @@ const stall = (id: string, name: string, label: string, meaning: string): Metric
     unit: 'warps',
     meaning,
     better: 'lower',
+    group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],
   })
 
@@ -44,6 +45,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Passes through shared memory for loads; divided by the number of loads, it is the number of passes an average load was split into.',
     better: 'lower',
+    group: 'shared',
     ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum'],
   }),
   count({
@@ -52,6 +54,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: 'wavefronts',
     meaning: 'Passes through shared memory for stores.',
     better: 'lower',
+    group: 'shared',
     ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum'],
   }),
   count({
@@ -60,6 +63,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: 'bytes',
     meaning: 'Bytes read from and written to device memory.',
     better: 'lower',
+    group: 'memory',
     ncu: ['dram__bytes.sum'],
   }),
   count({
@@ -68,6 +72,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: 'bytes',
     meaning: 'Bytes that requests moved through the L2 cache.',
     better: 'lower',
+    group: 'memory',
     ncu: ['lts__t_bytes.sum'],
   }),
   count({
@@ -77,6 +82,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Bytes that loads and stores requested from the L1 cache, in 32-byte sectors; shared memory is not included.',
     better: 'lower',
+    group: 'memory',
     ncu: ['l1tex__t_sectors.sum'],
   }),
   rate({
@@ -85,6 +91,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Share of the sectors requested from the L2 cache that hit.',
     better: 'higher',
+    group: 'memory',
     ncu: ['lts__t_sector_hit_rate.pct'],
   }),
   rate({
@@ -93,6 +100,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Share of the sectors requested from the L1 cache that hit.',
     better: 'higher',
+    group: 'memory',
     ncu: ['l1tex__t_sector_hit_rate.pct'],
   }),
   busy({
@@ -132,6 +140,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
       'Sectors (32 bytes each) touched by a warp-level global load: 4 for a coalesced 32-bit load, 16 for a coalesced 128-bit load, 32 for a fully scattered one.',
     better: 'neither',
     kind: 'structural',
+    group: 'memory',
     ncu: ['l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio'],
   }),
   rate({
@@ -141,6 +150,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning: 'Sectors (32 bytes each) touched by a warp-level global store.',
     better: 'neither',
     kind: 'structural',
+    group: 'memory',
     ncu: ['l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio'],
   }),
   rate({
@@ -150,6 +160,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every other instruction takes the slot of an FFMA.',
     better: 'higher',
+    group: 'arithmetic',
     ncu: ['smsp__issue_active.avg.pct_of_peak_sustained_active'],
   }),
   count({
@@ -159,6 +170,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning: 'Warp-level instructions executed.',
     better: 'lower',
     kind: 'structural',
+    group: 'arithmetic',
     ncu: ['smsp__inst_executed.sum'],
   }),
   rate({
@@ -168,6 +180,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which the tensor pipe was busy, as a share of the cycles in which an SM was active.',
     better: 'higher',
+    group: 'arithmetic',
     ncu: ['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active'],
   }),
   stall(

@@ -70,13 +70,22 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
     return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
   }
   if (given.length === 0) return null
-  if (given.length < names.length)
+  // What has a value of its own need not be said.
+  if (names.some((name) => at[name] === undefined && task.sizes[name]!.value === undefined))
     throw inputError(
       `${several(names.map((name) => `--${name}`))} must be given together.`,
       'Give all of them, or use --size to set them all to one value.',
     )
-  return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, at[name]!)]))
+  return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
+
+/** The sizes that have a value of their own. */
+const valuesOf = (task: Task): Sizes =>
+  Object.fromEntries(
+    Object.entries(task.sizes).flatMap(([name, { value }]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  )
 
 /** Throws for a name that the task does not have. */
 export function checkNames(task: Task, at: At): void {
@@ -112,7 +121,7 @@ export function chosen(
 /** Throws where the sizes are neither given nor usual, and for what the task does not take. */
 export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
   const own = chosen(task, choice)
-  const sizes = own.sizes ?? usual.sizes ?? {}
+  const sizes = { ...valuesOf(task), ...usual.sizes, ...own.sizes }
   for (const name of sizeNames(task))
     if (sizes[name] === undefined)
       throw inputError(`${name} is missing.`, `Give ${several(sizeNames(task))}.`)

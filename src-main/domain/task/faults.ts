@@ -1,8 +1,16 @@
 /** What is wrong with a task beyond its form: names that nothing has, expressions that are none. */
 import { bufferDtype } from './problem'
-import { dtypeOf, isDtype } from './dtype'
+import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
-import { expressionNames, flagsOf, outputsOf, sizeNames, type Formula, type Task } from './task'
+import {
+  expressionNames,
+  flagsOf,
+  outputsOf,
+  sizeNames,
+  type Formula,
+  type Task,
+  type TaskFill,
+} from './task'
 
 export interface TaskFault {
   path: readonly (string | number)[]
@@ -71,10 +79,50 @@ function checkFormula(task: Task, report: Report, path: TaskFault['path'], formu
   }
 }
 
+/** The types that a buffer can have. */
+const choicesOf = ({ options }: Task, dtype: string): Dtype[] =>
+  (Object.hasOwn(options, dtype) ? Object.keys(options[dtype]!.choices) : [dtype]).filter(isDtype)
+
+function checkFill(
+  report: Report,
+  path: TaskFault['path'],
+  fill: TaskFill,
+  dtypes: readonly Dtype[],
+): void {
+  const numbers = Object.entries(fill).filter((entry): entry is [string, number] =>
+    Number.isFinite(entry[1]),
+  )
+  for (const dtype of dtypes) {
+    const { isFloat, least, most } = dtypeOf(dtype)
+    if (fill.kind === 'normal' && !isFloat)
+      report([...path, 'kind'], `normal fills floating-point buffers, and this one is ${dtype}.`)
+    else if (!isFloat)
+      for (const [key, value] of numbers)
+        if (!Number.isInteger(value) || value < least || value > most)
+          report(
+            [...path, key],
+            `${value} is no ${dtype}, which holds whole numbers from ${least} to ${most}.`,
+          )
+    if (fill.kind === 'uniform' && (isFloat ? fill.lo >= fill.hi : fill.lo > fill.hi))
+      report([...path, 'hi'], `uniform goes from a lower value to a higher one.`)
+  }
+}
+
+function checkReference(task: Task, report: Report): void {
+  if (typeof task.reference === 'string') return
+  for (const [name, check] of Object.entries(task.check))
+    if ('scale' in check)
+      report(['check', name, 'scale'], 'A rung that is trusted says no scale; give rtol and atol.')
+  if (task.flags)
+    report(['reference'], 'Rungs with flags differ in what they compute; give a reference.cu.')
+}
+
 function checkBuffers(task: Task, report: Report): void {
   for (const [name, buffer] of Object.entries(task.buffers)) {
     const at = (key: string): TaskFault['path'] => ['buffers', name, key]
-    const option = task.options[buffer.dtype]
+    const option = Object.hasOwn(task.options, buffer.dtype)
+      ? task.options[buffer.dtype]
+      : undefined
     if (!isDtype(buffer.dtype) && !option)
       report(at('dtype'), `${buffer.dtype} is neither a type nor an option of the task.`)
     for (const [choice, number] of Object.entries(option?.choices ?? {}))
@@ -95,6 +143,7 @@ function checkBuffers(task: Task, report: Report): void {
       if (buffer.access !== 'inout')
         report(at('read_when'), 'read_when is allowed only for a buffer with the access inout.')
     }
+    if (buffer.fill) checkFill(report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
     if (buffer.access === 'out' && buffer.fill)
       report(at('fill'), 'A buffer with the access out is not filled.')
     if (buffer.access !== 'out' && !buffer.fill)
@@ -162,5 +211,6 @@ export function taskFaults(task: Task): TaskFault[] {
   checkChecks(task, report)
   checkWork(task, report)
   checkSanitize(task, report)
+  checkReference(task, report)
   return faults
 }

@@ -1,8 +1,10 @@
 /** Terminal output: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
+import type { z } from 'zod'
 import { inEnglish, withText } from '../../domain/text/wording'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
+import type { DocumentKind, FieldsOf } from './documents/document'
 
 /** The reader is gone: `| head` has seen enough, or the terminal was closed. */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
@@ -38,9 +40,13 @@ export async function checkOutput(): Promise<void> {
     )
 }
 
-/** Each statement gets its English text beside it, for scripts. */
-export const printJson = (value: unknown): void => {
-  process.stdout.write(`${JSON.stringify(withText(value), null, 2)}\n`)
+/** Prints a command's one document. Each statement gets its English text beside it, for scripts. */
+export function printJson<Fields extends z.ZodRawShape>(
+  { version }: DocumentKind<Fields>,
+  fields: FieldsOf<Fields>,
+): void {
+  const document = withText({ schema: version, ...fields })
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
 }
 
 /** Text from files and tools may contain control sequences, which the terminal must not interpret. */

@@ -62,6 +62,18 @@ function parseJson(text: string, damaged: Damaged): unknown {
   }
 }
 
+/** Each profile says its version; what is none is left for the schema to refuse. */
+function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([rung, profile]) => {
+      const current = upgraded(formats.deep, profile)
+      if ('refused' in current) throw damaged(`of the deep profile of ${rung}, ${current.refused}`)
+      return [rung, current.value]
+    }),
+  )
+}
+
 function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
   let text: string
   try {
@@ -71,7 +83,7 @@ function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
       `its deep profiles cannot be unpacked (${error instanceof Error ? error.message : String(error)}).`,
     )
   }
-  const deep = PackedDeep.safeParse(parseJson(text, damaged))
+  const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
   if (!deep.success) throw damaged(z.prettifyError(deep.error))
   return deep.data
 }

@@ -91,6 +91,9 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   })
   return {
     library: own,
-    plan: { ...plan, alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task) } },
+    plan: {
+      ...plan,
+      alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task), decides: false },
+    },
   }
 }

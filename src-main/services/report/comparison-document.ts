@@ -4,8 +4,7 @@ import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
-import { counts, type ComparedRung, type ComparisonModel } from './comparison'
-import { comparisonLegend } from './comparison-print'
+import { comparisonLegend, counts, type ComparedRung, type ComparisonModel } from './comparison'
 import { html, htmlCode, htmlList, htmlTable, printHtmlTable } from './html-text'
 import type { PrintDocument } from './print'
 import { htmlDiff, type PrintPart } from './print-parts'
@@ -98,7 +97,7 @@ export function comparisonDocument(model: ComparisonModel): PrintDocument {
   return {
     title: `${inEnglish(headline(a))}: two sessions`,
     sub: `${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
-    warnings,
+    warnings: warnings.map(inEnglish),
     parts: partsOf(model),
   }
 }

@@ -11,8 +11,9 @@ import { paramWords } from '../../domain/session/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
-import { printedProvenance } from '../../domain/report/provenance'
+import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
+import { message, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
@@ -29,7 +30,7 @@ export interface ComparisonModel {
   a: Session
   b: Session
   date: string | null
-  warnings: string[]
+  warnings: Statement[]
   rungs: ComparedRung[]
   /** Rungs that one session alone has, and rungs with other parameters or another status. */
   changes: Sentence[]
@@ -109,9 +110,9 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     b,
     date: before.date,
     warnings: [
-      ...warnings.map(inEnglish),
-      ...a.warnings.map((warning) => `The first session: ${inEnglish(warning)}`),
-      ...b.warnings.map((warning) => `The second session: ${inEnglish(warning)}`),
+      ...warnings,
+      ...a.warnings.map((what) => message('guard.ofFirst', { what })),
+      ...b.warnings.map((what) => message('guard.ofSecond', { what })),
     ],
     rungs,
     changes: changesOf(a, b),
@@ -126,3 +127,8 @@ export function counts({ rungs }: ComparisonModel): string {
   const unknown = of('unknown')
   return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
 }
+
+export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
+
+export const comparisonLegend =
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'

@@ -125,6 +125,7 @@ export async function sanitize(
     runner,
     task: plan.task,
     problem: plan.problem,
+    taskFolder: plan.taskFolder,
     texts: sourceTexts(plan, rungs, environment),
     total: ready.length * request.tools.length,
   })
@@ -203,6 +204,7 @@ interface CheckerSetup {
   runner: string
   task: Task
   problem: SanitizeReport['problem']
+  taskFolder: string | null
   texts: SourceTexts
   /** Checks in all, for the progress. */
   total: number
@@ -249,14 +251,14 @@ class Checker {
     report: (rung: string) => void,
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
     const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
-    const { sanitizer, runner, task, problem } = this.setup
+    const { sanitizer, runner, task, problem, taskFolder } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
       command: [
         runner,
-        ...sanitizeArgs({ task, problem, seed, rungs, ownerPid: toolbox.ownerPid }),
+        ...sanitizeArgs({ task, problem, taskFolder, seed, rungs, ownerPid: toolbox.ownerPid }),
       ],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,

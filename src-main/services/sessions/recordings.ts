@@ -92,12 +92,18 @@ function checkParams(recording: Recording, params: Record<string, number>): void
 }
 
 /** The problems that rungs of a recording were verified at beside its own. */
-function furtherOf({ rungs }: Session): Pick<RunPlan, 'alsoVerify'> {
+function furtherOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
   const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
   const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
   return problems.length === 0
     ? {}
-    : { alsoVerify: { rungs: verified.map(({ id }) => id), problems } }
+    : {
+        alsoVerify: {
+          rungs: verified.map(({ id }) => id),
+          problems,
+          decides: ladder.testAt !== undefined,
+        },
+      }
 }
 
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
@@ -125,6 +131,8 @@ export async function replay(
     // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
+    trusted: null,
+    taskFolder: null,
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
     profileSkip: session.settings.profileSkipped ?? [],
     ...furtherOf(session),

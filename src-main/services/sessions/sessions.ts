@@ -163,7 +163,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         deviceName: null,
         profile: 'none',
         rungCount: 0,
-        damaged: problem ?? 'It cannot be read.',
+        damaged: problem,
       }
     })
   const recorded = (await listRecordings(places.assets.recordingsDir)).map(

@@ -121,7 +121,7 @@ describe('the CSV of ncu', () => {
     const advice = await readDeep(folder, session.rungs[0]!.id)
     expect(advice!.kernels[0]!.rules.map(({ name }) => name)).toContain('SharedMemoryConflicts')
     expect(advice!.kernels[0]!.instructions).toEqual([])
-    expect(advice!.notes.join()).toMatch(
+    expect(said(advice!.notes).join()).toMatch(
       /Imported from mine\.csv.*no per-instruction or per-line counters/,
     )
     const raw = await setUp(ncuCapture('import-set-full'))

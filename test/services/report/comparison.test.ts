@@ -86,10 +86,12 @@ describe('two sessions side by side', () => {
 
   it('json and tex', () => {
     const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
-      warnings: string[]
+      warnings: { text: string }[]
       rungs: { id: string; time: { verdict: string } }[]
     }
-    expect(warnings).toEqual(['The driver versions differ: 580.159.04 and <b>590.'])
+    expect(warnings.map(({ text }) => text)).toEqual([
+      'The driver versions differ: 580.159.04 and <b>590.',
+    ])
     expect(rungs.find(({ id }) => id === '06_float4')?.time.verdict).toBe('worse')
     expect(compare(recording(), after(), 'tex')).toContain(
       '\\texttt{06\\_float4} & 3.41 ms & 3.75 ms & 0.909$\\times$ & 0.1 \\% \\\\',

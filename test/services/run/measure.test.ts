@@ -133,7 +133,11 @@ describe('a crash that takes the GPU away', () => {
     const problem = { ...plan.problem, sizes: { ...plan.problem.sizes, m: 129 } }
     const { session, missing } = await machine.runPlan({
       ...plan,
-      alsoVerify: { rungs: ['02_coalesced'], problems: [problem, problem] },
+      alsoVerify: {
+        decides: false,
+        rungs: ['02_coalesced'],
+        problems: [problem, problem],
+      },
     })
     expect(statuses(session)).toEqual(allBut())
     expect(rung(session, '02_coalesced').alsoVerified).toMatchObject([

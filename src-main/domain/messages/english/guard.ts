@@ -22,6 +22,8 @@ export const guard = {
   seed: 'The input seeds differ: {a} and {b}.',
   flushL2: 'The sessions differ in flushing L2 between samples: {a} and {b}.',
   imported: 'The session {id} was imported, so what it computed is unknown.',
+  ofFirst: 'The first session: {what}',
+  ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was cancelled before it finished.',
   problemWords: '{problem}, {scalars}',
   alone: '{what} only',

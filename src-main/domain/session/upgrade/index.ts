@@ -2,7 +2,13 @@
  * Files of older versions, made into what this version reads: one upgrader a version, in a row. What was
  * read stays on disk as it was. Pure.
  */
-import { frozenReportFrom1, labOutcomeFrom1, sanitizerVerdictsFrom1, sessionFrom1 } from './from-1'
+import {
+  deepFrom1,
+  frozenReportFrom1,
+  labOutcomeFrom1,
+  sanitizerVerdictsFrom1,
+  sessionFrom1,
+} from './from-1'
 
 /** From the version that it is named by to the next. */
 type Upgrader = (value: unknown) => unknown
@@ -20,6 +26,7 @@ interface Format {
 export const formats = {
   session: { version: 'schema', word: 'schema', upgraders: { 1: sessionFrom1 } },
   report: { version: 'report', word: 'version', upgraders: { 1: frozenReportFrom1 } },
+  deep: { version: 'schema', word: 'schema', upgraders: { 1: deepFrom1 } },
   labOutcome: { version: 'schema', word: 'schema', upgraders: { 1: labOutcomeFrom1 } },
   sanitizerVerdicts: {
     version: 'schema',

@@ -7,8 +7,8 @@ import { importReport, type ImportResult } from '../../../services/import/import
 import { importHtml } from '../../../services/import/import-html'
 import { appVersion } from '../../../services/version'
 import { describeSession } from '../describe/describe-ladder'
+import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
-import { sessionDocument } from './run-command'
 
 export interface ImportOptions {
   out?: string
@@ -27,7 +27,7 @@ export async function importCommand(file: string, options: ImportOptions): Promi
   const { session, folder, misplaced } = (await isHtmlFile(file))
     ? await importPage(file, options, place)
     : await importProfile(file, options, place)
-  if (options.json) printJson(sessionDocument(session, folder))
+  if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(describeSession(session))
   note(`Saved in ${folder}`)
   if (misplaced) printError(misplaced)

@@ -23,6 +23,7 @@ import { appVersion } from '../../../services/version'
 import { parseLabTarget, wholeNumber } from '../arguments'
 import { confirmed } from '../confirm'
 import { describeOutcome } from '../describe/describe-lab'
+import { labCheckDocument, labListDocument } from '../documents/labs'
 import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
@@ -55,7 +56,7 @@ export async function labListCommand({ json }: { json?: boolean }): Promise<numb
     target: lab.target,
     needs: { ...lab.needs, counters: profileLevelOf(lab) !== 'none' },
   }))
-  if (json) printJson({ schema: 1, labs: rows, problems: faults.map(faultSentence) })
+  if (json) printJson(labListDocument, { labs: rows, problems: faults.map(faultSentence) })
   else if (rows.length > 0)
     printText(
       table(rows, [
@@ -122,7 +123,7 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
       signal: abortOnStop('stopping; this attempt is discarded.'),
     },
   )
-  if (options.json) printJson({ ...outcome, folder })
+  if (options.json) printJson(labCheckDocument, { ...outcome, folder })
   else printText(describeOutcome(outcome))
   note(`Saved in ${folder}`)
   const misplaced = asked === null ? null : takenMeanwhile(asked, folder)

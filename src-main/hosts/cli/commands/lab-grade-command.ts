@@ -20,6 +20,7 @@ import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 import { parseLabTarget, wholeNumber } from '../arguments'
 import { confirmed } from '../confirm'
+import { labGradeDocument } from '../documents/labs'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
@@ -251,7 +252,7 @@ async function gradeBatches(
   }
   if (out !== null) await writeOrPrint(out, csvOf(batches, rows))
   else if (options.csv) process.stdout.write(csvOf(batches, rows))
-  else if (options.json) printJson({ schema: 2, isolation, seconds, solutions, rows })
+  else if (options.json) printJson(labGradeDocument, { isolation, seconds, solutions, rows })
   else printText(textOf(rows))
   note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length

@@ -7,6 +7,7 @@ import { sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { measuredRungs } from '../../../services/sessions/measured'
+import { laddersDocument } from '../documents/ladders'
 import { note, printJson, printText, table } from '../output'
 
 /** `4.44 ms, 0.605× of 00_cublas` */
@@ -46,7 +47,6 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
             takes: source?.header.options ?? {},
             flags: source?.header.flags ?? [],
             requires: source?.header.requires ?? null,
-            /** What a recording measured for it; null if no recording contains it. */
             measured: measured[id] ?? null,
           }
         }),
@@ -54,7 +54,7 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
     }),
   )
   const problems = [...library.faults.values()]
-  if (json) printJson({ schema: 2, tasks: [...library.tasks.values()], ladders, problems })
+  if (json) printJson(laddersDocument, { tasks: [...library.tasks.values()], ladders, problems })
   else
     for (const ladder of ladders) {
       printText(`${ladder.id}: ${ladder.title}`)

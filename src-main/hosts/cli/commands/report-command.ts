@@ -121,7 +121,9 @@ const isSection = (word: string): word is ReportSection =>
 
 function parseSections(list: string, format: ReportFormat): ReportSection[] {
   if (!hasSections(format))
-    throw inputError('--sections works only with --format html, pdf and md.')
+    throw inputError(
+      `--sections works only with --format ${reportFormats.filter(hasSections).join(', ')}.`,
+    )
   const found = words(list, 'sections')
   const unknown = found.find((word) => !isSection(word))
   if (unknown !== undefined)
