@@ -51,18 +51,20 @@ async function refusalOf(folder: string, name: string): Promise<string | null> {
   if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
   if (real === undefined || !real.includes(sep)) return `${name} cannot be read (${real ?? '?'}).`
   if (!real.startsWith((await realpath(folder)) + sep))
-    return `${name} is a link out of the folder; put the file itself there.`
+    return `${name} is a link that leads outside the folder; use the file itself.`
   const found = await stat(real)
-  return found.isFile() ? null : `${name} is no file.`
+  return found.isFile() ? null : `${name} is not a file.`
 }
 
 async function readTextIn(folder: string, name: string): Promise<string> {
   const { size } = await stat(join(folder, name))
   if (size > maxTextBytes)
-    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes, and 1 MiB is the most.`)
+    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes; the limit is 1 MiB.`)
   const bytes = await readFile(join(folder, name))
   if (bytes.includes(0))
-    throw inputError(`${shownPath(join(folder, name))} is no text: it holds a zero byte.`)
+    throw inputError(
+      `${shownPath(join(folder, name))} is not a text file: it contains a zero byte.`,
+    )
   return bytes.toString('utf8')
 }
 
@@ -77,8 +79,8 @@ async function headersBelow(folder: string, below = ''): Promise<string[]> {
     else if (/\.(h|hh|hpp|cuh|inl)$/.test(entry.name)) found.push(path)
     if (found.length > maxHeaders)
       throw inputError(
-        `${shownPath(join(folder, below))} holds more than ${maxHeaders} headers.`,
-        'A ladder folder holds its own headers only.',
+        `${shownPath(join(folder, below))} contains more than ${maxHeaders} headers.`,
+        'A ladder folder should contain only its own headers.',
       )
   }
   return found
@@ -96,8 +98,8 @@ export async function readLadderFolder(
   const file = isFolder ? await ladderFileIn(path) : null
   if (file === null)
     throw inputError(
-      isFolder ? `${shown} holds no ladder.yaml.` : `There is no folder ${shown}.`,
-      `Make one that builds and runs with \`kernel-ladder init ${isFolder ? 'DIR' : shown}\`.`,
+      isFolder ? `${shown} contains no ladder.yaml.` : `There is no folder ${shown}.`,
+      `Create one that builds and runs with \`kernel-ladder init ${isFolder ? 'DIR' : shown}\`.`,
     )
   const read = async (name: string): Promise<string> => {
     const why = await refusalOf(path, name)
@@ -108,8 +110,8 @@ export async function readLadderFolder(
   const { task, ladder } = parsed
   if (shipped.ladders.some(({ id }) => id === ladder.id))
     throw inputError(
-      parsed.at(['id'], `${ladder.id} is a ladder that comes with the program.`),
-      'Give this one another id: sessions are told apart by it.',
+      parsed.at(['id'], `${ladder.id} is a ladder that ships with the program.`),
+      'Give this one another id, because sessions are identified by it.',
     )
   const library: KernelLibrary = {
     root: shipped.root,
@@ -177,7 +179,7 @@ async function readRung(
   const header = parseRungHeader(text, join(shown, name), task)
   if (header.id !== id)
     throw inputError(
-      `${join(shown, name)} declares @rung ${header.id}; the name of the file must be the same.`,
+      `${join(shown, name)} declares @rung ${header.id}; the file must have that name.`,
     )
   library.rungs.set(id, { header, file: `${task.id}/${basename(name)}`, text })
 }

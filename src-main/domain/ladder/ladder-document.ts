@@ -1,6 +1,6 @@
 /**
- * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/LADDERS.md says how to write
- * one. Behind `ladderOf` nothing tells it from a ladder that ships.
+ * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/LADDERS.md says how to write one.
+ * After `ladderOf` it is treated like any shipped ladder.
  */
 import { z } from 'zod'
 import { At } from '../task/choose'
@@ -9,16 +9,16 @@ import { LadderEntry, type LadderFile } from './ladder'
 import { Identifier } from './rung'
 
 const Size = z.number().int().min(1)
-/** What a rung indexes with is its author's business here. */
+/** Index types are the rung author's responsibility here. */
 const max = Number.MAX_SAFE_INTEGER
 const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
 
 const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
 
 export const TaskDocument = z.strictObject({
-  /** The ladder's unless given. */
+  /** By default the ladder's. */
   title: title.optional(),
-  /** By name the value where nothing else is asked for, or that with a title and the largest that rungs take. */
+  /** By name, the default value, or the default with a title and the maximum that rungs support. */
   sizes: z.record(Name, z.union([Size, TitledSize])),
   ...ofTask,
 })
@@ -31,17 +31,17 @@ export const LadderDocument = z.strictObject({
   title: z.string().min(1),
   summary: z.string().min(1),
   task: TaskDocument,
-  /** Sizes to climb at, the first by default; what one leaves out has the value of `sizes`. */
+  /** Sizes to run at, the first by default; omitted names have the value in `sizes`. */
   at: z.array(z.record(Name, Size)).min(1).optional(),
-  /** Sizes, scalars and options at which every rung is verified and none is timed. */
+  /** Sizes, scalars and options at which rungs are verified but not timed. */
   test_at: z.array(At).optional(),
-  /** The rung that ratios are taken to. */
+  /** The rung that ratios are relative to. */
   reference_rung: Identifier.nullable().optional(),
   rungs: z.array(LadderEntry.strict()).min(1),
 })
 export type LadderDocument = z.infer<typeof LadderDocument>
 
-/** The same as the ladders and tasks that ship. */
+/** Converts it to the form of shipped ladders and tasks. */
 export function ladderOf({
   id,
   title,

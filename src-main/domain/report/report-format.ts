@@ -1,4 +1,4 @@
-/** The forms that a report can take. A form that is text is an entry here, a printer in services/report/printers, and its words. */
+/** The report formats. A form that is text is an entry here, a printer in services/report/printers, and its words. */
 
 export interface FormatFacts {
   readonly mediaType: string
