@@ -1,6 +1,6 @@
 /**
- * A ladder folder: ladder.yaml beside its rungs, as a library of one ladder. It may come from anywhere, so
- * nothing is followed out of it and nothing large is read; only what it names is, and the headers in it.
+ * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. It may come from anywhere, so nothing
+ * outside it is followed and nothing large is read; only the files that it names are, and its headers.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
@@ -18,34 +18,34 @@ export interface LadderFolder {
   folder: string
   ladder: LadderFile
   task: Task
-  /** Its one ladder with what that needs; runner and shared headers are the program's own. */
+  /** Its ladder and everything that needs; the runner and the shared headers are the program's. */
   library: KernelLibrary
-  /** Every text that is read of it, relative, ladder.yaml first. */
+  /** Every file read from it, relative, ladder.yaml first. */
   files: string[]
 }
 
-/** The first that is there. */
+/** The first existing one is used. */
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
-/** Beside a rung, such a file would be included in place of the one that is made. */
+/** In a rung's folder, such a file would be included instead of the generated one. */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
 
-/** As a person finds it from where they are. */
+/** Relative to the current folder, for messages. */
 export function shownPath(path: string): string {
   const near = relative(process.cwd(), path)
   return near === '' ? '.' : near.startsWith('..') ? path : near
 }
 
-/** The ladder file in a folder; null where there is none. */
+/** The ladder file in a folder; null if there is none. */
 export async function ladderFileIn(folder: string): Promise<string | null> {
   for (const name of ladderFileNames) if (await pathExists(join(folder, name))) return name
   return null
 }
 
-/** Why a file below the folder cannot be used, or null. */
+/** Why a file in the folder cannot be used, or null. */
 async function refusalOf(folder: string, name: string): Promise<string | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
@@ -68,7 +68,7 @@ async function readTextIn(folder: string, name: string): Promise<string> {
   return bytes.toString('utf8')
 }
 
-/** Headers anywhere below the folder, but for hidden folders. */
+/** Headers anywhere in the folder, except in hidden folders. */
 async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
@@ -86,7 +86,7 @@ async function headersBelow(folder: string, below = ''): Promise<string[]> {
   return found
 }
 
-/** Throws with file, line and column for what is wrong with the ladder; a rung that is, is a fault of the library. */
+/** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
 export async function readLadderFolder(
   folder: string,
   shipped: KernelLibrary,
