@@ -1,4 +1,4 @@
-/** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
+/** User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung. */
 import type { Setup } from '../adapters/machine/machine'
 import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
@@ -24,7 +24,7 @@ type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** The same library with the copy in its ladder, after the rung that it was copied from. */
+/** The library with the copy added to its ladder, after its original rung. */
 export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const ladder = findLadder(library, copy.ladder)
   const source = draftRung(copy, taskOf(library, ladder))
@@ -52,7 +52,7 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   }
 }
 
-/** The parent's values of the parameters that the copy still has. */
+/** The parent's values of the parameters that the copy still declares. */
 const declared = (
   params: Parameters,
   header: readonly { name: string; allowed: readonly number[] }[],
@@ -63,7 +63,7 @@ const declared = (
     ),
   )
 
-/** The library for a request, which may name a folder and a draft, and the request of a ladder in it. */
+/** The library for a request, which may name a folder and a draft, and the request in terms of that library. */
 export async function libraryFor<R extends Pick<RunRequest, 'ladder' | 'draft'>>(
   setup: Setup,
   request: R,
@@ -83,7 +83,7 @@ export function createDrafts(
 ) {
   const store = draftStore(machine.folders.drafts)
 
-  /** The rung of the ladder that a copy of this rung runs after. */
+  /** The ladder's rung that a copy of this rung runs after. */
   function baseOf(library: KernelLibrary, session: Session, rung: string): string {
     const ladder = library.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
@@ -174,7 +174,7 @@ export function createDrafts(
       })
       const planned = plan.rungs[0]!
       const requires = planned.rung.header.requires
-      // Without a GPU of our own: for the GPU that the session was measured on.
+      // Builds for the GPU that the session was measured on, since there may be none here.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }
