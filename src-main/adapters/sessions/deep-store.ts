@@ -26,7 +26,7 @@ function parseDeep(text: string, path: string): DeepProfile {
   const refuse = (why: string) =>
     inputError(
       `${path} cannot be read as a deep profile: ${why}`,
-      'The file was left as it was. The rest of the session can be used; profile again for this part.',
+      'The file was not changed. The rest of the session is usable; profile again to get this part.',
     )
   let value: unknown
   try {

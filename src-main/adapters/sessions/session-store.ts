@@ -32,7 +32,7 @@ export async function readSession(folder: string): Promise<Session> {
     throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
       ? inputError(
           `${folder} is not a session: it has no ${sessionFile}.`,
-          'Name a folder that `kernel-ladder run` has written, or recorded:<name>.',
+          'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
         )
       : diskError(error, path, 'read')
   }
@@ -48,7 +48,7 @@ export function parseSession(text: string, path: string): Session {
   const refuse = (why: string): KernelLadderError =>
     inputError(
       `${path} cannot be read as a session: ${why}`,
-      'The file was left as it was. Use a backup, or run the ladder again.',
+      'The file was not changed. Use a backup, or run the ladder again.',
     )
   let value: unknown
   try {

@@ -69,7 +69,8 @@ const bufferWord = (
 /** A tolerance must be a number: a task whose expressions come to none cannot be checked. */
 function numberOf(task: Task, own: Case, formula: Formula): number {
   const value = valueOf(task, own, formula)
-  if (value === null) throw new Error(`The task ${task.id} has a check that comes to no number.`)
+  if (value === null)
+    throw new Error(`The task ${task.id} has a check that does not evaluate to a number.`)
   return value
 }
 

@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 /** Names become fields of a C struct, names in expressions and options of the command line. */
 export const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,39}$/, {
-  message: 'A name has letters, digits and "_", and begins with a letter.',
+  message: 'A name consists of letters, digits and "_", and begins with a letter.',
 })
 const Title = z.string().trim().min(1)
 const Id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)

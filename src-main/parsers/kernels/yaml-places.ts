@@ -79,7 +79,7 @@ export function readYaml(text: string): ReadYaml {
   } catch {
     return {
       value: undefined,
-      faults: [...faults, at([], 'Anchors and aliases (&, *) are not read here.')],
+      faults: [...faults, at([], 'Anchors and aliases (&, *) are not supported here.')],
       at,
     }
   }

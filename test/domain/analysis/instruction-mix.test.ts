@@ -114,7 +114,7 @@ describe('a session of before', () => {
     )
     expect(metrics.ffmaShare).toMatchObject({ value: null, evidence: 'unavailable' })
     expect(said(metrics.ffmaShare?.reason)).toMatch(
-      /^It is derived from FFMA by threads.*did not request/,
+      /^It is derived from Thread-level FFMA.*did not request/,
     )
     expect(metrics.integerShare?.evidence).toBe('derived')
   })

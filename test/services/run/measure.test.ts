@@ -87,7 +87,7 @@ describe('a crash that takes the GPU away', () => {
     ['no-device', 'missing', /no CUDA-capable device/],
     ['out-of-memory', 'missing', /0 GiB free/],
     ['silent', undefined, /before it reached a rung: exit code 1/],
-    ['mute', undefined, /no word of it for 2 s/],
+    ['mute', undefined, /no output for 2 s/],
   ])('(%s) keeps and saves what was measured', async (how, missingKind, why) => {
     const machine = await fakeMachine()
     await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
@@ -184,7 +184,7 @@ describe('what the runner reports', () => {
     ['no-device', 'missing', /no CUDA-capable device/],
     ['out-of-memory', 'input', /needs 900 GiB/],
     ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
-    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not come to its end\./],
+    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not finish\./],
   ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
     const machine = await fakeMachine()
     setEnv({ FAKE_RUNNER: refusal })

@@ -46,14 +46,14 @@ export function upgraded(
       ? (value as Record<string, unknown>)[field]
       : undefined
   const version = typeof said === 'number' ? said : unnumbered ? 1 : undefined
-  if (version === undefined) return { refused: `it does not say its ${field} version.` }
+  if (version === undefined) return { refused: `it does not state its ${field} version.` }
   const newest = Math.max(...Object.keys(upgraders).map(Number)) + 1
   if (version > newest)
     return {
-      refused: `it has ${word} ${version} and this version reads up to ${newest}; a newer kernel-ladder wrote it.`,
+      refused: `it has ${word} ${version} but this version reads up to ${newest}; it was written by a newer kernel-ladder.`,
     }
   if (version !== newest && !Object.hasOwn(upgraders, version))
-    return { refused: `it has ${word} ${version}, which no kernel-ladder wrote.` }
+    return { refused: `it has ${word} ${version}, which no version of kernel-ladder writes.` }
   let current = value
   for (let at = version; at < newest; at += 1) current = upgraders[at]!(current)
   return { value: current }
