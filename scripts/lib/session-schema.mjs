@@ -1,7 +1,11 @@
 // @ts-check
-/** The published JSON schemas of session.json, of a lab's front matter and of a check against a baseline, from the zod schemas that read them. */
+/** The published JSON schemas of session.json, of ladder.yaml, of a lab's front matter and of a check against a baseline, from the zod schemas that read them. */
 import { format } from 'prettier'
 import { z } from 'zod'
+
+/** @param {object} schema @returns {Promise<string>} */
+export const ladderSchemaText = (schema) =>
+  format(JSON.stringify(schema), { parser: 'json', printWidth: 100 })
 
 /** @param {object} about @param {z.ZodType} schema @returns {Promise<string>} */
 const schemaText = (about, schema) =>
