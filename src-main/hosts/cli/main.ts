@@ -78,9 +78,12 @@ function program(
     .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
   cli
     .command('ladders')
-    .description('ladders and their rungs')
+    .description('ladders and their rungs; of a folder, every fault with its file and line')
+    .argument('[ladder]', ladderHelp)
     .option(json, jsonText)
-    .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
+    .action(async (name: string | undefined, options: { json?: boolean }) =>
+      finish(await laddersCommand(name, options)),
+    )
   cli
     .command('init')
     .description('a folder with a ladder of your own, from a template that builds and runs')
