@@ -79,15 +79,20 @@ export const TaskReference = z.union([
 export type TaskReference = z.infer<typeof TaskReference>
 
 export const TaskFill = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('uniform'), lo: z.number(), hi: z.number() }),
-  z.strictObject({ kind: z.literal('normal'), mean: z.number(), sd: z.number() }),
-  z.strictObject({ kind: z.literal('constant'), value: z.number() }),
+  z.strictObject({ kind: z.literal('uniform'), lo: Formula, hi: Formula }),
+  z.strictObject({ kind: z.literal('normal'), mean: Formula, sd: Formula }),
+  z.strictObject({ kind: z.literal('constant'), value: Formula }),
   z.strictObject({ kind: z.literal('zero') }),
   z.strictObject({ kind: z.literal('iota') }),
   z.strictObject({ kind: z.literal('permutation') }),
   /** A .npy file beside the task's, of the buffer's type and shape. */
   z.strictObject({ kind: z.literal('file'), path: FilePath }),
 ])
+/** The values of a fill, in the order in which they are told to the runner. */
+export const fillValues = (fill: TaskFill): [string, Formula][] => {
+  const { kind: _kind, ...values } = fill
+  return fill.kind === 'file' ? [] : Object.entries(values)
+}
 export type TaskFill = z.infer<typeof TaskFill>
 
 export const TaskBuffer = z.strictObject({
