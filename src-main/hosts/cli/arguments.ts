@@ -134,17 +134,19 @@ function realNumber(word: string | undefined, name: string): number | undefined 
 }
 
 export function parseParams(given: readonly string[]): Record<string, number> {
-  return Object.fromEntries(
-    given.map((word) => {
-      const [, name, value] = /^([A-Za-z][A-Za-z0-9_]*)=(.+)$/.exec(word) ?? []
-      if (name === undefined || value === undefined)
-        throw inputError(
-          `--param ${JSON.stringify(word)} is not of the form NAME=value.`,
-          'For example --param TM=4.',
-        )
-      return [name, wholeNumber(value, `--param ${name}`, maxSize, -maxSize)] as const
-    }),
-  )
+  const params: Record<string, number> = {}
+  for (const word of given) {
+    const [, name, value] =
+      /^((?:[A-Za-z0-9][A-Za-z0-9_.-]*\.)?[A-Za-z][A-Za-z0-9_]*)=(.+)$/.exec(word) ?? []
+    if (name === undefined || value === undefined)
+      throw inputError(
+        `--param ${JSON.stringify(word)} is not of the form NAME=value or RUNG.NAME=value.`,
+        'For example --param TM=4.',
+      )
+    if (Object.hasOwn(params, name)) throw inputError(`--param ${name} is given twice.`)
+    params[name] = wholeNumber(value, `--param ${name}`, maxSize, -maxSize)
+  }
+  return params
 }
 
 const isLevel = (word: string): word is ProfileLevel =>

@@ -4,7 +4,7 @@ import { setUp } from '../../adapters/machine/local-machine'
 import { inEnglish } from '../../domain/text/wording'
 import { assets } from '../../adapters/kernels/assets'
 import { readTasks } from '../../adapters/kernels/kernel-library'
-import { exitCodes, KernelLadderError, toErrorShape } from '../../domain/errors'
+import { exitCodes, inputError, KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
@@ -57,6 +57,19 @@ function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string
   return named
 }
 
+/** `lab check` is a command of a command. */
+function commandOf(cli: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => {
+    const found = command.commands.find((candidate) => candidate.name() === word)
+    if (found) return found
+    const names = command.commands.map((candidate) => candidate.name())
+    throw inputError(
+      `There is no command ${JSON.stringify(words.join(' '))}.`,
+      names.length > 0 ? `The commands are: ${names.join(', ')}.` : 'See `kernel-ladder help`.',
+    )
+  }, cli)
+}
+
 function program(
   finish: (code: number) => void,
   tasks: readonly Task[],
@@ -99,7 +112,7 @@ function program(
     .option('--rungs <ids>', 'only these rungs, separated by commas')
     .option(
       '--param <NAME=value>',
-      'a rung parameter; may be given again',
+      'a rung parameter, or RUNG.NAME=value of one rung; may be given again',
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--target <target>', targetHelp, 'local')
@@ -189,7 +202,7 @@ function program(
     .option('--tool <names>', `of ${sanitizerTools.join(', ')}; all unless given`)
     .option(
       '--param <NAME=value>',
-      'a rung parameter; may be given again',
+      'a rung parameter, or RUNG.NAME=value of one rung; may be given again',
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `for each rung and checker (${defaultSecondsARung})`)
@@ -207,10 +220,15 @@ function program(
   cli
     .command('serve')
     .description('the UI on loopback; prints a link that works once')
-    .option('--port <port>', 'a free port unless given')
+    .option('--port <port>', 'a free one unless given, or where it is 0')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(options)))
   addLabCommands(cli, finish)
+  cli
+    .command('help')
+    .description('what a command takes')
+    .argument('[command...]', 'such as run, or lab check')
+    .action((words: string[]) => commandOf(cli, words).outputHelp())
   return cli
 }
 

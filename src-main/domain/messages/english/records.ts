@@ -10,6 +10,7 @@ export const records = {
   needsArchitecture: 'needs {requires}; {gpu} has compute capability {computeCapability}.',
 
   notCompiling: 'Does not compile: {what}',
+  parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
   wrongAt: 'At {at}: {why}',
   trustedFailed: '{rung}, which results are checked against, could not be used.',
   hung: 'Hung: no progress for {seconds} s while {stage}; its process was ended.',
