@@ -55,7 +55,8 @@ export interface RunOptions extends ProblemOptions {
   rungs?: string
   param?: string[]
   target: string
-  profile: string
+  /** `card` unless given; `none` with --watch. */
+  profile?: string
   profileSkip?: string
   profileLimit?: string
   out?: string
@@ -65,6 +66,7 @@ export interface RunOptions extends ProblemOptions {
   wait: boolean
   /** Of a ladder folder. */
   trust?: boolean
+  watch?: boolean
   json?: boolean
 }
 
@@ -162,9 +164,10 @@ export function parseLabTarget(word: string): LabTarget {
 }
 
 export function parseRunRequest(options: RunOptions, named: readonly NamedOption[]): RunRequest {
-  if (!isLevel(options.profile))
+  const { profile = options.watch ? 'none' : 'card' } = options
+  if (!isLevel(profile))
     throw inputError(
-      `--profile ${JSON.stringify(options.profile)} is not a level.`,
+      `--profile ${JSON.stringify(profile)} is not a level.`,
       `Levels: ${profileLevels.join(', ')}.`,
     )
   if (!RunRequest.shape.target.safeParse(options.target).success)
@@ -188,7 +191,7 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     ...parseChoice(options, named),
     params: parseParams(options.param ?? []),
     target: options.target,
-    profile: options.profile,
+    profile,
     ...(profileSkip ? { profileSkip } : {}),
     ...(limit === undefined ? {} : { profileLimitSeconds: limit }),
   }

@@ -116,12 +116,16 @@ function program(
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--target <target>', targetHelp, 'local')
-    .option('--profile <level>', 'none, card, standard or deep', 'card')
+    .option(
+      '--profile <level>',
+      'none, card, standard or deep; card unless given, none with --watch',
+    )
     .option('--profile-skip <ids>', 'rungs to time and not to profile, separated by commas')
     .option(
       '--profile-limit <seconds>',
       'leave out of profiling what is expected to take longer; the estimate is printed',
     )
+    .option('--watch', 'of a ladder folder: again at each save, of the rungs that changed')
     .option('--flush-l2', 'empty the L2 cache before each timed launch')
     .option('--timeout <seconds>', 'a rung without progress for so long counts as hung (60)')
     .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')

@@ -1,7 +1,7 @@
 /** `kernel-ladder run`: climbs a ladder, prints the session, and ends with the contract's exit code. */
 import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
-import { exitCodes } from '../../../domain/errors'
+import { exitCodes, inputError } from '../../../domain/errors'
 import type { Session } from '../../../domain/session/session'
 import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
 import type { FinishedRun } from '../../../services/targets/saved-run'
@@ -13,6 +13,7 @@ import { note, printError, printJson, printText } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'
+import { watchRun } from './watch-command'
 
 /** What `run --json` and `show --json` print. */
 export function sessionDocument(session: Session, folder: string | null): object {
@@ -53,6 +54,12 @@ export async function runCommand(
   named: readonly NamedOption[],
 ): Promise<number> {
   const request = parseRunRequest(options, named)
+  if (options.watch) {
+    const given = options.json ? '--json' : options.out === undefined ? null : '--out'
+    if (given) throw inputError(`${given} does not go with --watch, which runs again and again.`)
+    const { kind } = parseTarget(request.target)!
+    if (can({ kind }).replays) throw inputError('A recording is not watched: it does not change.')
+  }
   const settings = {
     ...(options.timeout === undefined
       ? {}
@@ -63,14 +70,15 @@ export async function runCommand(
   const setup = await setUp()
   const target = parseTarget(request.target)
   if (target && !can(target).replays) await askTrust(setup, request.ladder, options)
-  const result = await startRun(request, {
+  const runOptions = {
     ...setup,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     settings,
-    emit: progressPrinter(),
     signal: abortOnStop('stopping, and saving what is finished.'),
-  })
+  }
+  if (options.watch) return watchRun(setup, request, runOptions)
+  const result = await startRun(request, { ...runOptions, emit: progressPrinter() })
   const { session, folder, missing, unsaved } = result
   if (options.json) printJson(sessionDocument(session, folder))
   else printText(sessionText(session))
