@@ -32,6 +32,7 @@ const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(p
 
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
+const maxWatched = 2000
 
 /** As a person finds it from where they are. */
 export function shownPath(path: string): string {
@@ -82,6 +83,26 @@ async function headersBelow(folder: string, below = ''): Promise<string[]> {
       )
   }
   return found
+}
+
+/** Changes when a file below the folder does; empty while there is no folder. Hidden folders are left out. */
+export async function folderPrint(folder: string): Promise<string> {
+  const prints: string[] = []
+  const visit = async (below: string): Promise<void> => {
+    const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+      const path = posix.join(below, entry.name)
+      if (entry.isDirectory()) await visit(path)
+      else {
+        const found = await stat(join(folder, path)).catch(() => null)
+        prints.push(`${path} ${found?.mtimeMs} ${found?.size} ${found?.ino}`)
+      }
+      if (prints.length > maxWatched) return
+    }
+  }
+  await visit('')
+  return prints.sort().join('\n')
 }
 
 /** Throws with file, line and column for what is wrong with the ladder; a rung that is, is a fault of the library. */
