@@ -22,7 +22,7 @@ import { runFake } from '../fakes/in-process'
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
-const shippedKernels = join(root, 'cuda-kernels')
+export const shippedKernels = join(root, 'cuda-kernels')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (
