@@ -1,6 +1,6 @@
 /**
  * From a session folder to a recording that ships: session.json and raw.jsonl as they are, sources.json in
- * place of sources/, whose contents go into the store that all recordings share. What a replay does not read
+ * place of sources/, whose contents go into the store that all recordings share (sources.jsonl). What a replay does not read
  * is left out: ncu's own report, and deep/, which is parsed again from the raw output. Of a lab's attempt
  * lab.cu is left out too: its session holds the same text.
  */
@@ -13,9 +13,11 @@ import { copyRaw, openRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
   readSourceList,
+  readStore,
   sourceListFile,
   sourcesFolder,
-  storedName,
+  sourceStoreFile,
+  writeStore,
   type SourceList,
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -36,18 +38,19 @@ async function filesBelow(folder: string): Promise<string[]> {
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
 /** Puts what lies in `folder` into the store; returns which path is which content. */
-async function storeSources(folder: string, store: string): Promise<SourceList['files']> {
-  await mkdir(store, { recursive: true })
+async function storeSources(folder: string, recordings: string): Promise<SourceList['files']> {
+  const store = join(recordings, sourceStoreFile)
+  const contents = (await pathExists(store)) ? await readStore(store) : new Map<string, string>()
   const files: SourceList['files'] = {}
   for (const path of await filesBelow(folder)) {
     const bytes = await readFile(join(folder, path))
     files[path] = sha256(bytes)
-    const stored = join(store, storedName(path, files[path]))
-    const there = await readFile(stored).catch(() => null)
-    if (there && !there.equals(bytes))
-      throw inputError(`${stored} is not what its name says.`, 'Restore it from the repository.')
-    if (!there) await writeFile(stored, bytes)
+    const text = bytes.toString('utf8')
+    if (sha256(Buffer.from(text, 'utf8')) !== files[path])
+      throw inputError(`${join(folder, path)} is not text in UTF-8.`)
+    contents.set(files[path], text)
   }
+  await writeStore(store, contents)
   return files
 }
 
@@ -63,12 +66,12 @@ async function packSession(from: string, target: string, recordings: string, dep
   const unpacked = join(target, '.sources')
   const faults = await copySources(from, unpacked)
   if (faults.length > 0) throw inputError(faults.join(' '))
-  const files = await storeSources(join(unpacked, sourcesFolder), join(recordings, sourcesFolder))
+  const files = await storeSources(join(unpacked, sourcesFolder), recordings)
   await rm(unpacked, { recursive: true, force: true })
   for (const { id, file, sourceHash } of session.rungs)
     if (files[file] !== sourceHash)
       throw inputError(`The source of ${id} in ${from} is not the one that was measured.`)
-  const list: SourceList = { schema: 1, store: `${'../'.repeat(depth)}${sourcesFolder}`, files }
+  const list: SourceList = { schema: 2, store: `${'../'.repeat(depth)}${sourceStoreFile}`, files }
   await writeFile(join(target, sourceListFile), json(list))
 }
 
@@ -128,9 +131,10 @@ export async function sweepStore(recordings: string): Promise<number> {
   for (const path of await filesBelow(recordings)) {
     if (basename(path) !== sourceListFile) continue
     const list = await readSourceList(join(recordings, path, '..'))
-    for (const [file, hash] of Object.entries(list?.files ?? {})) named.add(storedName(file, hash))
+    for (const hash of Object.values(list?.files ?? {})) named.add(hash)
   }
-  const store = join(recordings, sourcesFolder)
-  for (const name of await filesBelow(store)) if (!named.has(name)) await rm(join(store, name))
+  const store = join(recordings, sourceStoreFile)
+  const contents = await readStore(store)
+  await writeStore(store, new Map([...contents].filter(([hash]) => named.has(hash))))
   return named.size
 }

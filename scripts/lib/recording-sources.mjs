@@ -1,7 +1,7 @@
 // @ts-check
 /** The sources of a recording that ships as the files of a `sources/` that a session of this machine has. */
-import { cpSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { root } from './project.mjs'
 
 /** @param {string} recording its name @param {string} folder where the sources go */
@@ -9,8 +9,14 @@ export function copySources(recording, folder) {
   const from = join(root, 'resources/recordings', recording)
   /** @type {{ store: string, files: Record<string, string> }} */
   const { store, files } = JSON.parse(readFileSync(join(from, 'sources.json'), 'utf8'))
+  /** @type {{ sha256: string, text: string }[]} */
+  const contents = readFileSync(join(from, store), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+  const texts = new Map(contents.map(({ sha256, text }) => [sha256, text]))
   for (const [path, hash] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    cpSync(join(from, store, hash.slice(0, 16) + extname(path)), join(folder, path))
+    writeFileSync(join(folder, path), texts.get(hash) ?? '')
   }
 }

@@ -1,14 +1,33 @@
-/** Real output of real tools, below test/captures; each has the argv that made it beside it. */
+/** Real output of real tools, below test/captures; each with the argv that made it. */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '../captures')
 
-/** `capture('ncu/2025.3.1-h200/no-kernels').stdout` */
-export function capture(name: string): { argv: string; stdout: string; stderr: string } {
-  const read = (part: string): string => readFileSync(join(root, `${name}.${part}.txt`), 'utf8')
-  return { argv: read('argv'), stdout: read('stdout'), stderr: read('stderr') }
+interface Call {
+  argv: string
+  exit?: number
+  stdout?: string
+  stderr?: string
+}
+
+/**
+ * A call of a tool and what it printed, from `calls.json` of its folder: `capture('ncu/2025.3.1-h200/no-kernels')`.
+ * A long stdout lies beside it as `<name>.stdout.txt`.
+ */
+export function capture(name: string): Required<Omit<Call, 'exit'>> {
+  const calls = JSON.parse(readFileSync(join(root, dirname(name), 'calls.json'), 'utf8')) as Record<
+    string,
+    Call
+  >
+  const call = calls[basename(name)]
+  if (!call) throw new Error(`test/captures/${dirname(name)}/calls.json has no ${basename(name)}.`)
+  return {
+    argv: call.argv,
+    stdout: call.stdout ?? readFileSync(join(root, `${name}.stdout.txt`), 'utf8'),
+    stderr: call.stderr ?? '',
+  }
 }
 
 export const ncuCapture = (name: string): string => capture(`ncu/2025.3.1-h200/${name}`).stdout

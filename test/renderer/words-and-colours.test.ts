@@ -15,7 +15,7 @@ import { translationFaults, wordAt } from './locales'
 
 const root = join(import.meta.dirname, '../../src-renderer')
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.(vue|ts)$/.test(file))
+  .filter((file) => /\.(vue|ts)$/.test(file) && !file.endsWith('.test.ts'))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
 const at = (key: string): unknown => wordAt(en, key)

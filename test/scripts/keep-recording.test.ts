@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keepRecording, sweepStore } from '../../scripts/lib/keep-recording'
 import { openRaw } from '../../src-main/adapters/tools/raw-files'
-import { readSources } from '../../src-main/adapters/sessions/session-sources'
+import {
+  readSources,
+  readStore,
+  sourceStoreFile,
+  writeStore,
+} from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
@@ -22,7 +27,7 @@ async function read(folder: string) {
 /** The store and one recording, as they ship. */
 async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const dir = await tempDir()
-  for (const name of ['sources', shipped])
+  for (const name of [sourceStoreFile, shipped])
     await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
   return { dir, folder: join(dir, shipped) }
 }
@@ -45,11 +50,11 @@ describe('keeping a session as a recording', () => {
       { assets: { ...placesOf(dir).assets, kernelsDir: machine.kernelsDir } },
     )
     expect(replayed.session.rungs[0]!.timing).toEqual((await readSession(own)).rungs[1]!.timing)
-    const stored = (await readdir(join(dir, 'sources'))).length
+    const stored = await readFile(join(dir, sourceStoreFile), 'utf8')
     await rename(own, join(machine.dir, 'twice'))
     await keepRecording(join(machine.dir, 'twice'), dir)
-    expect(await readdir(join(dir, 'sources'))).toHaveLength(stored)
-    expect((await readdir(dir)).sort()).toEqual(['mine', 'sources', 'twice'])
+    expect(await readFile(join(dir, sourceStoreFile), 'utf8')).toBe(stored)
+    expect((await readdir(dir)).sort()).toEqual(['mine', sourceStoreFile, 'twice'])
   })
 
   it('makes the same bytes of what is kept already', async () => {
@@ -73,13 +78,13 @@ describe('keeping a session as a recording', () => {
     if (part === 'session') await rm(join(folder!, 'session.json'))
     const dir = await tempDir()
     await expect(keepRecording(folder!, dir)).rejects.toThrow(message)
-    expect((await readdir(dir)).filter((name) => name !== 'sources')).toEqual([])
+    expect((await readdir(dir)).filter((name) => name !== sourceStoreFile)).toEqual([])
   })
 
   it('keeps of an attempt at a lab what it rests on, its code once', async () => {
     const name = '01-coalescing-solution-h200'
     const dir = await tempDir()
-    await cp(join(recordingsDir, 'sources'), join(dir, 'sources'), { recursive: true })
+    await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
     await mkdir(join(dir, 'labs'))
     const attempt = join(dir, 'labs', name)
     await cp(join(recordingsDir, 'labs', name), attempt, { recursive: true })
@@ -105,10 +110,12 @@ describe('the store', () => {
     const { dir } = await someRecordings()
     await rm(dir, { recursive: true })
     await cp(recordingsDir, dir, { recursive: true })
-    const before = (await readdir(join(dir, 'sources'))).sort()
-    await writeFile(join(dir, 'sources', '0123456789abcdef.cu'), '// of nobody')
-    expect(await sweepStore(dir)).toBe(before.length)
-    expect((await readdir(join(dir, 'sources'))).sort()).toEqual(before)
+    const store = join(dir, sourceStoreFile)
+    const before = await readFile(store, 'utf8')
+    const contents = await readStore(store)
+    await writeStore(store, new Map([...contents, ['0'.repeat(64), '// of nobody']]))
+    expect(await sweepStore(dir)).toBe(contents.size)
+    expect(await readFile(store, 'utf8')).toBe(before)
   })
 
   it('that lacks a source opens the recording all the same, and says which and why', async () => {
@@ -118,10 +125,17 @@ describe('the store', () => {
       files: Record<string, string>
     }
     const { id, file } = whole.session.rungs[1]!
-    const stored = join(dir, 'sources', `${files[file]!.slice(0, 16)}.cu`)
+    const store = join(dir, sourceStoreFile)
+    const contents = await readStore(store)
+    const without = new Map([...contents].filter(([hash]) => hash !== files[file]))
     for (const [damage, why] of [
-      [() => rm(stored), /there is no/],
-      [() => writeFile(stored, '// another'), /is not what was recorded/],
+      [() => writeStore(store, without), `The source ${file} cannot be shown: ${store} does not`],
+      [
+        () => writeStore(store, without.set(files[file]!, '// another')),
+        `The source ${file} cannot be shown: ${store} does not contain what was recorded`,
+      ],
+      [() => writeFile(store, '{"sha256":'), `The sources cannot be shown: ${store} is damaged`],
+      [() => rm(store), `The sources cannot be shown: ${store} does not exist`],
     ] as const) {
       await damage()
       const { session, sources } = await openSession(placesOf(dir), `recorded:${shipped}`)
@@ -129,8 +143,7 @@ describe('the store', () => {
       const { warnings: before, ...all } = whole.session
       expect(rest).toEqual(all)
       expect(warnings.slice(0, before.length)).toEqual(before)
-      expect(warnings.at(-1)).toContain(file)
-      expect(warnings.at(-1)).toMatch(why)
+      expect(warnings.slice(before.length)).toEqual([expect.stringContaining(why)])
       expect(sources[id]).toBeUndefined()
     }
   })

@@ -16,6 +16,8 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
+  /** Ladder folders to begin one's own with. */
+  templatesDir: string
   rendererDir: string
   /** The page that an HTML report is made of. */
   reportTemplate: string
@@ -24,6 +26,7 @@ export interface Assets {
 const below = (root: string): Assets => ({
   kernelsDir: join(root, 'cuda-kernels'),
   recordingsDir: join(root, 'resources', 'recordings'),
+  templatesDir: join(root, 'resources', 'templates'),
   rendererDir: join(root, 'out', 'renderer'),
   reportTemplate: join(root, 'out', 'report', 'template.html'),
 })
@@ -93,8 +96,8 @@ async function locate(): Promise<Assets> {
   if (root) return below(root)
   throw new KernelLadderError(
     'missing',
-    'The kernels were not found beside the program.',
-    'Run it from a checkout, or use the one-file program that `npm run build` makes.',
+    'The kernels were not found next to the program.',
+    'Run it from a checkout, or use the single-file program built by `npm run build`.',
   )
 }
 

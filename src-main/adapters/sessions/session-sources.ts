@@ -1,10 +1,10 @@
 /**
  * The sources of a session: in its folder `sources/`, as a run writes them, or, of a recording that ships,
- * in a store that many share. `sources.json` then says which path of `sources/` is which content, by SHA-256;
- * a content is kept once, under the beginning of its hash.
+ * in a store that many share. `sources.json` then says which path of `sources/` is which content, by SHA-256.
+ * The store is one file, `sources.jsonl`: each content once, as one line `{"sha256", "text"}`.
  */
-import { cp, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
-import { dirname, join, posix, resolve, sep } from 'node:path'
+import { cp, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
@@ -12,20 +12,45 @@ import { errorCode, pathExists, readPlainBytes } from '../disk/disk'
 
 export const sourcesFolder = 'sources'
 export const sourceListFile = 'sources.json'
+export const sourceStoreFile = 'sources.jsonl'
 
 export const SourceList = z.object({
-  schema: z.literal(1),
+  schema: z.literal(2),
   /** The store, from the session's folder. */
-  store: z.string().regex(/^(\.\.\/){1,8}sources$/),
+  store: z.string().regex(/^(\.\.\/){1,8}sources\.jsonl$/),
   /** SHA-256 by path below `sources/`. */
   files: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/)),
 })
 export type SourceList = z.infer<typeof SourceList>
 
-/** The name of a content in the store: long enough to be found by, short enough to be read. */
-export function storedName(path: string, hash: string): string {
-  const extension = posix.extname(path)
-  return hash.slice(0, 16) + (/^\.[A-Za-z0-9]+$/.test(extension) ? extension : '')
+const StoredSource = z.object({ sha256: z.string(), text: z.string() })
+
+/** The contents of a store by SHA-256; throws where the file cannot be read or is damaged. */
+export async function readStore(file: string): Promise<Map<string, string>> {
+  const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean)
+  return new Map(
+    lines.map((line) => {
+      const { sha256, text } = StoredSource.parse(JSON.parse(line))
+      return [sha256, text]
+    }),
+  )
+}
+
+/** Writes a store, sorted, so that adding a content adds one line. */
+export async function writeStore(file: string, contents: ReadonlyMap<string, string>) {
+  const lines = [...contents].sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = lines.map(([sha256, text]) => `${JSON.stringify({ sha256, text })}\n`).join('')
+  await writeFile(file, text)
+}
+
+/** The store that was read last: a list of recordings opens many sessions of one store. */
+let lastStore: { key: string; contents: Promise<Map<string, string>> } | null = null
+
+async function openStore(file: string): Promise<Map<string, string>> {
+  const { mtimeMs, size } = await stat(file)
+  const key = `${file}\0${mtimeMs}\0${size}`
+  if (lastStore?.key !== key) lastStore = { key, contents: readStore(file) }
+  return lastStore.contents
 }
 
 /** A source's bytes, or why they are not there. A folder's source that is gone has no reason to give. */
@@ -57,21 +82,30 @@ const inStore = (folder: string, { store, files }: SourceList): SourceFiles => (
   async read(path) {
     const hash = Object.hasOwn(files, path) ? files[path] : undefined
     if (hash === undefined) return null
-    const file = resolve(folder, store, storedName(path, hash))
-    const why = (what: string) => ({ why: `The source ${path} cannot be shown: ${what}` })
+    const file = resolve(folder, store)
+    let contents
     try {
-      const bytes = await readFile(file)
-      return sha256(bytes) === hash
-        ? { bytes }
-        : why(`${file} is not what was recorded, its SHA-256 is another.`)
+      contents = await openStore(file)
     } catch (error) {
-      const gone = errorCode(error) === 'ENOENT'
-      return why(gone ? `there is no ${file}.` : `${file} cannot be read (${String(error)}).`)
+      const reason =
+        errorCode(error) === 'ENOENT'
+          ? 'does not exist.'
+          : errorCode(error)
+            ? `cannot be read (${String(error)}).`
+            : 'is damaged.'
+      return { why: `The sources cannot be shown: ${file} ${reason}` }
     }
+    const text = contents.get(hash)
+    const why = (what: string) => ({ why: `The source ${path} cannot be shown: ${file} ${what}` })
+    if (text === undefined) return why('does not contain it.')
+    const bytes = Buffer.from(text, 'utf8')
+    return sha256(bytes) === hash
+      ? { bytes }
+      : why('does not contain what was recorded: the SHA-256 differs.')
   },
 })
 
-/** Which paths a session's sources have in the store; null where they lie in its own `sources/`. */
+/** Which path of a session's sources is which content of the store; null where they lie in its own `sources/`. */
 export async function readSourceList(folder: string): Promise<SourceList | null> {
   const text = await readFile(join(folder, sourceListFile), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null

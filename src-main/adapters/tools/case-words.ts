@@ -1,4 +1,5 @@
 /** A case in the words of the runner and the probe, which know numbers, names and files and no task. */
+import { join } from 'node:path'
 import {
   buffersOf,
   caseName,
@@ -49,18 +50,27 @@ const fieldWords = (
   })
 }
 
-function fillWord(fill: TaskFill): string {
+/** What results are checked against: the task's reference, built, or a rung that is trusted. */
+export type Expected = { library: string } | { rung: string }
+
+/** `folder` is where the task's files lie; a replay, whose answers are known, has none. */
+function fillWord(fill: TaskFill, folder: string | null): string {
+  if (fill.kind === 'file') return `file,${join(folder ?? '', fill.path)}`
   const { kind, ...values } = fill
   return [kind, ...Object.values(values)].join(',')
 }
 
-const bufferWord = ({ name, dtype, access, shape, fill }: CaseBuffer): string =>
-  [name, dtype, access, shape.join('x'), ...(fill ? [fillWord(fill)] : [])].join(':')
+const bufferWord = (
+  { name, dtype, access, shape, fill }: CaseBuffer,
+  folder: string | null,
+): string =>
+  [name, dtype, access, shape.join('x'), ...(fill ? [fillWord(fill, folder)] : [])].join(':')
 
 /** A tolerance must be a number: a task whose expressions come to none cannot be checked. */
 function numberOf(task: Task, own: Case, formula: Formula): number {
   const value = valueOf(task, own, formula)
-  if (value === null) throw new Error(`The task ${task.id} has a check that comes to no number.`)
+  if (value === null)
+    throw new Error(`The task ${task.id} has a check that does not evaluate to a number.`)
   return value
 }
 
@@ -84,27 +94,33 @@ export function launchWords(task: Task, own: Case): string[] {
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
-const bufferWords = (task: Task, own: Case): string[] => {
+const bufferWords = (task: Task, own: Case, folder: string | null): string[] => {
   const buffers = buffersOf(task, own)
   return [
-    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(buffer)]),
+    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(buffer, folder)]),
     ...buffers.flatMap(({ name, stream }) => ['--stream', `${name}:${stream}`]),
   ]
 }
 
-const referenceWords = (task: Task, own: Case, library: string): string[] => {
+const referenceWords = (task: Task, own: Case, expected: Expected): string[] => {
+  if ('rung' in expected) return ['--reference-rung', expected.rung]
   const layout = referenceLayout(task)
   return [
-    ...['--reference-library', library, '--reference-struct', String(layout.bytes)],
+    ...['--reference-library', expected.library, '--reference-struct', String(layout.bytes)],
     ...fieldWords('--reference-field', task, own, layout),
   ]
 }
 
-/** `library` is the task's reference, built; null where results are not checked. */
-export const caseWords = (task: Task, own: Case, library: string | null): string[] => [
+/** `expected` is null where results are not checked. */
+export const caseWords = (
+  task: Task,
+  own: Case,
+  expected: Expected | null,
+  folder: string | null,
+): string[] => [
   ...['--case', caseName(own)],
   ...launchWords(task, own),
-  ...bufferWords(task, own),
-  ...(library === null ? [] : referenceWords(task, own, library)),
-  ...(library === null ? [] : checkWords(task, own)),
+  ...bufferWords(task, own, folder),
+  ...(expected === null ? [] : referenceWords(task, own, expected)),
+  ...(expected === null ? [] : checkWords(task, own)),
 ]

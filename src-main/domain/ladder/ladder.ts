@@ -1,6 +1,7 @@
 /** A ladder: an ordered list of rungs with the task and the sizes they are climbed at. */
 import { z } from 'zod'
 import { Options, Scalars, Sizes } from '../task/problem'
+import { At } from '../task/choose'
 import { Task } from '../task/task'
 import { Identifier, Parameters, RungHeader } from './rung'
 
@@ -55,6 +56,8 @@ export const LadderFile = z.object({
   options: Options.default({}),
   /** The first is the default. */
   sizes: z.array(Sizes).min(1),
+  /** Further problems at which rungs are verified and not timed, by names of the task. */
+  testAt: z.array(At).optional(),
   /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
   reference: Identifier.nullable(),
   published: Published.optional(),

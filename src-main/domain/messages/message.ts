@@ -115,9 +115,9 @@ const StoredMessage: z.ZodType<AnyMessage> = z
   })
   .meta({ id: 'Message' })
 
-const StoredPassage: z.ZodType<Passage> = z.object({
-  sentences: z.array(z.lazy(() => Statement)).min(1),
-})
+const StoredPassage: z.ZodType<Passage> = z
+  .object({ sentences: z.array(z.lazy(() => Statement)).min(1) })
+  .meta({ id: 'Passage' })
 
 const StoredValue: z.ZodType<MessageValue> = z.union([
   z.string(),

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
+import { Statement } from '../messages/message'
 
 const count = z.number().nonnegative().nullable()
 
@@ -85,15 +86,15 @@ export const DeepKernel = z.object({
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
 
-export const deepSchemaVersion = 1
+export const deepSchemaVersion = 2
 
 export const DeepProfile = z.object({
   schema: z.literal(deepSchemaVersion),
   rung: Identifier,
   /** One a launch, in their order. */
   kernels: z.array(DeepKernel),
-  /** What is missing and why, as sentences. */
-  notes: z.array(z.string()),
+  /** What is missing and why. */
+  notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 
@@ -180,17 +181,18 @@ export function stallHistogram(profile: DeepProfile): Record<string, number> | n
   return Object.keys(sum).length === 0 ? null : sum
 }
 
-export interface HistogramDelta {
+export const HistogramDelta = z.object({
   /** The opcode or the stall reason. */
-  key: string
-  a: number
-  b: number
+  key: z.string(),
+  a: z.number(),
+  b: z.number(),
   /** b − a. */
-  delta: number
+  delta: z.number(),
   /** Each of its side's total, from 0 to 1. */
-  shareA: number
-  shareB: number
-}
+  shareA: z.number(),
+  shareB: z.number(),
+})
+export type HistogramDelta = z.infer<typeof HistogramDelta>
 
 const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
 

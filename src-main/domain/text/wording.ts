@@ -78,8 +78,8 @@ export const inEnglish = (statement: Statement): string => plain(pieces(statemen
 export function withText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withText)
   if (typeof value !== 'object' || value === null) return value
-  if (isStatement(value)) return { ...value, text: inEnglish(value) }
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withText(one)]))
+  const inside = Object.entries(value).map(([key, one]) => [key, withText(one)] as const)
+  return Object.fromEntries(isStatement(value) ? [...inside, ['text', inEnglish(value)]] : inside)
 }
 
 const isStatement = (value: object): value is Exclude<Statement, string> =>

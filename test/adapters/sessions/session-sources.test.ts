@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { copySources, readSources } from '../../../src-main/adapters/sessions/session-sources'
+import {
+  copySources,
+  readSources,
+  writeStore,
+} from '../../../src-main/adapters/sessions/session-sources'
 import { tempDir } from '../../services/support'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -18,21 +22,21 @@ const session = {
 
 let root: string
 let folder: string
-const stored = (text: string, extension: string): string =>
-  join(root, 'sources', hashOf(text).slice(0, 16) + extension)
+const store = (): string => join(root, 'sources.jsonl')
+/** The store with these contents, each under the hash of the text beside it. */
+const storeHolds = (...contents: [text: string, of?: string][]): Promise<void> =>
+  writeStore(store(), new Map(contents.map(([text, of = text]) => [hashOf(of), text])))
 const list = (files: Record<string, string>, more: object = {}): Promise<void> =>
   writeFile(
     join(folder, 'sources.json'),
-    JSON.stringify({ schema: 1, store: '../sources', files, ...more }),
+    JSON.stringify({ schema: 2, store: '../sources.jsonl', files, ...more }),
   )
 
 beforeEach(async () => {
   root = await tempDir()
   folder = join(root, 'recording')
   await mkdir(folder)
-  await mkdir(join(root, 'sources'))
-  await writeFile(stored(tile, '.cu'), tile)
-  await writeFile(stored(header, '.h'), header)
+  await storeHolds([tile], [header])
   await list({ 'gemm/01_tile.cu': hashOf(tile), 'include/tile.h': hashOf(header) })
 })
 
@@ -45,27 +49,30 @@ describe('sources in the store', () => {
   })
 
   it('that are not there are left out, with the reason once', async () => {
-    await rm(stored(tile, '.cu'))
+    await storeHolds([header])
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
     expect(faults).toEqual([
-      `The source gemm/01_tile.cu cannot be shown: there is no ${stored(tile, '.cu')}.`,
+      `The source gemm/01_tile.cu cannot be shown: ${store()} does not contain it.`,
     ])
   })
 
   it('of another content than the recorded are left out, with the reason, and stay as they are', async () => {
-    await writeFile(stored(tile, '.cu'), '// edited\n')
+    await storeHolds(['// edited\n', tile])
+    const before = await readFile(store(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
-    expect(faults).toEqual([expect.stringMatching(/is not what was recorded, its SHA-256 is/)])
-    expect(await readFile(stored(tile, '.cu'), 'utf8')).toBe('// edited\n')
+    expect(faults).toEqual([
+      expect.stringMatching(/does not contain what was recorded: the SHA-256 differs/),
+    ])
+    expect(await readFile(store(), 'utf8')).toBe(before)
   })
 
   it.each([
     ['no JSON', '{'],
-    ['of a newer schema', JSON.stringify({ schema: 2, store: '../sources', files: {} })],
-    ['of a store elsewhere', JSON.stringify({ schema: 1, store: '/etc', files: {} })],
-    ['of a hash that is a path', '{"schema":1,"store":"../sources","files":{"a.cu":"../x"}}'],
+    ['of a newer schema', JSON.stringify({ schema: 3, store: '../sources.jsonl', files: {} })],
+    ['of a store elsewhere', JSON.stringify({ schema: 2, store: '/etc', files: {} })],
+    ['of a hash that is a path', '{"schema":2,"store":"../sources.jsonl","files":{"a.cu":"../x"}}'],
   ])('whose list is %s are left out, with the reason', async (_what, text) => {
     await writeFile(join(folder, 'sources.json'), text)
     const { texts, faults } = await readSources(folder, session)
@@ -83,8 +90,8 @@ describe('sources in the store', () => {
   it('are copied as far as they are there, and never out of the folder', async () => {
     await list({ '../../escaped.h': hashOf(header), 'gemm/01_tile.cu': hashOf('gone') })
     const out = join(root, 'out', 'session')
-    expect(await copySources(folder, out)).toEqual([expect.stringContaining('there is no')])
-    expect(await readdir(root)).toEqual(['recording', 'sources'])
+    expect(await copySources(folder, out)).toEqual([expect.stringContaining('does not hold it')])
+    expect(await readdir(root)).toEqual(['recording', 'sources.jsonl'])
   })
 })
 

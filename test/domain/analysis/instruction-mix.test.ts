@@ -110,10 +110,12 @@ describe('a session of before', () => {
     const metrics = toMetrics([without(launches[1]!)], 'standard', then)
     expect(metrics.ffmaInstructions).toEqual(notAsked(metricDefinition('ffmaInstructions')!))
     expect(said(metrics.ffmaInstructions?.reason)).toBe(
-      'The run did not ask ncu for smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.',
+      'The run did not request smsp__sass_thread_inst_executed_op_ffma_pred_on.sum from ncu.',
     )
     expect(metrics.ffmaShare).toMatchObject({ value: null, evidence: 'unavailable' })
-    expect(said(metrics.ffmaShare?.reason)).toMatch(/^It follows from FFMA by threads.*did not ask/)
+    expect(said(metrics.ffmaShare?.reason)).toMatch(
+      /^It is derived from Thread-level FFMA.*did not request/,
+    )
     expect(metrics.integerShare?.evidence).toBe('derived')
   })
 

@@ -8,6 +8,7 @@ import {
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../../src-main/parsers/cuda/compute-sanitizer'
+import { capture } from '../captures'
 
 const folder = join(import.meta.dirname, '../../captures/compute-sanitizer/2025.3.1-h200')
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
@@ -18,7 +19,8 @@ const names = readdirSync(folder)
 describe('a real report', () => {
   it.each(names)('of %s holds as many records as its summary counts', (name) => {
     const { records, complete } = parseSanitizerXml(read(`${name}.xml`))
-    const summary = parseSanitizerSummary(read(`${name}.stdout.txt`))
+    const { stdout } = capture(`compute-sanitizer/2025.3.1-h200/${name}`)
+    const summary = parseSanitizerSummary(stdout)
     expect(complete).toBe(true)
     expect(records.length + summary!.notPrinted).toBe(summary!.total)
   })
@@ -97,7 +99,7 @@ describe('a report that is not whole', () => {
       } catch (error) {
         // Before the root there is nothing to tell it by.
         expect(length).toBeLessThan(whole.indexOf('<ComputeSanitizerOutput') + 23)
-        expect(String(error)).toContain('not a report of compute-sanitizer')
+        expect(String(error)).toContain('not a compute-sanitizer report')
         continue
       }
       expect(parsed.complete).toBe(false)
@@ -114,7 +116,7 @@ describe('a report that is not whole', () => {
       `<ComputeSanitizerOutput>${'<a>'.repeat(100_000)}</record></ComputeSanitizerOutput>`,
     ],
   ])('is refused in a sentence when it is %s', (_what, text) => {
-    expect(() => parseSanitizerXml(text)).toThrow(/not a report of compute-sanitizer/)
+    expect(() => parseSanitizerXml(text)).toThrow(/not a compute-sanitizer report/)
   })
 
   it('does not expand entities that it declares itself', () => {

@@ -190,7 +190,17 @@ function printComparison(model: ComparisonModel): string {
         ...['', null, '', '', ''],
       ]),
     ),
-    ...warnings.map((warning): Cell[] => ['', 'warning', warning, '', '', null, '', '', '']),
+    ...warnings.map((warning): Cell[] => [
+      '',
+      'warning',
+      inEnglish(warning),
+      '',
+      '',
+      null,
+      '',
+      '',
+      '',
+    ]),
     ...(date === null ? [] : [['', 'reportDate', date, '', '', null, '', '', '']]),
   ]
   const lines = rungs.flatMap(({ a, b, comparison: { time, metrics } }): Cell[][] => [

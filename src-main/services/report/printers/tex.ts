@@ -119,7 +119,7 @@ function printComparison(model: ComparisonModel): string {
     [texCode(rung.a.id), ...timeTexts(rung).slice(0, 4).map(tex)].join(' & ')
   const notes = [
     tex(comparisonLegend),
-    ...warnings.map((warning) => `Warning: ${tex(warning)}`),
+    ...warnings.map((warning) => `Warning: ${tex(inEnglish(warning))}`),
     ...changes.map((sentence) =>
       sentence.map((piece) => tex(typeof piece === 'string' ? piece : piece.code)).join(' '),
     ),
