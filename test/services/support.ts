@@ -115,7 +115,13 @@ export async function fakeMachine(
     FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
-  const assets = { kernelsDir: shippedKernels, recordingsDir, rendererDir: '', reportTemplate: '' }
+  const assets = {
+    kernelsDir: shippedKernels,
+    recordingsDir,
+    templatesDir,
+    rendererDir: '',
+    reportTemplate: '',
+  }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
   const ownKernels = (): string => {
@@ -125,9 +131,6 @@ export async function fakeMachine(
     }
     return assets.kernelsDir
   }
-  const setup = {
-    assets: { kernelsDir, recordingsDir, templatesDir, rendererDir: '', reportTemplate: '' },
-    machine: localMachine(),
   const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
     const path = join(ownKernels(), 'gemm', `${rung}.cu`)
     await writeFile(path, edit(await readFile(path, 'utf8')))
