@@ -45,10 +45,11 @@ describe('the published schema of a lab', () => {
 })
 
 describe('the shipped labs', () => {
-  it('are twelve, in the order of their numbers, without a fault', () => {
+  it('are in the order of their numbers, without a gap or a fault', () => {
     expect(faults).toEqual([])
     const inOrder = [...labs].sort((a, b) => a.lab.order - b.lab.order)
-    expect(inOrder.map(({ lab }) => lab.order)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+    expect(inOrder.length).toBeGreaterThanOrEqual(12)
+    expect(inOrder.map(({ lab }) => lab.order)).toEqual(inOrder.map((_, index) => index + 1))
     for (const { id, lab } of labs) expect(Number(id.slice(0, 2)), id).toBe(lab.order)
   })
 
