@@ -141,7 +141,7 @@ function printComparison(model: ComparisonModel): string {
     `  \\caption{${tex(comparisonTitle(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,
     '  \\begin{tabular}{lrrrr}',
     '    \\toprule',
-    `    Rung & First & Second & ${tex('Times as fast ○')} & ${tex('±')} \\\\`,
+    `    Rung & First & Second & ${tex('Speedup ○')} & ${tex('±')} \\\\`,
     '    \\midrule',
     ...rungs.map((rung) => `    ${cells(rung)} \\\\`),
     '    \\bottomrule',
