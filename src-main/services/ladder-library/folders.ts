@@ -71,8 +71,7 @@ export function placedFaults(faults: string, folder: string): FolderFault[] {
     )
   return faults.split('\n').map((fault) => {
     const [, file, line, column, message] =
-      /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl)):(?:(\d+):)?(?:(\d+):)? (.+)$/s.exec(fault) ??
-      []
+      /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl)):(?:(\d+):)?(?:(\d+):)? (.+)$/s.exec(fault) ?? []
     return file === undefined
       ? { file: null, line: null, column: null, message: fault }
       : {
