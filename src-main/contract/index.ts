@@ -39,7 +39,7 @@ export const SessionSummary = z.object({
   profile: ProfileLevel,
   rungCount: z.number().int(),
   /** Set when the folder cannot be read; the other fields are then best guesses from its name. */
-  damaged: z.string().optional(),
+  damaged: Statement.optional(),
 })
 export type SessionSummary = z.infer<typeof SessionSummary>
 

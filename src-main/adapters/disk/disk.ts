@@ -30,13 +30,13 @@ export function diskError(
     case 'EROFS':
     case 'ENOENT':
       return inputError(
-        `Could not ${doing} ${path}: this user may not write there.`,
-        `Have that changed, or ${elsewhere}.`,
+        `Could not ${doing} ${path}: this user is not permitted to write there.`,
+        `Have the permissions changed, or ${elsewhere}.`,
       )
     case 'ENOTDIR':
     case 'EEXIST':
       return inputError(
-        `Could not ${doing} ${path}: a file is in the way.`,
+        `Could not ${doing} ${path}: a file with that name exists.`,
         `Remove it, or ${elsewhere}.`,
       )
     default:
@@ -82,7 +82,7 @@ export async function readPlainBytes(path: string): Promise<Buffer> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     if (!(await handle.stat()).isFile())
-      throw inputError(`${path} is not a file.`, 'Put a file in its place, or remove it.')
+      throw inputError(`${path} is not a file.`, 'Replace it with a file, or remove it.')
     return await handle.readFile()
   } finally {
     await handle.close()

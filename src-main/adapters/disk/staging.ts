@@ -28,7 +28,7 @@ const isTaken = (path: string): Promise<boolean> =>
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
     throw inputError(
-      `${path} exists already.`,
+      `${path} already exists.`,
       'Choose a folder that does not exist yet with --out; nothing is overwritten.',
     )
 }
@@ -39,8 +39,8 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
     ? null
     : {
         kind: 'input',
-        message: `${wanted} was made by someone else meanwhile.`,
-        remedy: `What was to be in it is saved in ${folder}.`,
+        message: `${wanted} was created by another program in the meantime.`,
+        remedy: `The contents were saved in ${folder} instead.`,
       }
 
 /** What a rename onto a folder that holds something, onto a file, and onto any folder on Windows answers. */

@@ -96,8 +96,8 @@ async function locate(): Promise<Assets> {
   if (root) return below(root)
   throw new KernelLadderError(
     'missing',
-    'The kernels were not found beside the program.',
-    'Run it from a checkout, or use the one-file program that `npm run build` makes.',
+    'The kernels were not found next to the program.',
+    'Run it from a checkout, or use the single-file program built by `npm run build`.',
   )
 }
 

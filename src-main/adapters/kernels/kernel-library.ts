@@ -61,7 +61,7 @@ export async function readTasks(
       else
         onFault(
           folder,
-          `${folder}/${taskFile} declares the task ${task.id}; its folder must have the same name.`,
+          `${folder}/${taskFile} declares the task ${task.id}; its folder must have that name.`,
         )
     } catch (error) {
       onFault(folder, sentenceOf(error))
@@ -134,10 +134,7 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
     const text = await readFile(join(library.root, file), 'utf8')
     const header = parseRungHeader(text, file, task)
     if (header.id !== id)
-      library.faults.set(
-        id,
-        `${file} declares @rung ${header.id}; the name of the file must be the same.`,
-      )
+      library.faults.set(id, `${file} declares @rung ${header.id}; the file must have that name.`)
     else if (library.rungs.has(id))
       library.faults.set(id, `${file} and ${library.rungs.get(id)!.file} have the same rung id.`)
     else library.rungs.set(id, { header, file, text })

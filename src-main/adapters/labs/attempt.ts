@@ -71,7 +71,7 @@ type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 /** Reads, upgrades and checks a file; one that is newer or damaged is refused with the reason. */
 async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
   const refuse = (why: string) =>
-    inputError(`${path} cannot be read: ${why}`, 'The file was left as it was.')
+    inputError(`${path} cannot be read: ${why}`, 'The file was not changed.')
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -94,7 +94,7 @@ async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade)
 /** The version of an attempt is its outcome's. */
 const upgradedAttempt: Upgrade = (value) => {
   const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
-  if (!attempt.success) return { refused: 'it is no attempt at a lab.' }
+  if (!attempt.success) return { refused: 'it is not an attempt at a lab.' }
   const outcome = upgraded(formats.labOutcome, attempt.data.outcome)
   return 'refused' in outcome ? outcome : { value: { ...attempt.data, outcome: outcome.value } }
 }

@@ -65,17 +65,17 @@ async function survey(
       const path = posix.join(below, name)
       const found = await lstat(join(folder, path))
       if (found.isSymbolicLink())
-        refuse(path, 'It is a symbolic link, which a lab may not hold; put the file itself there.')
+        refuse(path, 'It is a symbolic link, which is not allowed in a lab; use the file itself.')
       else if (found.isDirectory()) await visit(path)
-      else if (!found.isFile()) refuse(path, 'It is no regular file.')
+      else if (!found.isFile()) refuse(path, 'It is not a regular file.')
       else if (found.size > maxFileBytes)
-        refuse(path, `It has ${found.size} bytes; a file of a lab may have up to ${maxFileBytes}.`)
+        refuse(path, `It has ${found.size} bytes; files of a lab can have at most ${maxFileBytes}.`)
       else files.push(path)
     }
   }
   await visit('')
   if (files.length + faults.length >= maxFiles)
-    refuse('', `The folder holds ${maxFiles} files or more; a lab has fewer.`)
+    refuse('', `The folder contains ${maxFiles} files or more; a lab must have fewer.`)
   return { files, faults }
 }
 
@@ -86,10 +86,10 @@ function checkPaths(parsed: ParsedLab, files: readonly string[], file: string): 
       faults.push({
         file,
         line,
-        message: `${path} is not of a type that is read here (${endings.join(', ')}).`,
+        message: `${path} does not have a supported file type (${endings.join(', ')}).`,
       })
     else if (!files.includes(posix.normalize(path)) || posix.isAbsolute(path))
-      faults.push({ file, line, message: `${path} is not in the folder of the lab.` })
+      faults.push({ file, line, message: `${path} is not in the lab’s folder.` })
   }
   for (const { path, line } of parsed.files) need(path, line, ['.cu'])
   for (const { path, line } of parsed.pictures) need(path, line, pictureTypes)
@@ -118,7 +118,8 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       {
         file: id,
         line: null,
-        message: 'The name of the folder is the lab’s id: letters, digits, "_", "-" and ".".',
+        message:
+          'The folder name is the lab’s id and can contain letters, digits, "_", "-" and ".".',
       },
     ])
   if (!files.includes(labFile))
@@ -139,7 +140,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       missing.push({
         file: `${id}/${path}`,
         line: null,
-        message: 'It is no text: it holds a zero byte.',
+        message: 'It is not a text file: it contains a zero byte.',
       })
   if (!parsed.lab || faults.length + missing.length > 0)
     return fail([...parsed.faults, ...missing], parsed.needsLine)
@@ -178,8 +179,8 @@ export async function readLabs(
     names = (await readdir(folder)).sort()
   } catch (error) {
     throw inputError(
-      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
-      `Name the folder of a lab, or one that holds such folders.`,
+      `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
+      `Name a lab’s folder, or a folder that contains such folders.`,
     )
   }
   const single = names.includes(labFile)
@@ -192,7 +193,8 @@ export async function readLabs(
       )
         .filter(([name, found]) => found.isDirectory() && !name.startsWith('.'))
         .map(([name]) => join(folder, name))
-  if (folders.length === 0) throw inputError(`${folder} holds no lab: no folder with a ${labFile}.`)
+  if (folders.length === 0)
+    throw inputError(`${folder} contains no lab, that is, no folder with a ${labFile}.`)
   const read = await Promise.all(folders.map((one) => readOne(one, references)))
   const faults = read.flatMap((one) => one.faults)
   const labs = read.flatMap(({ lab }) => (lab ? [lab] : []))
@@ -207,10 +209,10 @@ export async function readLabs(
   for (const { id, lab } of labs)
     for (const need of lab.needs.labs)
       // A lab on its own may build on labs that are not here.
-      if (!present.has(need) && !single) fail(id, `It needs the lab ${need}, which is not there.`)
+      if (!present.has(need) && !single)
+        fail(id, `It requires the lab ${need}, which does not exist.`)
   const cycle = findCycle(new Map([...all].map(([id, { needs }]) => [id, needs.labs])))
-  if (cycle)
-    fail(cycle[0]!, `Its prerequisites come back to itself: ${[...cycle, cycle[0]].join(' → ')}.`)
+  if (cycle) fail(cycle[0]!, `Its prerequisites form a cycle: ${[...cycle, cycle[0]].join(' → ')}.`)
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
@@ -222,8 +224,8 @@ export async function readLab(folder: string, references: LabReferences): Promis
   const [lab] = labs
   if (!lab || labs.length > 1)
     throw inputError(
-      `${folder} holds ${labs.length} labs, where one was meant.`,
-      `Name the folder that has ${labFile}.`,
+      `${folder} contains ${labs.length} labs, but one was expected.`,
+      `Name the folder that contains ${labFile}.`,
     )
   return lab
 }

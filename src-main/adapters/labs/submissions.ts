@@ -27,8 +27,8 @@ async function inFolder(folder: string, student: string): Promise<FoundSubmissio
         file: null,
         reason:
           sources.length === 0
-            ? 'The folder holds no .cu file.'
-            : `The folder holds ${sources.length} .cu files and none is ${submissionFile}.`,
+            ? 'The folder contains no .cu file.'
+            : `The folder contains ${sources.length} .cu files, none of which is ${submissionFile}.`,
       }
     : { student, file: join(folder, chosen), reason: null }
 }
@@ -40,8 +40,8 @@ export async function listSubmissions(folder: string): Promise<FoundSubmission[]
     names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort()
   } catch (error) {
     throw inputError(
-      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
-      'Name the folder that holds the submissions.',
+      `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
+      'Name the folder that contains the submissions.',
     )
   }
   const found = await Promise.all(

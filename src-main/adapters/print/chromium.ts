@@ -77,8 +77,8 @@ async function run(
   const program = await findChromium()
   if (program === null)
     throw missingError(
-      `No Chromium or Chrome was found on this machine, and a ${what} needs one.`,
-      'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop program prints without one, and an HTML report can be printed from any browser.',
+      `No Chromium or Chrome was found on this machine, which a ${what} requires.`,
+      'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
     )
   const dir = await mkdtemp(join(tmpdir(), 'kernel-ladder-print-')).catch((error: unknown) => {
     throw diskError(error, tmpdir(), 'write to')
@@ -115,7 +115,7 @@ async function run(
     if (files.ending !== undefined && !made.subarray(-16).toString('latin1').includes(files.ending))
       throw new KernelLadderError(
         'failed',
-        `${program} left half a ${what} in ${tmpdir()}: the disk is full, or the browser was stopped.`,
+        `${program} left an incomplete ${what} in ${tmpdir()}: the disk is full, or the browser was stopped.`,
         'Free some space there, or set TMPDIR to another folder, and try again.',
       )
     return made
@@ -132,7 +132,7 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
   const last = result.stderr.trim().split('\n').at(-1) ?? ''
   return new KernelLadderError(
     'failed',
-    `${program} made no ${what}: it ${how}.${last ? ` Its last words: ${last}` : ''}`,
+    `${program} produced no ${what}: it ${how}.${last ? ` Its last output: ${last}` : ''}`,
     'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',
   )
 }

@@ -54,8 +54,8 @@ export function draftStore(folder: string): DraftStore {
         const others = (await readdir(folder)).filter((name) => name !== `${draft.id}.json`)
         if (others.length >= maxDrafts)
           throw inputError(
-            `There are ${maxDrafts} drafts already.`,
-            `Discard some, or remove files from ${folder}.`,
+            `There are already ${maxDrafts} drafts.`,
+            `Discard some, or delete files from ${folder}.`,
           )
         // Under another name first: a full disk or a kill leaves the draft that was there.
         await writeFile(staged, JSON.stringify(draft), { mode: 0o600, flush: true })

@@ -25,9 +25,7 @@ export async function isHtmlFile(path: string): Promise<boolean> {
 export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)
   if (size > maxBytes)
-    throw inputError(
-      `${path} is larger than ${maxBytes / 1024 / 1024} MB, more than a report takes.`,
-    )
+    throw inputError(`${path} is larger than ${maxBytes / 1024 / 1024} MB, more than any report.`)
   return parseReportHtml(await readFile(path, 'utf8'), path)
 }
 

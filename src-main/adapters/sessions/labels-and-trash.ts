@@ -81,7 +81,7 @@ export async function restoreFromTrash(store: string, name: string): Promise<voi
   const folder = join(store, name)
   if (await pathExists(folder))
     throw inputError(
-      `${name} cannot be restored: there is another session of that name.`,
+      `${name} cannot be restored: another session has that name.`,
       'Delete that one first.',
     )
   await rename(join(trashOf(store), found.entry), folder).catch((error: unknown) => {

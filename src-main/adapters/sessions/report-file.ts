@@ -38,10 +38,10 @@ function readError(error: unknown, path: string): unknown {
   switch (errorCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return inputError(`There is no file ${path}.`, 'Name a .ncu-rep file or a CSV of ncu.')
+      return inputError(`There is no file ${path}.`, 'Name a .ncu-rep file or a CSV file from ncu.')
     case 'EACCES':
     case 'EPERM':
-      return inputError(`${path} cannot be read: this user may not.`, 'Change its permissions.')
+      return inputError(`${path} cannot be read: permission denied.`, 'Change its permissions.')
     default:
       return inputError(
         `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
@@ -59,10 +59,10 @@ export async function readReportFile(path: string): Promise<ReportFile> {
       : await readCsv(path, start, mtime)
     if (report.launches.length === 0)
       throw inputError(
-        [`${path} holds no launch of a kernel.`, ...report.notes.slice(0, 3).map(inEnglish)].join(
+        [`${path} contains no kernel launch.`, ...report.notes.slice(0, 3).map(inEnglish)].join(
           ' ',
         ),
-        'Import a .ncu-rep file, or what `ncu --csv --page raw` (or details) printed.',
+        'Import a .ncu-rep file, or the output of `ncu --csv --page raw` (or details).',
       )
     return report
   } catch (error) {
@@ -75,8 +75,8 @@ async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   // A pipe or a device may never end.
   if (!found.isFile())
     throw inputError(
-      `${path} is ${found.isDirectory() ? 'a folder' : 'no regular file'}.`,
-      'Name a .ncu-rep file or a CSV of ncu.',
+      `${path} is ${found.isDirectory() ? 'a folder' : 'not a regular file'}.`,
+      'Name a .ncu-rep file or a CSV file from ncu.',
     )
   if (found.size === 0) throw inputError(`${path} is empty.`, 'Profile again, or export it again.')
   return found
@@ -95,7 +95,7 @@ async function readStart(path: string): Promise<Uint8Array> {
 async function readReport(path: string, size: number, mtime: Date): Promise<ReportFile> {
   if (size > maxReportBytes)
     throw inputError(
-      `${path} is larger than ${maxReportBytes / 2 ** 30} GB, which is the most that is read of a report at once.`,
+      `${path} is larger than ${maxReportBytes / 2 ** 30} GB, the largest report that can be read at once.`,
       `Print it as text and import that: ncu --import ${JSON.stringify(path)} --csv --page raw > launches.csv`,
     )
   const { launches, ...report } = parseNcuRep(await readFile(path))
@@ -133,8 +133,8 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
     throw inputError(
-      `${path} is neither a report of ncu nor text.`,
-      'Name a .ncu-rep file or a CSV of ncu.',
+      `${path} is neither an ncu report nor a text file.`,
+      'Name a .ncu-rep file or a CSV file from ncu.',
     )
   const chunks = createReadStream(path, {
     encoding: utf16 ? 'utf16le' : 'utf8',

@@ -97,11 +97,11 @@ const inStore = (folder: string, { store, files }: SourceList): SourceFiles => (
     }
     const text = contents.get(hash)
     const why = (what: string) => ({ why: `The source ${path} cannot be shown: ${file} ${what}` })
-    if (text === undefined) return why('does not hold it.')
+    if (text === undefined) return why('does not contain it.')
     const bytes = Buffer.from(text, 'utf8')
     return sha256(bytes) === hash
       ? { bytes }
-      : why('does not hold what was recorded: its SHA-256 is another.')
+      : why('does not contain what was recorded: the SHA-256 differs.')
   },
 })
 

@@ -6,7 +6,8 @@ import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
-import { inputError, KernelLadderError } from '../../domain/errors'
+import { inputError, toErrorShape, type KernelLadderError } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
 import { withRegistry } from '../../domain/session/registry-figures'
 import { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade'
@@ -31,7 +32,7 @@ export async function readSession(folder: string): Promise<Session> {
     throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
       ? inputError(
           `${folder} is not a session: it has no ${sessionFile}.`,
-          'Name a folder that `kernel-ladder run` has written, or recorded:<name>.',
+          'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
         )
       : diskError(error, path, 'read')
   }
@@ -47,7 +48,7 @@ export function parseSession(text: string, path: string): Session {
   const refuse = (why: string): KernelLadderError =>
     inputError(
       `${path} cannot be read as a session: ${why}`,
-      'The file was left as it was. Use a backup, or run the ladder again.',
+      'The file was not changed. Use a backup, or run the ladder again.',
     )
   let value: unknown
   try {
@@ -138,14 +139,11 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
   }
 }
 
-export interface StoredSession {
-  folder: string
-  name: string
-  session: Session | null
-  imported: boolean
+export type StoredSession = { folder: string; name: string; imported: boolean } & (
+  | { session: Session; problem: null }
   /** Why it could not be read. */
-  problem: string | null
-}
+  | { session: null; problem: Statement }
+)
 
 /** Every session folder directly below `root`, newest first; unreadable ones are listed with the reason. */
 export async function listSessions(root: string): Promise<StoredSession[]> {
@@ -164,7 +162,7 @@ export async function listSessions(root: string): Promise<StoredSession[]> {
             problem: null,
           }
         } catch (error) {
-          const problem = error instanceof Error ? error.message : String(error)
+          const { message: problem } = toErrorShape(error)
           return { folder, name: basename(folder), session: null, imported: false, problem }
         }
       }),

@@ -37,7 +37,7 @@ const keyPattern = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/
 
 function checkKey(key: string): void {
   if (!keyPattern.test(key) || key.includes('..'))
-    throw inputError(`${JSON.stringify(key)} cannot name a raw output.`)
+    throw inputError(`${JSON.stringify(key)} is not a valid name for raw output.`)
 }
 
 /** A folder on this machine and the word that stands for it in what is kept. */
@@ -83,7 +83,7 @@ export interface DiskRecorder extends RawRecorder {
   lostFrom(folder: string): Promise<LostOutput | null>
 }
 
-const deleted = 'It was deleted while the run was under way.'
+const deleted = 'It was deleted during the run.'
 
 const whyLost = (error: unknown): string => {
   const code = errorCode(error)
@@ -147,7 +147,7 @@ export interface RawOutputs {
 const damaged = (what: string, why: string) =>
   inputError(
     `${what} is damaged: ${why}`,
-    'Nothing was changed. Use another recording, or fetch this one again.',
+    'Nothing was changed. Use another recording, or download this one again.',
   )
 
 /** What cannot be unpacked, or unfolds to more than a tool may print, is refused. */

@@ -30,7 +30,7 @@ async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
   } catch {
     throw inputError(
       `${path} is damaged: it is not JSON.`,
-      'Nothing was changed. Use another recording, or fetch this one again.',
+      'Nothing was changed. Use another recording, or download this one again.',
     )
   }
   const row = {

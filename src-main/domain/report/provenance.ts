@@ -44,12 +44,15 @@ function parameterWords({ ladder }: Session): string[] {
   })
 }
 
+/** The one form that the command line has for every task: names of those that do not ship are no options of their own. */
+const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
+
 /** The sizes as the command line takes them. */
 export function sizeOptions(task: Task, sizes: Sizes): string[] {
   const names = sizeNames(task)
   return names.length > 1 && new Set(Object.values(sizes)).size === 1
     ? ['--size', `${sizes[names[0]!]}`]
-    : names.flatMap((name) => [`--${name}`, `${sizes[name]}`])
+    : names.flatMap((name) => at(name, sizes[name]!))
 }
 
 /** The options of the command line that say what is not the ladder's own. */
@@ -59,7 +62,7 @@ function problemOptions({ ladder }: Session, task: Task, problem: Problem): stri
   return [
     ...sizeOptions(task, sizes),
     ...Object.entries({ ...scalars, ...options }).flatMap(([name, value]) =>
-      own[name] === value ? [] : [`--${name}`, `${value}`],
+      own[name] === value ? [] : at(name, value),
     ),
   ]
 }

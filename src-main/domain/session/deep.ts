@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
+import { Statement } from '../messages/message'
 
 const count = z.number().nonnegative().nullable()
 
@@ -85,15 +86,15 @@ export const DeepKernel = z.object({
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
 
-export const deepSchemaVersion = 1
+export const deepSchemaVersion = 2
 
 export const DeepProfile = z.object({
   schema: z.literal(deepSchemaVersion),
   rung: Identifier,
   /** One a launch, in their order. */
   kernels: z.array(DeepKernel),
-  /** What is missing and why, as sentences. */
-  notes: z.array(z.string()),
+  /** What is missing and why. */
+  notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 

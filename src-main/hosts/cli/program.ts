@@ -67,9 +67,14 @@ function program(
     .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
   cli
     .command('ladders')
-    .description('list the ladders and their rungs')
+    .description(
+      'list the ladders and their rungs; for a folder, every fault with its file and line',
+    )
+    .argument('[ladder]', ladderHelp)
     .option(json, jsonText)
-    .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
+    .action(async (name: string | undefined, options: { json?: boolean }) =>
+      finish(await laddersCommand(name, options)),
+    )
   cli
     .command('init')
     .description('create a folder with a ladder of your own, from a template that builds and runs')

@@ -46,7 +46,7 @@ export function parseLadderFile(
   const task = tasks.get(parsed.data.task)
   if (!task)
     throw inputError(
-      `${file} names the task ${parsed.data.task}, which is not there or cannot be used.`,
+      `${file} names the task ${parsed.data.task}, which does not exist or cannot be used.`,
     )
   const [fault] = ladderFaults(task, parsed.data)
   if (fault) throw inputError(`${file} is not a ladder: ${place(fault.path)}: ${fault.message}`)

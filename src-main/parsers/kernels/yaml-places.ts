@@ -79,7 +79,7 @@ export function readYaml(text: string): ReadYaml {
   } catch {
     return {
       value: undefined,
-      faults: [...faults, at([], 'Anchors and aliases (&, *) are not read here.')],
+      faults: [...faults, at([], 'Anchors and aliases (&, *) are not supported here.')],
       at,
     }
   }
@@ -96,6 +96,10 @@ function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return nearest.flatMap((one) => inBranch({ ...one, path: [...issue.path, ...one.path] }))
 }
 
+/** What stands behind the comma of `{ bound: pow(2, -24) }` is read as a key. */
+const afterComma = (key: string): string =>
+  /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
+
 /** What a schema says of the document, at its places. */
 export const schemaFaults = (
   { at }: ReadYaml,
@@ -107,7 +111,7 @@ export const schemaFaults = (
       return issue.keys.map((key) =>
         at(
           [...issue.path, key],
-          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.`,
+          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${afterComma(key)}`,
         ),
       )
     return [at(issue.path, `${where === '' ? '' : `${where}: `}${sentence(issue.message)}`)]

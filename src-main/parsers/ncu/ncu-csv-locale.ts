@@ -56,7 +56,7 @@ export class NumberStyle {
     if (this.#decimal === found) return
     if (this.#decimal !== null || (found === ',' && this.#guessed))
       throw inputError(
-        `${column} is ${cell}: the table's numbers have now a decimal comma and now a decimal point.`,
+        `${column} is ${cell}: the table mixes decimal commas and decimal points.`,
         'Print it again with LC_ALL=C in the environment of ncu.',
       )
     this.#decimal = found

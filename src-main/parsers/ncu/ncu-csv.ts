@@ -125,7 +125,7 @@ export function missingColumns(header: readonly string[]): string | null {
   const missing = needed.filter((column) => !header.includes(column))
   return missing.length === 0
     ? null
-    : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the whole raw page.`
+    : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the complete raw page.`
 }
 
 /** A column of figures. */
@@ -181,7 +181,7 @@ export type ReadCell = (cell: string, column: MetricColumn) => number | string |
 const readPlain: ReadCell = (cell, { name, measured }) => {
   if (measured && hasDecimalComma(cell))
     throw inputError(
-      `ncu wrote ${name} as ${cell}: its numbers have a decimal comma.`,
+      `ncu wrote ${name} as ${cell}, with a decimal comma.`,
       'Run ncu again with LC_ALL=C in its environment.',
     )
   return parseNcuCell(cell)
@@ -243,7 +243,7 @@ export function parseNcuRawCsv(text: string): NcuReport {
   if (!header || header[0] !== 'ID') return { launches: [], messages, notes }
   if (header.includes('Metric Name'))
     throw inputError(
-      "This is ncu's details page, with a row a metric.",
+      "This is ncu's details page, with one row per metric.",
       'Export the raw page: ncu --import FILE --csv --page raw.',
     )
   const lacking = missingColumns(header)

@@ -1,4 +1,5 @@
 /** ncu's pages of one report → what the deep level knows of each rung. */
+import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,
   type DeepKernel,
@@ -159,11 +160,9 @@ function toKernel(
   }
 }
 
-function notesOn({ name, instructions, lines }: DeepKernel): string[] {
-  if (instructions.length === 0) return [`ncu showed no instructions of ${name}.`]
-  if (lines.length === 0)
-    return [`${name} was built without line information: its instructions have no source line.`]
-  return []
+function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
+  if (instructions.length === 0) return [message('deep.noInstructions', { kernel: name })]
+  return lines.length === 0 ? [message('deep.noLines', { kernel: name })] : []
 }
 
 /** Deep profiles by rung; launches outside of any NVTX range are left out. */

@@ -82,8 +82,8 @@ interface State extends NcuRep {
 export function parseNcuRep(bytes: Uint8Array): NcuRep {
   if (!isNcuRep(bytes))
     throw inputError(
-      'This is no report of ncu: it does not begin with NVR.',
-      'Name a .ncu-rep file that ncu --export has written, or the CSV that ncu --csv prints.',
+      'This is not an ncu report: it does not begin with NVR.',
+      'Name a .ncu-rep file written by ncu --export, or the CSV printed by ncu --csv.',
     )
   const state: State = {
     launches: [],
@@ -155,7 +155,7 @@ function readBlock(cursor: Cursor, state: State): void {
       state.unreadable += 1
       if (state.unreadable <= maxNotes)
         state.notes.push(message('imports.launchUnreadable', { at, text: sentence(error) }))
-      if (state.unreadable === maxUnreadable) throw new Error('it holds no launches')
+      if (state.unreadable === maxUnreadable) throw new Error('it contains no launches')
     }
   }
   state.ranges += header.ranges

@@ -9,6 +9,7 @@
  * often at both places: an address counts once a line.
  */
 import { parse } from 'csv-parse/sync'
+import { message, type Statement } from '../../domain/messages/message'
 import type { Work } from '../../domain/session/deep'
 import { isWhole } from './ncu-csv'
 import { parseNcuCell } from './ncu-values'
@@ -35,7 +36,7 @@ export interface SourceSection {
 export interface SourcePage {
   sections: SourceSection[]
   /** What could not be read, each as a sentence. */
-  notes: string[]
+  notes: Statement[]
 }
 
 /** Columns of a figure, the first that the header has is taken. Names of 2025.3, then of older versions. */
@@ -137,7 +138,7 @@ function cellsOf(line: string, width: number | undefined): string[] {
 
 export function parseSourcePage(text: string): SourcePage {
   const sections: SourceSection[] = []
-  const notes: string[] = []
+  const notes: Statement[] = []
   const printed = tableRows(text)
   const whole = printed.filter(isWhole)
   let file: string | null = null
@@ -182,7 +183,7 @@ export function parseSourcePage(text: string): SourcePage {
   }
   if (broken > 0)
     notes.push(
-      `${broken} ${broken === 1 ? 'row' : 'rows'} of ncu's source page cannot be read and ${broken === 1 ? 'is' : 'are'} left out.`,
+      message(broken === 1 ? 'deep.rowUnreadable' : 'deep.rowsUnreadable', { count: broken }),
     )
   return { sections, notes }
 }

@@ -11,8 +11,7 @@ import {
   type FrozenDeep,
 } from '../../domain/report/frozen-report'
 
-const remedy =
-  'Name a file that `kernel-ladder report --format html` has written, as it was written.'
+const remedy = 'Name an unmodified file written by `kernel-ladder report --format html`.'
 
 export interface ReadReport {
   report: FrozenReport
@@ -28,7 +27,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: string) =>
     inputError(`The session in ${name} cannot be read: ${why}`, remedy)
   const text = elementText(html, 'application/json', frozenElementId, damaged)
-  if (text === null) throw inputError(`${name} is no report of Kernel Ladder.`, remedy)
+  if (text === null) throw inputError(`${name} is not a Kernel Ladder report.`, remedy)
   const value = parseJson(text, damaged)
   const current = upgraded(formats.report, value)
   if ('refused' in current) throw damaged(current.refused)
@@ -51,7 +50,7 @@ function elementText(html: string, type: string, id: string, damaged: Damaged): 
   const start = html.indexOf(opening)
   if (start < 0) return null
   const end = html.indexOf('</script>', start)
-  if (end < 0) throw damaged('the file was cut off.')
+  if (end < 0) throw damaged('the file is truncated.')
   return html.slice(start + opening.length, end)
 }
 
@@ -63,6 +62,18 @@ function parseJson(text: string, damaged: Damaged): unknown {
   }
 }
 
+/** Each profile says its version; what is none is left for the schema to refuse. */
+function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([rung, profile]) => {
+      const current = upgraded(formats.deep, profile)
+      if ('refused' in current) throw damaged(`of the deep profile of ${rung}, ${current.refused}`)
+      return [rung, current.value]
+    }),
+  )
+}
+
 function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
   let text: string
   try {
@@ -72,7 +83,7 @@ function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
       `its deep profiles cannot be unpacked (${error instanceof Error ? error.message : String(error)}).`,
     )
   }
-  const deep = PackedDeep.safeParse(parseJson(text, damaged))
+  const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
   if (!deep.success) throw damaged(z.prettifyError(deep.error))
   return deep.data
 }

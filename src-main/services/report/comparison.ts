@@ -62,19 +62,19 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
     const right = rungOf(b, left.id)
     const [before, after] = [paramWords(left), right ? paramWords(right) : '']
     if (!right || before === after) return []
-    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
+    return [say`${code(left.id)} has different parameters: ${code(before)} and ${code(after)}.`]
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
       .filter(({ id }) => !rungOf(other, id))
-      .map(({ id }) => say`${code(id)} is in the ${which} session only.`)
+      .map(({ id }) => say`${code(id)} is only in the ${which} session.`)
   const statuses = a.rungs.flatMap((left): Sentence[] => {
     const right = rungOf(b, left.id)
     if (!right || right.status === left.status) return []
     const why = right.status === 'ok' ? '' : ` ${inEnglish(right.reason ?? noReason)}`
-    return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
+    return [say`${code(left.id)} was ${left.status} and is now ${right.status}.${why}`]
   })
   return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameterChanges(a, b), ...statuses]
 }
@@ -86,7 +86,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   if (refusals.length > 0)
     throw inputError(
       `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
-      'Name two sessions of one ladder at one size and data type.',
+      'Choose two sessions of the same ladder, size and data type.',
     )
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
     const right = rungOf(b, left.id)
@@ -125,7 +125,7 @@ export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
-  return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
+  return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
 }
 
 export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))

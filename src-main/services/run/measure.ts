@@ -265,7 +265,7 @@ async function attempt(
       'failed',
       `The runner ended before it reached a rung: ${
         ended.result.outcome === 'idle'
-          ? `no word of it for ${Math.round(request.idleMs / 1000)} s`
+          ? `no output for ${Math.round(request.idleMs / 1000)} s`
           : (ended.error?.message ?? tail(ended.result))
       }`,
       done.size > 0
@@ -307,7 +307,7 @@ function throwIfHopeless(
   if (at?.stage === 'reference' && !error)
     throw new KernelLadderError('failed', {
       sentences: [
-        `The reference ${reference} does not come to its end.`,
+        `The reference ${reference} does not finish.`,
         causeOf(result, 'reference', idleMs),
       ],
     })
@@ -316,13 +316,15 @@ function throwIfHopeless(
     throw begun
       ? missingError(error.message, message('tools.resetGpu'))
       : inputError(error.message, 'Choose a smaller size with --size or --at.')
+  if (error.kind === 'file')
+    throw inputError(error.message, 'Save it anew, or have the task fit it.')
   if (error.kind === 'no-device')
     throw missingError(
       error.message,
       begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
     )
   if (result.exitCode === 2)
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }
 
 const stages = ['load', 'verify', 'time', 'profile'] as const

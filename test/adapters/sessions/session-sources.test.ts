@@ -53,7 +53,7 @@ describe('sources in the store', () => {
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
     expect(faults).toEqual([
-      `The source gemm/01_tile.cu cannot be shown: ${store()} does not hold it.`,
+      `The source gemm/01_tile.cu cannot be shown: ${store()} does not contain it.`,
     ])
   })
 
@@ -63,7 +63,7 @@ describe('sources in the store', () => {
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
     expect(faults).toEqual([
-      expect.stringMatching(/does not hold what was recorded: its SHA-256 is another/),
+      expect.stringMatching(/does not contain what was recorded: the SHA-256 differs/),
     ])
     expect(await readFile(store(), 'utf8')).toBe(before)
   })

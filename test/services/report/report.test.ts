@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Session } from '../../../src-main/domain/session/session'
+import { parseChoice } from '../../../src-main/hosts/cli/arguments'
 import { textFormats } from '../../../src-main/domain/report/report-format'
 import { report } from '../../../src-main/services/report'
 import { buildReport, type ReportModel } from '../../../src-main/services/report/model'
@@ -102,8 +103,15 @@ describe('the command to reproduce it', () => {
     for (const { params } of session.ladder.rungs) if (params.TILE) params.TILE = 16
     session.ladder.rungs.find(({ id }) => id === '05_thread_tile_2d')!.params.BK = 16
     const command = reproduceCommand(session)
-    expect(command).toContain('--m 3 --n 4096 --k 4096 --beta 0.5 --param TILE=16 --profile card')
+    expect(command).toContain(
+      '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
+    )
     expect(command).toMatch(/ --flush-l2$/)
+    // As `run` takes it where no task has options of its own.
+    const words = command.split(' ')
+    expect(
+      parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
+    ).toEqual({ at: { m: 3, n: 4096, k: 4096, beta: 0.5 } })
     expect(command).not.toContain('BK=')
   })
 

@@ -3,6 +3,7 @@
  * Every other language has the same keys and placeholders in its `statements.json`; a test checks that.
  */
 import { baseline, rungVerdict } from './baseline'
+import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
 import { imports } from './imports'
@@ -31,6 +32,7 @@ export const templates = {
   part,
   records,
   imports,
+  deep,
   doctor,
   tools,
 } as const

@@ -58,6 +58,10 @@ export const sessionFrom1 = (session: unknown): unknown =>
 export const frozenReportFrom1 = (report: unknown): unknown =>
   numbered(at(report, ['sessions', '*', 'session'], sessionFrom1), { report: 2 })
 
+/** Packed for a report or not: what it says lies in its notes. */
+export const deepFrom1 = (profile: unknown): unknown =>
+  numbered(at(profile, ['notes', '*'], inText(recognizeAll)), { schema: 2 })
+
 export const labOutcomeFrom1 = (outcome: unknown): unknown =>
   numbered(
     mapAll(

@@ -2,7 +2,13 @@
  * Files of older versions, made into what this version reads: one upgrader a version, in a row. What was
  * read stays on disk as it was. Pure.
  */
-import { frozenReportFrom1, labOutcomeFrom1, sanitizerVerdictsFrom1, sessionFrom1 } from './from-1'
+import {
+  deepFrom1,
+  frozenReportFrom1,
+  labOutcomeFrom1,
+  sanitizerVerdictsFrom1,
+  sessionFrom1,
+} from './from-1'
 
 /** From the version that it is named by to the next. */
 type Upgrader = (value: unknown) => unknown
@@ -20,6 +26,7 @@ interface Format {
 export const formats = {
   session: { version: 'schema', word: 'schema', upgraders: { 1: sessionFrom1 } },
   report: { version: 'report', word: 'version', upgraders: { 1: frozenReportFrom1 } },
+  deep: { version: 'schema', word: 'schema', upgraders: { 1: deepFrom1 } },
   labOutcome: { version: 'schema', word: 'schema', upgraders: { 1: labOutcomeFrom1 } },
   sanitizerVerdicts: {
     version: 'schema',
@@ -39,14 +46,14 @@ export function upgraded(
       ? (value as Record<string, unknown>)[field]
       : undefined
   const version = typeof said === 'number' ? said : unnumbered ? 1 : undefined
-  if (version === undefined) return { refused: `it does not say its ${field} version.` }
+  if (version === undefined) return { refused: `it does not state its ${field} version.` }
   const newest = Math.max(...Object.keys(upgraders).map(Number)) + 1
   if (version > newest)
     return {
-      refused: `it has ${word} ${version} and this version reads up to ${newest}; a newer kernel-ladder wrote it.`,
+      refused: `it has ${word} ${version} but this version reads up to ${newest}; it was written by a newer kernel-ladder.`,
     }
   if (version !== newest && !Object.hasOwn(upgraders, version))
-    return { refused: `it has ${word} ${version}, which no kernel-ladder wrote.` }
+    return { refused: `it has ${word} ${version}, which no version of kernel-ladder writes.` }
   let current = value
   for (let at = version; at < newest; at += 1) current = upgraders[at]!(current)
   return { value: current }

@@ -255,7 +255,7 @@ export function describeRung(
           ),
           '',
           ...describeRules(profile),
-          ...profile.notes.map((note) => `note: ${note}`),
+          ...profile.notes.map((note) => `note: ${inEnglish(note)}`),
         ]
       : [
           'Source lines, instructions and advice require a session profiled at the deep level (--profile deep).',

@@ -8,7 +8,7 @@ import { documentKind } from './document'
 
 export const showRungDocument = documentKind({
   name: 'show-rung',
-  version: 2,
+  version: 3,
   title: 'show --rung',
   description:
     'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, and what the deep level knows of it.',
