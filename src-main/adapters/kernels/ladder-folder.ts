@@ -30,6 +30,9 @@ export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as c
 /** In a rung's folder, such a file would be included instead of the generated one. */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
+/** A header, by its name. */
+export const headerName = /\.(h|hh|hpp|cuh|inl)$/
+
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
 const maxWatched = 2000
@@ -47,7 +50,7 @@ export async function ladderFileIn(folder: string): Promise<string | null> {
 }
 
 /** Why a file in the folder cannot be used, or null. */
-async function refusalOf(folder: string, name: string): Promise<string | null> {
+export async function refusalOf(folder: string, name: string): Promise<string | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
   if (real === undefined || !real.includes(sep)) return `${name} cannot be read (${real ?? '?'}).`
@@ -70,14 +73,14 @@ async function readTextIn(folder: string, name: string): Promise<string> {
 }
 
 /** Headers anywhere in the folder, except in hidden folders. */
-async function headersBelow(folder: string, below = ''): Promise<string[]> {
+export async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = posix.join(below, entry.name)
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
     if (entry.isDirectory()) found.push(...(await headersBelow(folder, path)))
-    else if (/\.(h|hh|hpp|cuh|inl)$/.test(entry.name)) found.push(path)
+    else if (headerName.test(entry.name)) found.push(path)
     if (found.length > maxHeaders)
       throw inputError(
         `${shownPath(join(folder, below))} contains more than ${maxHeaders} headers.`,
