@@ -3,28 +3,26 @@
  * with these schemas; every client is typed by them.
  */
 import { z } from 'zod'
-import { DraftId } from '../domain/ladder/draft'
 import { Statement } from '../domain/messages/message'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
-import { At } from '../domain/task/choose'
 import { Problem } from '../domain/task/problem'
-import { TargetText } from '../domain/target/targets'
-import { Identifier, Parameters } from '../domain/ladder/rung'
+import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
 import { DeepAnswer, DeepRequest } from './deep'
 import { draftCalls } from './drafts'
+import { folderCalls } from './folders'
 import { labCalls } from './labs'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
-import { LadderName } from './ladder-name'
+import { RunRequest } from './run-request'
 import { SessionRef } from './session-ref'
 
-export { SessionRef }
+export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
 
 export const SessionSummary = z.object({
@@ -64,26 +62,6 @@ export const DoctorReport = z.object({
   canProfile: z.boolean(),
 })
 export type DoctorReport = z.infer<typeof DoctorReport>
-
-export const RunRequest = z.object({
-  ladder: LadderName,
-  /** Rung ids; by default all rungs of the ladder. The reference always runs with them. */
-  rungs: z.array(Identifier).min(1).optional(),
-  /** Every size of the ladder's task. */
-  size: z.number().int().optional(),
-  /** Its sizes, scalars and options by name; by default the ladder's. */
-  at: At.optional(),
-  params: Parameters.default({}),
-  target: TargetText,
-  profile: ProfileLevel.default('card'),
-  /** An edited copy, run as a rung after its original. */
-  draft: DraftId.optional(),
-  /** Rungs to measure but not to profile. */
-  profileSkip: z.array(Identifier).optional(),
-  /** Rungs whose profiling is expected to take longer are not profiled; seconds. */
-  profileLimitSeconds: z.number().positive().optional(),
-})
-export type RunRequest = z.infer<typeof RunRequest>
 
 export const stages = ['prepare', 'build', 'measure', 'profile', 'save'] as const
 export const RunStage = z.enum(stages)
@@ -180,6 +158,7 @@ export const calls = {
   ),
   ...sanitizeCalls,
   ...draftCalls,
+  ...folderCalls,
   ...labCalls,
 } as const
 

@@ -20,10 +20,12 @@ import { recordedRef } from '../contract/session-ref'
 import { isOwnRun } from '../contract/session-summary'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import type { Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
+import { folderCalls } from './ladder-library/folder-calls'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
@@ -47,6 +49,7 @@ import {
   type SessionPlaces,
 } from './sessions/sessions'
 import { appVersion } from './version'
+import { createWatchJob } from './watch-job'
 
 export interface CoreOptions {
   host: 'electron' | 'web'
@@ -117,7 +120,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   /** Starts the only run, whose events go to every listener; `work` returns how it ended. */
   const begin = (
     work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
-  ): string => {
+  ): ActiveRun => {
     refuseWhileBusy()
     const id = `run-${randomBytes(8).toString('hex')}`
     const abort = new AbortController()
@@ -140,26 +143,46 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       },
     )
     active = { id, abort, finished }
-    return id
+    return active
   }
 
-  const start = (request: CallInput<'run.start'> & object): string =>
+  /** `onEnd` is told of the session before the run is over. */
+  const start = (
+    request: CallInput<'run.start'> & object,
+    onEnd: (session: Session | null, ref: string | null) => void = () => undefined,
+  ): ActiveRun =>
     begin(async (emit, signal) => {
       const { session, folder, missing, unsaved } = await startRun(
         { params: {}, profile: 'card', ...request },
         { ...setup, appVersion, emit, signal },
       )
+      const ref = folder === null ? null : refOf(session.target, folder, store)
+      onEnd(folder === null ? null : session, ref)
       const error = unsaved ?? missing
-      return {
-        status: session.completion,
-        session: folder === null ? null : refOf(session.target, folder, store),
-        ...(error ? { error } : {}),
-      }
+      return { status: session.completion, session: ref, ...(error ? { error } : {}) }
     })
 
-  const labs = createLabCalls(setup, (work) =>
-    begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })),
+  const labs = createLabCalls(
+    setup,
+    (work) =>
+      begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })).id,
   )
+
+  const watch = createWatchJob(setup, {
+    isBusy: () => active !== null || sanitizer.active,
+    start: async (request) => {
+      let ended: { session: Session | null; ref: string | null } = { session: null, ref: null }
+      await start(request, (session, ref) => (ended = { session, ref })).finished
+      const last = messages.at(-1)?.event
+      if (ended.session === null && last?.type === 'finished' && last.status === 'failed')
+        throw new KernelLadderError(
+          last.error?.kind ?? 'failed',
+          last.error?.message ?? 'The run failed.',
+          last.error?.remedy,
+        )
+      return ended
+    },
+  })
 
   const has = async (tool: 'nvidia-smi' | 'nvcc'): Promise<boolean> =>
     (await machine.toolbox(null).locate(tool)) !== null
@@ -224,7 +247,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return makingReports.make((onStage) => answerReport({ ...tools, onStage }, opened, choice))
     },
     'report.current': () => Promise.resolve({ stage: makingReports.stage }),
-    'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
+    'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request).id }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
       if (active?.id !== runId) throw inputError('That run is no longer in progress.')
       active.abort.abort()
@@ -249,6 +272,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return {}
     },
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
+    ...folderCalls(setup),
+    ...watch.calls,
     ...labs,
   } satisfies Handlers
 
@@ -260,6 +285,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     },
     importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
+      watch.stop()
       active?.abort.abort()
       await active?.finished
       await sanitizer.close()

@@ -30,8 +30,12 @@ export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as c
 /** In a rung's folder, such a file would be included instead of the generated one. */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
+/** A header, by its name. */
+export const headerName = /\.(h|hh|hpp|cuh|inl)$/
+
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
+const maxWatched = 2000
 
 /** Relative to the current folder, for messages. */
 export function shownPath(path: string): string {
@@ -46,7 +50,7 @@ export async function ladderFileIn(folder: string): Promise<string | null> {
 }
 
 /** Why a file in the folder cannot be used, or null. */
-async function refusalOf(folder: string, name: string): Promise<string | null> {
+export async function refusalOf(folder: string, name: string): Promise<string | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
   if (real === undefined || !real.includes(sep)) return `${name} cannot be read (${real ?? '?'}).`
@@ -69,14 +73,14 @@ async function readTextIn(folder: string, name: string): Promise<string> {
 }
 
 /** Headers anywhere in the folder, except in hidden folders. */
-async function headersBelow(folder: string, below = ''): Promise<string[]> {
+export async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = posix.join(below, entry.name)
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
     if (entry.isDirectory()) found.push(...(await headersBelow(folder, path)))
-    else if (/\.(h|hh|hpp|cuh|inl)$/.test(entry.name)) found.push(path)
+    else if (headerName.test(entry.name)) found.push(path)
     if (found.length > maxHeaders)
       throw inputError(
         `${shownPath(join(folder, below))} contains more than ${maxHeaders} headers.`,
@@ -84,6 +88,26 @@ async function headersBelow(folder: string, below = ''): Promise<string[]> {
       )
   }
   return found
+}
+
+/** Changes when a file below the folder does; empty while there is no folder. Hidden folders are left out. */
+export async function folderPrint(folder: string): Promise<string> {
+  const prints: string[] = []
+  const visit = async (below: string): Promise<void> => {
+    const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+      const path = posix.join(below, entry.name)
+      if (entry.isDirectory()) await visit(path)
+      else {
+        const found = await stat(join(folder, path)).catch(() => null)
+        prints.push(`${path} ${found?.mtimeMs} ${found?.size} ${found?.ino}`)
+      }
+      if (prints.length > maxWatched) return
+    }
+  }
+  await visit('')
+  return prints.sort().join('\n')
 }
 
 /** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */

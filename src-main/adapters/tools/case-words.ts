@@ -12,7 +12,7 @@ import {
   type Layout,
 } from '../../domain/task/layout'
 import { valueOf, type Case } from '../../domain/task/problem'
-import type { Formula, Task, TaskFill } from '../../domain/task/task'
+import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
 /** A field's contents as passed to `--field`; null if the case leaves it 0. */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
@@ -54,23 +54,26 @@ const fieldWords = (
 export type Expected = { library: string } | { rung: string }
 
 /** `folder` contains the task's files; a replay, whose answers are known, has none. */
-function fillWord(fill: TaskFill, folder: string | null): string {
-  if (fill.kind === 'file') return `file,${join(folder ?? '', fill.path)}`
-  const { kind, ...values } = fill
-  return [kind, ...Object.values(values)].join(',')
-}
+const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
+  fill.kind === 'file'
+    ? `file,${join(folder ?? '', fill.path)}`
+    : [fill.kind, ...fillValues(fill).map(([, value]) => numberOf(task, own, value))].join(',')
 
 const bufferWord = (
+  task: Task,
+  own: Case,
   { name, dtype, access, shape, fill }: CaseBuffer,
   folder: string | null,
-): string =>
-  [name, dtype, access, shape.join('x'), ...(fill ? [fillWord(fill, folder)] : [])].join(':')
+): string => {
+  const filled = fill ? [fillWord(task, own, fill, folder)] : []
+  return [name, dtype, access, shape.join('x'), ...filled].join(':')
+}
 
-/** A tolerance must be a number; otherwise the task cannot be checked. */
+/** A problem whose expressions come to no number was refused before. */
 function numberOf(task: Task, own: Case, formula: Formula): number {
   const value = valueOf(task, own, formula)
   if (value === null)
-    throw new Error(`The task ${task.id} has a check that does not evaluate to a number.`)
+    throw new Error(`The task ${task.id} has ${formula}, which does not evaluate to a number.`)
   return value
 }
 
@@ -97,7 +100,7 @@ export function launchWords(task: Task, own: Case): string[] {
 const bufferWords = (task: Task, own: Case, folder: string | null): string[] => {
   const buffers = buffersOf(task, own)
   return [
-    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(buffer, folder)]),
+    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(task, own, buffer, folder)]),
     ...buffers.flatMap(({ name, stream }) => ['--stream', `${name}:${stream}`]),
   ]
 }

@@ -18,26 +18,34 @@ const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
 export const TaskDocument = z.strictObject({
   /** By default the ladder's. */
   title: title.optional(),
-  /** By name, the default value, or the default with a title and the maximum that rungs support. */
-  sizes: z.record(Name, z.union([Size, TitledSize])),
+  sizes: z
+    .record(Name, z.union([Size, TitledSize]))
+    .describe('Whole numbers by name, with what each is unless `at` or --at says otherwise.'),
   ...ofTask,
 })
 export type TaskDocument = z.infer<typeof TaskDocument>
 
 export const LadderDocument = z.strictObject({
   $schema: z.string().optional(),
-  kernel_ladder: z.literal(1),
-  id: Identifier,
+  kernel_ladder: z.literal(1).describe('The version of this format.'),
+  id: Identifier.describe('What sessions are named after; no ladder that ships may have it.'),
   title: z.string().min(1),
-  summary: z.string().min(1),
-  task: TaskDocument,
-  /** Sizes to run at, the first by default; omitted names have the value in `sizes`. */
-  at: z.array(z.record(Name, Size)).min(1).optional(),
-  /** Sizes, scalars and options at which rungs are verified but not timed. */
-  test_at: z.array(At).optional(),
-  /** The rung that ratios are relative to. */
-  reference_rung: Identifier.nullable().optional(),
-  rungs: z.array(LadderEntry.strict()).min(1),
+  summary: z.string().min(1).describe('A sentence about the ladder.'),
+  task: TaskDocument.describe('What every rung computes.'),
+  at: z
+    .array(z.record(Name, Size))
+    .min(1)
+    .optional()
+    .describe('Sizes to run at, the first by default; omitted names have the value in task.sizes.'),
+  test_at: z
+    .array(At)
+    .optional()
+    .describe('Sizes, scalars and options at which rungs are verified but not timed.'),
+  reference_rung: Identifier.nullable().optional().describe('The rung that ratios are relative to.'),
+  rungs: z
+    .array(LadderEntry.strict())
+    .min(1)
+    .describe('In order; the rung `id` is the file id.cu next to this one.'),
 })
 export type LadderDocument = z.infer<typeof LadderDocument>
 

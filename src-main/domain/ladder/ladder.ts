@@ -7,17 +7,18 @@ import { Identifier, Parameters, RungHeader } from './rung'
 
 /** One entry of a ladder file: a rung and, for a variant, its parameters and name. */
 export const LadderEntry = z.object({
-  id: Identifier,
-  /** Id of this variant in the ladder; by default the rung's own id. */
-  as: Identifier.optional(),
-  title: z.string().optional(),
-  params: Parameters.optional(),
-  /** Options of the task that differ from the ladder's. */
-  options: Options.optional(),
-  /** A rung that is intentionally slower than the one before; the note says what it teaches. */
-  negative: z.boolean().optional(),
-  /** A sentence about this rung in this ladder. */
-  note: z.string().optional(),
+  id: Identifier.describe('The rung, and the name of its file without .cu.'),
+  as: Identifier.optional().describe(
+    'Id of this variant in the ladder; the rung’s own id where absent.',
+  ),
+  title: z.string().optional().describe('Where it is not the one of the rung’s header.'),
+  params: Parameters.optional().describe('Values of @param where they are not the defaults.'),
+  options: Options.optional().describe('Options of the task, where they are not those of the run.'),
+  negative: z
+    .boolean()
+    .optional()
+    .describe('Slower than the one before on purpose: what it teaches is in the note.'),
+  note: z.string().optional().describe('A sentence about this rung in this ladder.'),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 

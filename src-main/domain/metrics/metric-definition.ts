@@ -15,7 +15,7 @@ export type Aggregation =
   /** A property of one launch: the longest-running kernel represents the rung. */
   | 'longest-kernel'
 
-/** What a metric tells of, in the order in which lists have them. */
+/** What a metric is about, in the order of lists. */
 export const metricGroups = [
   'occupancy',
   'shared',

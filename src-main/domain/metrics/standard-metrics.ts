@@ -21,7 +21,7 @@ const rate = (definition: Own): MetricDefinition => ({
   aggregate: 'time-weighted',
 })
 
-/** How near a unit of memory is to its limit. */
+/** How close a unit of memory is to its limit. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
   rate({ ...definition, unit: '%', better: 'neither', group: 'memory' })
 

@@ -4,6 +4,7 @@ import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
 import {
   expressionNames,
+  fillValues,
   flagsOf,
   outputsOf,
   sizeNames,
@@ -84,31 +85,16 @@ const choicesOf = ({ options }: Task, dtype: string): Dtype[] =>
   (Object.hasOwn(options, dtype) ? Object.keys(options[dtype]!.choices) : [dtype]).filter(isDtype)
 
 function checkFill(
+  task: Task,
   report: Report,
   path: TaskFault['path'],
   fill: TaskFill,
   dtypes: readonly Dtype[],
 ): void {
-  const numbers = Object.entries(fill).filter((entry): entry is [string, number] =>
-    Number.isFinite(entry[1]),
-  )
-  for (const dtype of dtypes) {
-    const { isFloat, least, most } = dtypeOf(dtype)
-    if (fill.kind === 'normal' && !isFloat)
-      report(
-        [...path, 'kind'],
-        `normal fills only floating-point buffers, but this one is ${dtype}.`,
-      )
-    else if (!isFloat)
-      for (const [key, value] of numbers)
-        if (!Number.isInteger(value) || value < least || value > most)
-          report(
-            [...path, key],
-            `${value} is not a valid ${dtype}, which holds whole numbers from ${least} to ${most}.`,
-          )
-    if (fill.kind === 'uniform' && (isFloat ? fill.lo >= fill.hi : fill.lo > fill.hi))
-      report([...path, 'hi'], `hi must be greater than lo.`)
-  }
+  for (const [key, formula] of fillValues(fill)) checkFormula(task, report, [...path, key], formula)
+  const whole = dtypes.find((dtype) => !dtypeOf(dtype).isFloat)
+  if (fill.kind === 'normal' && whole !== undefined)
+    report([...path, 'kind'], `normal fills only floating-point buffers, but this one is ${whole}.`)
 }
 
 function checkReference(task: Task, report: Report): void {
@@ -149,7 +135,7 @@ function checkBuffers(task: Task, report: Report): void {
       if (buffer.access !== 'inout')
         report(at('read_when'), 'read_when is allowed only for a buffer with the access inout.')
     }
-    if (buffer.fill) checkFill(report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
+    if (buffer.fill) checkFill(task, report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
     if (buffer.access === 'out' && buffer.fill)
       report(at('fill'), 'A buffer with the access out is not filled.')
     if (buffer.access !== 'out' && !buffer.fill)

@@ -3,7 +3,7 @@ import { inputError } from '../errors'
 import { dtypeOf, type Dtype } from './dtype'
 import type { TaskFault } from './faults'
 import { bufferDtype, named, valueOf, type Case } from './problem'
-import type { Formula, Task } from './task'
+import { fillValues, type Formula, type Task, type TaskFill } from './task'
 
 /** A larger buffer exceeds the memory of any GPU; below this, its bytes are exact in a double. */
 const mostBytes = 2 ** 48
@@ -21,9 +21,37 @@ function numberAt(
   const value = valueOf(task, own, formula)
   const what = typeof formula === 'number' ? String(formula) : formula
   if (value === null) report(path, `${what} is not a finite number`)
-  else if (value < 0) report(path, `${what} is negative, ${value}`)
-  else return value
-  return null
+  return value
+}
+
+/** The same, where a negative one is a fault too. */
+function amountAt(...[task, own, path, formula, report]: Parameters<typeof numberAt>) {
+  const value = numberAt(task, own, path, formula, report)
+  if (value !== null && value < 0) report(path, `${formula} is negative, ${value}`)
+}
+
+function checkFill(
+  task: Task,
+  own: Case,
+  path: TaskFault['path'],
+  fill: TaskFill,
+  dtype: Dtype,
+  report: Report,
+): void {
+  const { isFloat, least, most } = dtypeOf(dtype)
+  const values = fillValues(fill).map(([key, formula]) => {
+    const value = numberAt(task, own, [...path, key], formula, report)
+    const fits = value === null || (Number.isInteger(value) && value >= least && value <= most)
+    if (!isFloat && !fits)
+      report([...path, key], `${value} is not a valid ${dtype}, which holds whole numbers from ${least} to ${most}`)
+    return value ?? NaN
+  })
+  const [lo = NaN, hi = NaN] = values
+  if (fill.kind === 'uniform' && (isFloat ? lo >= hi : lo > hi))
+    report(
+      [...path, 'hi'],
+      `hi must be greater than lo, but this is ${lo} to ${hi}`,
+    )
 }
 
 function checkShape(
@@ -50,6 +78,7 @@ function checkShape(
       `${name} is ${(bytes / 2 ** 40).toFixed(0)} TiB, which is too large`,
     )
   const { fill } = task.buffers[name]!
+  if (fill) checkFill(task, own, ['buffers', name, 'fill'], fill, dtype, report)
   const { bytes: element, isFloat, most } = dtypeOf(dtype)
   if (fill?.kind === 'permutation' && !isFloat && bytes / element - 1 > most)
     report(
@@ -72,11 +101,11 @@ export function problemFaults(task: Task, own: Case): TaskFault[] {
   for (const [name, check] of Object.entries(task.check))
     for (const key of ['bound', 'rtol', 'atol'] as const) {
       const formula = (check as Partial<Record<typeof key, Formula>>)[key]
-      if (formula !== undefined) numberAt(task, own, ['check', name, key], formula, report)
+      if (formula !== undefined) amountAt(task, own, ['check', name, key], formula, report)
     }
   for (const key of ['flops', 'reads', 'writes'] as const) {
     const formula = task.work[key]
-    if (formula !== undefined) numberAt(task, own, ['work', key], formula, report)
+    if (formula !== undefined) amountAt(task, own, ['work', key], formula, report)
   }
   return faults
 }

@@ -78,15 +78,20 @@ export const TaskReference = z.union([
 export type TaskReference = z.infer<typeof TaskReference>
 
 export const TaskFill = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('uniform'), lo: z.number(), hi: z.number() }),
-  z.strictObject({ kind: z.literal('normal'), mean: z.number(), sd: z.number() }),
-  z.strictObject({ kind: z.literal('constant'), value: z.number() }),
+  z.strictObject({ kind: z.literal('uniform'), lo: Formula, hi: Formula }),
+  z.strictObject({ kind: z.literal('normal'), mean: Formula, sd: Formula }),
+  z.strictObject({ kind: z.literal('constant'), value: Formula }),
   z.strictObject({ kind: z.literal('zero') }),
   z.strictObject({ kind: z.literal('iota') }),
   z.strictObject({ kind: z.literal('permutation') }),
   /** A .npy file next to the task's, of the buffer's type and shape. */
   z.strictObject({ kind: z.literal('file'), path: FilePath }),
 ])
+/** The values of a fill, in the order in which they are told to the runner. */
+export const fillValues = (fill: TaskFill): [string, Formula][] => {
+  const { kind: _kind, ...values } = fill
+  return fill.kind === 'file' ? [] : Object.entries(values)
+}
 export type TaskFill = z.infer<typeof TaskFill>
 
 export const TaskBuffer = z.strictObject({
@@ -138,16 +143,32 @@ export const Task = z.strictObject({
     .regex(/^[A-Z][A-Za-z0-9_]{0,39}$/)
     .default('KlTask'),
   sizes: z.record(Name, TaskSize),
-  scalars: z.record(Name, TaskScalar).default({}),
-  options: z.record(Name, TaskOption).default({}),
+  scalars: z
+    .record(Name, TaskScalar)
+    .default({})
+    .describe('Other numbers that a launch is given, by name.'),
+  options: z
+    .record(Name, TaskOption)
+    .default({})
+    .describe('Choices for the whole run or for one rung, such as a type.'),
   flags: TaskFlags.optional(),
   /** In order: a buffer's position selects the random stream that fills it. */
-  buffers: z.record(Name, TaskBuffer),
-  reference: TaskReference,
-  check: z.record(Name, TaskCheck),
-  work: TaskWork,
-  /** Small and ragged: the default sizes under compute-sanitizer. */
-  sanitize: z.record(Name, whole.min(1)).optional(),
+  buffers: z
+    .record(Name, TaskBuffer)
+    .describe('Arrays on the GPU that a launch reads and writes, dense and row-major, by name.'),
+  reference: TaskReference.describe(
+    'What results are checked against: a .cu file that defines kl_reference, or { rung: ID }.',
+  ),
+  check: z
+    .record(Name, TaskCheck)
+    .describe('How far a result may be from the reference’s, for each buffer that is written.'),
+  work: TaskWork.describe('What a launch cannot do without, as expressions over the names above.'),
+  sanitize: z
+    .record(Name, whole.min(1))
+    .optional()
+    .describe(
+      'Small and ragged: the default sizes under compute-sanitizer.',
+    ),
 })
 export type Task = z.infer<typeof Task>
 

@@ -96,6 +96,10 @@ function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return nearest.flatMap((one) => inBranch({ ...one, path: [...issue.path, ...one.path] }))
 }
 
+/** What stands behind the comma of `{ bound: pow(2, -24) }` is read as a key. */
+const afterComma = (key: string): string =>
+  /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
+
 /** The schema's issues with the document, with their locations. */
 export const schemaFaults = (
   { at }: ReadYaml,
@@ -107,7 +111,7 @@ export const schemaFaults = (
       return issue.keys.map((key) =>
         at(
           [...issue.path, key],
-          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.`,
+          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${afterComma(key)}`,
         ),
       )
     return [at(issue.path, `${where === '' ? '' : `${where}: `}${sentence(issue.message)}`)]

@@ -7,31 +7,11 @@ import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/sm-limits'
-import { buildRung, buildRunner, type BuildOutcome } from '../run/build'
-import { openCompiler, type Compiler } from '../run/compiler'
-import { architectureFor, queryDevice, smOf } from '../run/device'
+import { builtArchitecture, capabilityOf, ownArchitecture } from '../run/architecture'
+import { buildRung, type BuildOutcome } from '../run/build'
+import { openCompiler } from '../run/compiler'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
-
-/** The architecture to compile for without a GPU: that of the recordings. */
-const recordedArchitecture = '90'
-
-/** The architecture of the machine's GPU; null if CUDA offers none. */
-async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
-  try {
-    const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
-    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
-    return smOf(device)
-  } catch {
-    return null
-  }
-}
-
-const digits = (architecture: string): string => architecture.replace(/\D/g, '')
-
-/** `90` → `9.0`, `100` → `10.0`. */
-const capabilityOf = (architecture: string): string =>
-  digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
 /** The occupancy derived from registers and static shared memory, by threads per block. */
 export function occupancyTable(
@@ -72,15 +52,8 @@ export async function buildSubmission(
     signal,
   )
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
-  const own = await ownArchitecture(lab, compiler)
-  const { requires } = planned.rung.header
-  const wanted = own ?? recordedArchitecture
-  const chosen = architectureFor(requires, {
-    name: 'this GPU',
-    computeCapability: capabilityOf(wanted),
-  })
-  // The code can be compiled even if the GPU is too old for it.
-  const sm = 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
+  const own = await ownArchitecture(compiler, lab.library.root)
+  const sm = builtArchitecture(planned.rung.header.requires, own)
   return {
     architecture: `sm_${sm}`,
     own: own !== null,

@@ -10,6 +10,7 @@ import {
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
 import { inputError } from '../../domain/errors'
+import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-schema'
 import { Identifier } from '../../domain/ladder/rung'
 import { trustFolder } from './trust'
 
@@ -53,6 +54,7 @@ export async function initLadder(
     const file = join(path, 'ladder.yaml')
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))
+    await writeFile(join(path, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
   } catch (error) {
     throw diskError(error, path, 'write', 'choose another folder')
   }

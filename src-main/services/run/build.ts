@@ -171,14 +171,14 @@ export async function buildRung(
   })
 }
 
-/** Builds the task's reference, without which there is no run. */
-export async function buildReference(
+/** Builds what the task's rungs are checked against. */
+export async function compileReference(
   compiler: Compiler,
   { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
-): Promise<string> {
-  const built = await compile(compiler, {
+): Promise<BuildOutcome> {
+  return compile(compiler, {
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
@@ -191,12 +191,22 @@ export async function buildReference(
     output: 'reference.so',
     libraries: ['-ldl'],
   })
+}
+
+/** The same for a run: without it there is none. */
+export async function buildReference(
+  compiler: Compiler,
+  inputs: TaskInputs,
+  source: TaskSource,
+  sm: string,
+): Promise<string> {
+  const built = await compileReference(compiler, inputs, source, sm)
   if (built.artefact) return built.artefact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${task.id} could not be built.`, built.reason),
-    `See ${file}.`,
+    together(`The reference of the task ${inputs.task.id} could not be built.`, built.reason),
+    `See ${source.file}.`,
   )
 }
 

@@ -316,6 +316,8 @@ function throwIfHopeless(
     throw begun
       ? missingError(error.message, message('tools.resetGpu'))
       : inputError(error.message, 'Choose a smaller size with --size or --at.')
+  if (error.kind === 'file')
+    throw inputError(error.message, 'Save it anew, or have the task fit it.')
   if (error.kind === 'no-device')
     throw missingError(
       error.message,

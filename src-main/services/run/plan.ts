@@ -9,6 +9,8 @@ import { requireProblem } from '../../domain/task/problem-faults'
 import { caseOf, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
+import type { Statement } from '../../domain/messages/message'
+import { checkParams, giveParams } from './parameters'
 
 export interface PlannedRung {
   rung: LadderRung
@@ -26,6 +28,8 @@ export interface RunPlan {
   rungs: PlannedRung[]
   /** The requested parameters; each is applied to the rungs that allow the value. */
   asked?: Parameters
+  /** Rungs that have such a parameter and do not allow the value. */
+  parametersLeft?: readonly Statement[]
   /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
   profile: ProfileLevel
@@ -92,30 +96,6 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   return { rung, source: text }
 }
 
-/** Checks that each parameter is declared by a header that allows its value. */
-function checkParams(
-  params: Parameters,
-  headers: readonly LadderRung['header'][],
-  where: string,
-): Parameters {
-  for (const [name, value] of Object.entries(params)) {
-    const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
-    if (declared.length === 0) {
-      const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
-      throw inputError(
-        `${where} has no parameter named ${JSON.stringify(name)}.`,
-        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
-      )
-    }
-    if (!declared.some((param) => param.allowed.includes(value)))
-      throw inputError(
-        `${name}=${value} is not allowed.`,
-        `Allowed values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
-      )
-  }
-  return params
-}
-
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
@@ -166,13 +146,11 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
-  const headers = rungs.map(({ rung }) => rung.header)
-  checkParams(request.params, headers, `The ladder ${file.id}`)
-  for (const { rung } of rungs)
-    for (const { name, allowed } of rung.header.params) {
-      const value = request.params[name]
-      if (value !== undefined && allowed.includes(value)) rung.params[name] = value
-    }
+  const parametersLeft = giveParams(
+    rungs.map(({ rung }) => rung),
+    request.params,
+    `The ladder ${file.id}`,
+  )
 
   /** A rung that is included whether requested or not. */
   const besides = (id: string | null): PlannedRung | null => {
@@ -203,6 +181,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
     problem,
     rungs,
     asked: request.params,
+    parametersLeft,
     reference,
     trusted,
     taskFolder: library.folders.get(task.id) ?? null,

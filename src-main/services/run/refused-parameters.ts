@@ -1,6 +1,8 @@
 /** Parameter values that are allowed individually but impossible in combination. */
 import { inputError } from '../../domain/errors'
 import type { Diagnostic } from '../../domain/session/session'
+import type { LadderRung } from '../../domain/ladder/ladder'
+import { askedOf } from './parameters'
 import type { RunPlan } from './plan'
 
 /** The violated rule: the message of the source's static_assert. */
@@ -19,21 +21,23 @@ export function refuseImpossible(
   plan: RunPlan,
   diagnostics: ReadonlyMap<string, readonly Diagnostic[]>,
 ): void {
-  const asked = Object.keys(plan.asked ?? {})
+  const asked = plan.asked ?? {}
   const refused = plan.rungs
     .filter(({ rung }) => rung.id !== plan.reference?.rung.id)
     .map(({ rung }) => ({ rung, rule: brokenRule(diagnostics.get(rung.id) ?? []) }))
-  if (asked.length === 0 || refused.length === 0 || refused.some(({ rule }) => rule === null))
+  if (
+    Object.keys(asked).length === 0 ||
+    refused.length === 0 ||
+    refused.some(({ rule }) => rule === null)
+  )
     return
-  const valuesOf = (params: Record<string, number>): string =>
-    asked
+  const valuesOf = ({ id, params }: LadderRung): string =>
+    askedOf(asked, id)
       .filter((name) => params[name] !== undefined)
       .map((name) => `${name}=${params[name]}`)
       .join(', ')
   throw inputError(
-    refused
-      .map(({ rung, rule }) => `${rung.id} cannot take ${valuesOf(rung.params)}: ${rule}.`)
-      .join(' '),
+    refused.map(({ rung, rule }) => `${rung.id} cannot take ${valuesOf(rung)}: ${rule}.`).join(' '),
     'Nothing was launched. Use other values; `kernel-ladder ladders --json` lists the values for each rung.',
   )
 }

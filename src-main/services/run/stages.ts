@@ -95,6 +95,8 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
+  for (const left of plan.parametersLeft ?? [])
+    emit({ type: 'log', level: 'warning', message: left })
   const compiler = await openCompiler(environment, environment.includes, signal)
   const way = await open(compiler)
   const states = new Map<string, RungState>(
@@ -114,7 +116,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     settings: { nvccFlags: [...way.flags(smOf(way.gpu))], ...way.settings },
     completion: 'complete',
     elapsedSeconds: 0,
-    warnings: [...way.warnings],
+    warnings: [...(plan.parametersLeft ?? []), ...way.warnings],
     rungs: [],
   }
   const publish = (state: RungState): RungResult => {

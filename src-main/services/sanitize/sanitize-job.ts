@@ -4,7 +4,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
-import { openTrustedLadder } from '../ladder-library/open'
+import { libraryFor } from '../ladder-library/copies'
 import { sanitize } from './sanitize'
 
 export interface SanitizeOptions {
@@ -21,7 +21,7 @@ export async function sanitizeLive(
   options: SanitizeOptions,
 ): Promise<SanitizeReport> {
   const { machine } = setup
-  const { library, id } = await openTrustedLadder(setup, request.ladder)
+  const { library, request: own } = await libraryFor(setup, request)
   return sanitize(
     {
       ...options,
@@ -31,7 +31,7 @@ export async function sanitizeLive(
       includes: await readSharedFiles(library.root, 'include'),
       runnerSources: await readSharedFiles(library.root, 'runner'),
     },
-    { ...request, ladder: id },
+    own,
   )
 }
 

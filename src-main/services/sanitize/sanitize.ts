@@ -348,6 +348,7 @@ function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEve
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return
   if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')
+  if (error.kind === 'file') throw inputError(error.message)
   if (error.kind === 'no-device')
     throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
   if (error.kind === 'bad-argument')

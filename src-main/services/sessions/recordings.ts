@@ -11,6 +11,7 @@ import type { Session } from '../../domain/session/session'
 import { readRecording, type ListedRecording, type Recording } from './recording-list'
 import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
+import { askedName } from '../run/parameters'
 import { selectRungs, type RunPlan } from '../run/plan'
 
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
@@ -76,11 +77,14 @@ function checkChoice({ name, task, problem }: Recording, request: Choice): void 
 }
 
 function checkParams(recording: Recording, params: Record<string, number>): void {
-  for (const [name, value] of Object.entries(params)) {
-    const holders = recording.session.rungs.filter((rung) => rung.params[name] !== undefined)
+  for (const [word, value] of Object.entries(params)) {
+    const { rung: id, name } = askedName(word)
+    const holders = recording.session.rungs.filter(
+      (rung) => (id === null || rung.id === id) && rung.params[name] !== undefined,
+    )
     if (holders.length === 0)
       throw inputError(
-        `No rung of ${recordedRef(recording.name)} has a parameter named ${JSON.stringify(name)}.`,
+        `No rung of ${recordedRef(recording.name)} has a parameter named ${JSON.stringify(word)}.`,
         'See `kernel-ladder ladders --json` for the parameters of each rung.',
       )
     if (holders.some((rung) => rung.params[name] !== value))

@@ -1,6 +1,6 @@
 /** Runs rungs on this machine. */
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
-import { libraryFor } from '../drafts'
+import { libraryFor } from '../ladder-library/copies'
 import { defaultSettings, runLadder } from '../run/measured-run'
 import { planRun, type RunPlan } from '../run/plan'
 import type { Runner } from './runner'

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../../src-main/domain/task/task'
+import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { parseLadderDocument } from '../../../src-main/parsers/kernels/ladder-document'
 
 const templates = join(import.meta.dirname, '../../../resources/templates')
@@ -24,6 +25,24 @@ describe('a ladder document', () => {
     const { task, ladder } = parseLadderDocument(source, name)
     expect(ladder.id).toBe(name)
     expect(Task.parse(task)).toEqual(task)
+  })
+
+  it('of the example in docs/LADDERS.md is sound, and so are the headers of its rungs', () => {
+    const docs = readFileSync(join(templates, '../../docs/LADDERS.md'), 'utf8')
+    const files = new Map(
+      [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
+        name,
+        text!,
+      ]),
+    )
+    const { task, ladder } = parseLadderDocument(files.get('ladder.yaml')!, 'ladder.yaml')
+    for (const { id, params = {} } of ladder.rungs) {
+      const header = parseRungHeader(files.get(`${id}.cu`)!, `${id}.cu`, task)
+      expect(header.id).toBe(id)
+      for (const [name, value] of Object.entries(params))
+        expect(header.params.find((param) => param.name === name)?.allowed).toContain(value)
+    }
+    expect(files.get('reference.cu')).toContain('kl_reference(')
   })
 
   it('becomes the ladder and the task that those which ship are', () => {
@@ -110,6 +129,12 @@ describe('a ladder document', () => {
       /named from the folder/,
     ],
     ['neither tolerance nor exactness', 'rtol: 2e-6 * sqrt(COLS), ', '', /check\.y\.rtol/],
+    [
+      'a comma in an expression',
+      'rtol: 2e-6 * sqrt(COLS)',
+      'rtol: pow(2, -20)',
+      /no key "-20\)" in task\.check\.y\. An expression with a comma/,
+    ],
     ['an anchor', 'id: softmax', 'id: &a softmax\ntitle: *a', /Anchors and aliases|must be unique/],
   ])('with %s is refused at its line and column', (_what, from, to, expected) => {
     expect(text).toContain(from)

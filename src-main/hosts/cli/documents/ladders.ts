@@ -21,11 +21,11 @@ const ListedRung = z.object({
   values: Parameters,
   /** Options of the task as the rung is climbed with. */
   options: Options,
-  /** By option of the task: the choices that it takes. */
+  /** By option of the task: the choices that it supports. */
   takes: z.record(z.string(), z.array(z.string())),
   flags: z.array(z.string()),
   requires: z.string().nullable(),
-  /** What a recording measured of it; null where none holds it. */
+  /** What a recording measured for it; null if no recording contains it. */
   measured: RungMeasured.nullable(),
 })
 

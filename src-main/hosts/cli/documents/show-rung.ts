@@ -20,7 +20,7 @@ export const showRungDocument = documentKind({
     bottleneck: Bottleneck.nullable(),
     /** null below the deep level. */
     deep: DeepProfile.nullable(),
-    /** What a recording measured of the rung; null where none holds it, or this session is the one. */
+    /** What a recording measured for the rung; null if none contains it, or this session is that recording. */
     measured: RungMeasured.nullable(),
   },
 })
