@@ -146,7 +146,7 @@ export const Task = z.strictObject({
   scalars: z
     .record(Name, TaskScalar)
     .default({})
-    .describe('Other numbers that a launch is given, by name.'),
+    .describe('Other numbers passed to a launch, by name.'),
   options: z
     .record(Name, TaskOption)
     .default({})
@@ -161,14 +161,12 @@ export const Task = z.strictObject({
   ),
   check: z
     .record(Name, TaskCheck)
-    .describe('How far a result may be from the reference’s, for each buffer that is written.'),
-  work: TaskWork.describe('What a launch cannot do without, as expressions over the names above.'),
+    .describe('How far a result may deviate from the reference, for each buffer that is written.'),
+  work: TaskWork.describe('The minimum work of a launch, as expressions over the names above.'),
   sanitize: z
     .record(Name, whole.min(1))
     .optional()
-    .describe(
-      'Small and ragged: the default sizes under compute-sanitizer.',
-    ),
+    .describe('Small and ragged: the default sizes under compute-sanitizer.'),
 })
 export type Task = z.infer<typeof Task>
 
