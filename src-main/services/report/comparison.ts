@@ -3,6 +3,7 @@
  * compared is refused; what differs beside the code is said.
  */
 import { comparability } from '../../domain/analysis/comparability'
+import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
@@ -19,6 +20,8 @@ export interface ComparedRung {
   a: RungResult
   b: RungResult
   comparison: RungComparison
+  /** The throughput in each session; empty without a time. */
+  rates: readonly [string, string]
   /** What became of the source; null when it is the same or a text is gone. */
   hunks: Hunk[] | null
 }
@@ -87,6 +90,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
       'Name two sessions of one ladder at one size and data type.',
     )
+  const lead = leadOf(a)
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
     const right = rungOf(b, left.id)
     if (!right) return []
@@ -96,7 +100,11 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
         ? null
         : diffSources(before.scrub.source(from), after.scrub.source(to))
     const comparison = compareRungs({ session: a, rung: left }, { session: b, rung: right })
-    return [{ a: left, b: right, comparison, hunks }]
+    const rates = [
+      rateText(leadFigure(a, left, lead)),
+      rateText(leadFigure(b, right, lead)),
+    ] as const
+    return [{ a: left, b: right, comparison, rates, hunks }]
   })
   if (rungs.length === 0)
     throw inputError(
