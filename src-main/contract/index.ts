@@ -74,6 +74,8 @@ export const RunEvent = z.discriminatedUnion('type', [
     target: z.string(),
     problem: Problem,
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
+    /** The least bytes of a launch, where rungs are told by bytes a second and not by operations. */
+    bytes: z.number().nullable().optional(),
   }),
   /** done of total, in the stage's own steps; total is 0 while unknown. */
   z.object({

@@ -3,6 +3,7 @@
  * rejected; differences besides the code are stated.
  */
 import { comparability } from '../../domain/analysis/comparability'
+import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
@@ -20,6 +21,8 @@ export interface ComparedRung {
   a: RungResult
   b: RungResult
   comparison: RungComparison
+  /** The throughput in each session; empty without a time. */
+  rates: readonly [string, string]
   /** The source change; null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
@@ -88,6 +91,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
       'Choose two sessions of the same ladder, size and data type.',
     )
+  const lead = leadOf(a)
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
     const right = rungOf(b, left.id)
     if (!right) return []
@@ -97,7 +101,11 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
         ? null
         : diffSources(before.scrub.source(from), after.scrub.source(to))
     const comparison = compareRungs({ session: a, rung: left }, { session: b, rung: right })
-    return [{ a: left, b: right, comparison, hunks }]
+    const rates = [
+      rateText(leadFigure(a, left, lead)),
+      rateText(leadFigure(b, right, lead)),
+    ] as const
+    return [{ a: left, b: right, comparison, rates, hunks }]
   })
   if (rungs.length === 0)
     throw inputError(
