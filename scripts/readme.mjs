@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * Writes what documents show of the program: in README.md and docs/RESULTS.md recorded runs and pictures of
- * the UI over them, in docs/METRICS.md and docs/TARGETS.md the tables of the registries.
+ * the UI over them, in docs/METRICS.md, docs/TARGETS.md and cuda-kernels/README.md
+ * the tables of the registries.
  * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
@@ -87,7 +88,7 @@ async function writeReference() {
     targets: await load('target/targets.ts'),
   })
   for (const [path, text] of await referenceDocs(registries)) writeFileSync(join(root, path), text)
-  say('Wrote the tables of docs/METRICS.md and docs/TARGETS.md.')
+  say('Wrote the tables of docs/METRICS.md, docs/TARGETS.md and cuda-kernels/README.md.')
 }
 
 const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }

@@ -1,6 +1,6 @@
 // @ts-check
-/** The generated parts of docs/METRICS.md and docs/TARGETS.md, from the registries that the program uses. */
-import { readFileSync } from 'node:fs'
+/** The generated parts of reference documents, from the registries that the program uses. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentWith } from './document.mjs'
 import { root } from './project.mjs'
@@ -16,6 +16,7 @@ import { root } from './project.mjs'
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
  * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  */
 
 /** @param {readonly string[][]} rows the first is the header */
@@ -121,8 +122,29 @@ function targetsPart({ targetKinds }) {
   ])
 }
 
+/** Those that ship, by path. */
+const ladderFiles = () =>
+  readdirSync(join(root, 'cuda-kernels'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/\\]+[/\\]ladders[/\\][^/\\]+\.json$/.test(path))
+    .map((path) => join('cuda-kernels', path))
+    .sort()
+
+/** @param {Registries} registries */
+const laddersPart = ({ ladders }) =>
+  table([
+    ['ladder', 'title', 'task', 'rungs', 'reference'],
+    ...ladders.map(({ id, title, task, rungs, reference }) => [
+      `\`${id}\``,
+      title,
+      `\`${task}\``,
+      String(rungs.length),
+      reference === null ? 'none' : `\`${reference}\``,
+    ]),
+  ])
+
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
+  'cuda-kernels/README.md': { ladders: laddersPart },
   'docs/METRICS.md': { metrics: metricsPart },
   'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
 }
@@ -165,5 +187,6 @@ export function registriesOf({ metrics, definition, messages, wording, gpus, tar
     explain: (how) => wording.inEnglish(messages.message(/** @type {any} */ (how))),
     gpus: gpus.gpus,
     targetKinds: Object.values(targets.targetKinds),
+    ladders: ladderFiles().map(json),
   }
 }

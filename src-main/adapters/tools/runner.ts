@@ -1,4 +1,4 @@
-/** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
+/** kl-runner: how it is called, and its events as they come. cuda-kernels/runner/README.md has the protocol. */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'

@@ -1,6 +1,6 @@
 /**
  * What the program says, as data: which sentence, and what is set into it. Sessions, lab outcomes, reports
- * and events hold it so; it becomes words where a person reads it (./wording). The templates in ./english
+ * and events hold it so; it becomes words where a person reads it (../text/wording). The templates in ./english
  * say which keys there are and which values each takes. Pure.
  */
 import { z } from 'zod'

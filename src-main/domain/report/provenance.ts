@@ -9,7 +9,7 @@ import type { Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 
 export interface Fact {
-  /** A name for machines: the column of a wide CSV, and of the fact's label in ./messages. */
+  /** A name for machines: the column of a wide CSV, and the label of the fact in ../messages/english/provenance. */
   id: keyof (typeof templates)['fact']
   value: Statement
   /** Set as code where a format can. */

@@ -1,7 +1,7 @@
 /**
  * A task: what the rungs of a ladder compute, as data. cuda-kernels/<task>/task.yaml has this shape, and a
  * session holds it, so that its figures can be read without the file. How to write one is in
- * cuda-kernels/README.md.
+ * docs/LADDERS.md.
  */
 import { z } from 'zod'
 

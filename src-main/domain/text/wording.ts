@@ -1,5 +1,5 @@
 /**
- * Messages in words. The English words are in ./english, and command line and reports have those; a screen
+ * Messages in words. The English words are in ../messages/english, and command line and reports have those; a screen
  * sets the same values into its own language's words. Pure.
  */
 import { metricDefinition } from '../metrics/metrics'
