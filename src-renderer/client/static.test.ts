@@ -11,7 +11,7 @@ const frozen = (count: 1 | 2): FrozenReport => ({
   sessions: [recording(), recording()].slice(0, count),
 })
 
-const profile = { schema: 1 as const, rung: '06_float4', kernels: [], notes: ['x'] }
+const profile = { schema: 2 as const, rung: '06_float4', kernels: [], notes: ['x'] }
 const asked: number[] = []
 const readDeep = (session: number) => {
   asked.push(session)

@@ -51,7 +51,7 @@ describe('the rule', () => {
     `if ('cancelled' === built.reason)`,
     `/^Hung/.test(rung.reason)`,
     `inEnglish(rung.reason ?? '').includes('ncu')`,
-    `inEnglish(why) === 'It failed.'`,
+    `inEnglish(why) === 'The run failed.'`,
     `session.warnings.includes('x')`,
   ])('refuses %s', (line) => {
     expect(faultsOf(line)).toEqual([line])

@@ -98,7 +98,10 @@ export async function runner(call) {
   }
   const isMeasure = command === 'measure'
   for (const name of options('--case')) {
-    if (isMeasure && options('--reference-library').length === 0)
+    if (
+      isMeasure &&
+      options('--reference-library').length + options('--reference-rung').length === 0
+    )
       return refuse('bad-argument', `the case ${name} has no reference`, 2)
     if (isMeasure) line({ event: 'start', rung: null, case: name, stage: 'reference' })
   }
@@ -116,6 +119,7 @@ export async function runner(call) {
     const rung = word.slice(0, word.indexOf('='))
     const artefact = readFileSync(path(word.slice(word.indexOf('=') + 1)), 'utf8')
     const fault = faultIn(artefact)
+    const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
     const like = likeOf(artefact) ?? rung
     if (fault === 'garble') {
       for (const event of ['device', 'start', 'progress', 'verify', 'timing', 'launches', 'failed'])
@@ -129,7 +133,7 @@ export async function runner(call) {
       line({ event: 'failed', rung: '06_float4', stage: 'load', reason: 'forged', fatal: false })
       line({ event: 'start', rung: 'nobody', stage: 'time' })
       line({ event: 'error', kind: 'no-device', message: 'forged' })
-    } else if (fault && !['wrong', 'write', 'bury', 'stay'].includes(fault)) {
+    } else if (fault && !isWrong && !/^(write|bury|stay|wrong-at:.*)$/.test(fault)) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'start', rung, stage: 'verify' })
     }
@@ -145,8 +149,8 @@ export async function runner(call) {
       (candidate) => candidate.rung === like && !isLaunches(candidate),
     )) {
       const event = { ...own, rung }
-      if (fault === 'wrong' && event.event === 'timing') continue
-      if (fault === 'wrong' && event.event === 'verify')
+      if (isWrong && event.event === 'timing') continue
+      if (isWrong && event.event === 'verify')
         line({
           ...event,
           passed: false,

@@ -1,13 +1,10 @@
 /** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import Ajv2020 from 'ajv/dist/2020'
-import addFormats from 'ajv-formats'
 import katex from 'katex'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import { labSchemaText } from '../../scripts/lib/session-schema.mjs'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import {
   labReferences,
@@ -16,9 +13,9 @@ import {
   type LabFolder,
 } from '../../src-main/adapters/labs/library'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
-import { LabFile } from '../../src-main/domain/labs/lab'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
+import { faultsOf, isValid } from '../json-schemas'
 import type { PlannedRung } from '../../src-main/services/run/plan'
 import { buildRung, inParallel } from '../../src-main/services/run/build'
 import { recordingsDir } from '../services/support'
@@ -37,27 +34,22 @@ const both = labs.flatMap((lab) =>
 )
 
 describe('the published schema of a lab', () => {
-  it('is current, takes every shipped lab, and no key that it does not know', async () => {
-    const path = join(import.meta.dirname, '../../docs/LAB-SCHEMA.json')
-    const published = await readFile(path, 'utf8')
-    expect(published, 'run `node scripts/session-schema.mjs`').toBe(await labSchemaText(LabFile))
-    const ajv = new Ajv2020()
-    addFormats(ajv)
-    const validate = ajv.compile(JSON.parse(published) as object)
+  it('takes every shipped lab, and no key that it does not know', async () => {
     for (const { id, folder } of labs) {
       const text = await readFile(join(folder, 'lab.md'), 'utf8')
       const front = parseYaml(text.split(/^---$/m)[1] ?? '') as object
-      expect(validate(front), `${id}: ${JSON.stringify(validate.errors)}`).toBe(true)
-      expect(validate({ ...front, minuts: 3 }), id).toBe(false)
+      expect(faultsOf('lab', front), id).toEqual([])
+      expect(isValid('lab', { ...front, minuts: 3 }), id).toBe(false)
     }
   })
 })
 
 describe('the shipped labs', () => {
-  it('are twelve, in the order of their numbers, without a fault', () => {
+  it('are in the order of their numbers, without a gap or a fault', () => {
     expect(faults).toEqual([])
     const inOrder = [...labs].sort((a, b) => a.lab.order - b.lab.order)
-    expect(inOrder.map(({ lab }) => lab.order)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+    expect(inOrder.length).toBeGreaterThanOrEqual(12)
+    expect(inOrder.map(({ lab }) => lab.order)).toEqual(inOrder.map((_, index) => index + 1))
     for (const { id, lab } of labs) expect(Number(id.slice(0, 2)), id).toBe(lab.order)
   })
 

@@ -117,6 +117,19 @@ describe('a copy of a rung', () => {
   })
 })
 
+describe('a copy that was kept', () => {
+  it('is run by the id of its rung, as a command line names it', async () => {
+    const { machine, core } = await setUp()
+    const draft = known(await open(core))
+    await core.call('drafts.save', draft)
+    const { session: made } = await machine.run({ rungs: [rung, draft.rung], profile: 'none' })
+    expect(made.rungs.map(({ id, status }) => [id, status])).toEqual([
+      [rung, 'ok'],
+      [draft.rung, 'ok'],
+    ])
+  })
+})
+
 describe('building a copy', () => {
   it('needs nvcc and no GPU, and says what it is built for', async () => {
     const { core } = await setUp(['nvidia-smi'])
@@ -189,7 +202,7 @@ describe('running a copy', () => {
     const messages = await runToItsEnd(core, 'draft-0000000000000000', [rung])
     expect(messages.at(-1)!.event).toMatchObject({
       type: 'finished',
-      error: { message: 'The draft is not there any more.' },
+      error: { message: 'The draft no longer exists.' },
     })
   })
 })
@@ -211,7 +224,7 @@ it('the header of a copy loses what was said of another step, and nothing of the
     '// @rung    a-edit1',
     '// @title   A (edit1)',
     '// @after   a',
-    '// @idea    a copy of a; say here what changes and why it should pay',
+    '// @idea    a copy of a; describe here what changes and why it should pay off',
     '// @dtype   f32',
     '// plain words',
     '',

@@ -22,6 +22,7 @@ import { runFake } from '../fakes/in-process'
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
+export const templatesDir = join(root, 'resources', 'templates')
 export const shippedKernels = join(root, 'cuda-kernels')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
@@ -108,7 +109,13 @@ export async function fakeMachine(
     FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
-  const assets = { kernelsDir: shippedKernels, recordingsDir, rendererDir: '', reportTemplate: '' }
+  const assets = {
+    kernelsDir: shippedKernels,
+    recordingsDir,
+    templatesDir,
+    rendererDir: '',
+    reportTemplate: '',
+  }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
   const ownKernels = (): string => {
@@ -175,9 +182,17 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
   const folders = {
     ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
+    ladders: join(dir, 'ladders'),
   }
   return {
-    assets: { kernelsDir: '', recordingsDir, rendererDir: '', reportTemplate: '', ...over },
+    assets: {
+      kernelsDir: '',
+      recordingsDir,
+      templatesDir,
+      rendererDir: '',
+      reportTemplate: '',
+      ...over,
+    },
     machine: { ...machine, folders },
   }
 }

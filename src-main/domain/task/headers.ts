@@ -1,12 +1,19 @@
-/** The C headers that a task's rungs and its reference are compiled with, generated from the task. */
-import { flagFields, launchLayout, referenceLayout, type Field, type Layout } from './layout'
+/** The C headers for compiling a task's rungs and reference, generated from the task. */
+import {
+  flagFields,
+  launchLayout,
+  referenceLayout,
+  typeHeaders,
+  type Field,
+  type Layout,
+} from './layout'
 import type { Task } from './task'
 
-/** Where they lie among the shared headers. */
+/** Their location among the shared headers. */
 export const taskHeaderFile = 'include/kl_task.h'
 export const referenceHeaderFile = 'include/kl_reference.h'
 
-/** A text that cannot end the comment that it is put into. */
+/** Text that cannot terminate the comment it is inserted into. */
 const comment = (text: string): string => text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')
 
 const enums = (task: Task): string[] =>
@@ -44,7 +51,7 @@ const offsets = ({ name, fields, bytes }: Layout): string[] => [
 
 interface Header {
   guard: string
-  /** Behind the task's title. */
+  /** Text after the task's title. */
   what: string
   layout: Layout
   prototypes: string[]
@@ -58,6 +65,7 @@ const header = (task: Task, { guard, what, layout, prototypes }: Header): string
     `#define ${guard}`,
     '',
     '#include "kl_abi.h"',
+    ...typeHeaders(task).map((name) => `#include <${name}>`),
     '',
     ...enums(task),
     ...structLines(layout),

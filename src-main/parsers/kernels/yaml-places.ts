@@ -1,4 +1,4 @@
-/** A YAML document read strictly, each fault at its line and column. */
+/** Strict parsing of a YAML document, with the line and column of each fault. */
 import {
   isMap,
   isNode,
@@ -9,6 +9,7 @@ import {
   type ParsedNode,
 } from 'yaml'
 import type { z } from 'zod'
+import { inputError } from '../../domain/errors'
 
 export interface PlacedFault {
   /** From 1. */
@@ -18,7 +19,7 @@ export interface PlacedFault {
 }
 
 export interface ReadYaml {
-  /** undefined where it is no YAML that is read here. */
+  /** undefined if it is not YAML of the supported subset. */
   value: unknown
   faults: PlacedFault[]
   at(path: readonly PropertyKey[], message: string): PlacedFault
@@ -31,7 +32,15 @@ const place = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** The key where there is one, since that is what is misspelt or missing a value; else what holds it. */
+/** Throws all faults as one error: the first as its sentence, followed by the others. */
+export function refuse(file: string, faults: readonly PlacedFault[]): never {
+  const [first, ...more] = faults.map(
+    ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
+  )
+  throw inputError(first!, more.length > 0 ? more.join('\n') : undefined)
+}
+
+/** The key if present, since that is what is misspelled or lacks a value; else its parent. */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const map: unknown =
@@ -65,29 +74,44 @@ export function readYaml(text: string): ReadYaml {
   )
   if (document.errors.length > 0) return { value: undefined, faults, at }
   try {
-    // An alias can make a short file a very large document.
+    // Aliases can expand a short file to a very large document.
     return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
   } catch {
     return {
       value: undefined,
-      faults: [...faults, at([], 'Anchors and aliases (&, *) are not read here.')],
+      faults: [...faults, at([], 'Anchors and aliases (&, *) are not supported here.')],
       at,
     }
   }
 }
 
-/** What a schema says of the document, at its places. */
+/** If a value can have several forms, the closest one determines what is reported. */
+function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const fitting = issue.errors.filter(
+    (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  )
+  const [nearest] = fitting.sort((a, b) => a.length - b.length)
+  if (!nearest) return [issue]
+  return nearest.flatMap((one) => inBranch({ ...one, path: [...issue.path, ...one.path] }))
+}
+
+/** What stands behind the comma of `{ bound: pow(2, -24) }` is read as a key. */
+const afterComma = (key: string): string =>
+  /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
+
+/** The schema's issues with the document, with their locations. */
 export const schemaFaults = (
   { at }: ReadYaml,
   issues: readonly z.core.$ZodIssue[],
 ): PlacedFault[] =>
-  issues.flatMap((issue) => {
+  issues.flatMap(inBranch).flatMap((issue) => {
     const where = place(issue.path)
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) =>
         at(
           [...issue.path, key],
-          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.`,
+          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${afterComma(key)}`,
         ),
       )
     return [at(issue.path, `${where === '' ? '' : `${where}: `}${sentence(issue.message)}`)]

@@ -1,6 +1,6 @@
 /**
- * Two sessions of one ladder and problem side by side: before and after, or two GPUs. What may not be
- * compared is refused; what differs beside the code is said.
+ * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
+ * rejected; differences besides the code are stated.
  */
 import { comparability } from '../../domain/analysis/comparability'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
@@ -11,32 +11,33 @@ import { paramWords } from '../../domain/session/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
-import { printedProvenance } from '../../domain/report/provenance'
+import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
+import { message, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
   a: RungResult
   b: RungResult
   comparison: RungComparison
-  /** What became of the source; null when it is the same or a text is gone. */
+  /** The source change; null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
 
 export interface ComparisonModel {
-  /** What is told beside the summary and the provenance. */
+  /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
   date: string | null
-  warnings: string[]
+  warnings: Statement[]
   rungs: ComparedRung[]
-  /** Rungs that one session alone has, and rungs with other parameters or another status. */
+  /** Rungs that only one session has, and rungs with different parameters or status. */
   changes: Sentence[]
   facts: ComparedFact[]
 }
 
-/** A line of both provenances. */
+/** A fact of both provenances. */
 export interface ComparedFact {
   id: string
   label: string
@@ -61,19 +62,19 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
     const right = rungOf(b, left.id)
     const [before, after] = [paramWords(left), right ? paramWords(right) : '']
     if (!right || before === after) return []
-    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
+    return [say`${code(left.id)} has different parameters: ${code(before)} and ${code(after)}.`]
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
       .filter(({ id }) => !rungOf(other, id))
-      .map(({ id }) => say`${code(id)} is in the ${which} session only.`)
+      .map(({ id }) => say`${code(id)} is only in the ${which} session.`)
   const statuses = a.rungs.flatMap((left): Sentence[] => {
     const right = rungOf(b, left.id)
     if (!right || right.status === left.status) return []
     const why = right.status === 'ok' ? '' : ` ${inEnglish(right.reason ?? noReason)}`
-    return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
+    return [say`${code(left.id)} was ${left.status} and is now ${right.status}.${why}`]
   })
   return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameterChanges(a, b), ...statuses]
 }
@@ -85,7 +86,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   if (refusals.length > 0)
     throw inputError(
       `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
-      'Name two sessions of one ladder at one size and data type.',
+      'Choose two sessions of the same ladder, size and data type.',
     )
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
     const right = rungOf(b, left.id)
@@ -109,9 +110,9 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     b,
     date: before.date,
     warnings: [
-      ...warnings.map(inEnglish),
-      ...a.warnings.map((warning) => `The first session: ${inEnglish(warning)}`),
-      ...b.warnings.map((warning) => `The second session: ${inEnglish(warning)}`),
+      ...warnings,
+      ...a.warnings.map((what) => message('guard.ofFirst', { what })),
+      ...b.warnings.map((what) => message('guard.ofSecond', { what })),
     ],
     rungs,
     changes: changesOf(a, b),
@@ -119,10 +120,15 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   }
 }
 
-/** In a sentence: how many rungs got faster and slower beyond the spread of both. */
+/** A sentence with the number of rungs that got faster and slower beyond the spread of both. */
 export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
-  return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
+  return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
 }
+
+export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
+
+export const comparisonLegend =
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'

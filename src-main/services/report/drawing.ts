@@ -1,6 +1,6 @@
 /**
- * A chart of the Charts screen as a picture: drawn by the screen's own code, in the page of an HTML report that a
- * browser of this machine opens, so that it is the picture that the screen saves.
+ * A chart of the Charts screen as a picture: drawn by the screen's own code, in an HTML report opened by a browser on
+ * this machine, so that it is identical to the picture that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
@@ -21,7 +21,7 @@ import { listAll, openSession, type OpenedSession, type SessionPlaces } from '..
 import { readTemplate } from './html'
 import { drawingPage, type Choice } from './index'
 
-/** What can be set where a chart has controls, for a session; null where it has none. */
+/** The possible settings of a chart's controls for a session; null if it has none. */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
     case 'roofline':
@@ -44,15 +44,15 @@ function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
 
 function checkChoice(chart: ChartId, choice: string, session: Session): void {
   const choices = choicesOf(chart, session)
-  if (choices === null) throw inputError(`There is nothing to choose of the chart ${chart}.`)
+  if (choices === null) throw inputError(`The chart ${chart} has no choices.`)
   if (!choices.includes(choice))
     throw inputError(
-      `${JSON.stringify(choice)} is nothing that the chart ${chart} of this session can show.`,
+      `${JSON.stringify(choice)} cannot be shown by the chart ${chart} of this session.`,
       choices.length > 0 ? `It can show: ${choices.join(', ')}.` : undefined,
     )
 }
 
-/** The session itself and, of each other size of its ladder on this GPU, the newest that is listed. */
+/** The session itself and, for each other size of its ladder on this GPU, the newest listed session. */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,
@@ -77,7 +77,7 @@ export interface DrawTools {
   drawInPage: PageDrawer
 }
 
-/** The text of an SVG. Throws an input error where the session has nothing that the chart could show. */
+/** The SVG text. Throws an input error if the session has no data for the chart. */
 export async function drawChart(
   { places, drawInPage }: DrawTools,
   opened: OpenedSession,
@@ -88,14 +88,14 @@ export async function drawChart(
   const page = drawingPage(sessions, told, await readTemplate(places.assets))
   const { svg, words } = await drawInPage(page, drawingAddress(chart, choice))
   if (svg !== null) return svg
-  throw inputError(words || `The session has nothing to draw as ${chart}.`)
+  throw inputError(words || `The session has no data for the chart ${chart}.`)
 }
 
-/** In CSS pixels, as the drawing itself says. */
+/** In CSS pixels, as stated in the drawing. */
 export function sizeOfSvg(svg: string): { width: number; height: number } {
   const of = (name: string): number =>
     Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
   const [width, height] = [of('width'), of('height')]
-  if (!(width > 0 && height > 0)) throw new Error('The drawing does not say its size.')
+  if (!(width > 0 && height > 0)) throw new Error('The drawing does not state its size.')
   return { width, height }
 }

@@ -1,8 +1,8 @@
-/** From a request to the content of a report, whatever its format; what a format needs beside the session is found here. */
+/** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
 import type { Assets } from '../../adapters/kernels/assets'
 import { zipFiles } from '../../adapters/disk/zip'
 import type { ReportAnswer, ReportRequest } from '../../contract/report'
-import type { ReportFormat } from '../../domain/report/report-format'
+import { formatFacts, type ReportFormat } from '../../domain/report/report-format'
 import type { OpenedSession } from '../sessions/sessions'
 import { readTemplate } from './html'
 import {
@@ -20,11 +20,11 @@ export interface MakeOptions extends Choice {
   format: ReportFormat
   wide?: boolean
   date?: string
-  /** Markdown: the folder beside it that its pictures lie in. */
+  /** Markdown: the folder of its pictures, next to the file. */
   pictures?: string
 }
 
-/** What a report needs of the program and of this machine. */
+/** What a report needs from the program and this machine. */
 export interface MakeTools extends PdfTools {
   assets: Assets
 }
@@ -52,22 +52,13 @@ export async function makeReport(
     : report(before, { ...options, format })
 }
 
-/** The deep profiles that the session has, in the order of its rungs. */
+/** The session's deep profiles, in rung order. */
 async function withProfiles({ session, sources, deep }: OpenedSession): Promise<HtmlSource> {
   const profiles = await Promise.all(session.rungs.map(({ id }) => deep(id)))
   return { session, sources, profiles: profiles.filter((profile) => profile !== null) }
 }
 
-const mediaTypes: Record<ReportFormat, string> = {
-  html: 'text/html',
-  pdf: 'application/pdf',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  json: 'application/json',
-  tex: 'application/x-tex',
-}
-
-/** A report as the answer to a UI, which keeps it as a file. */
+/** A report as the answer to a UI, which saves it as a file. */
 export async function answerReport(
   tools: MakeTools,
   opened: Sessions,
@@ -94,9 +85,10 @@ export async function answerReport(
     ]
     return bytesAnswer(`${name}.zip`, 'application/zip', zipFiles(files))
   }
+  const { mediaType } = formatFacts(format)
   return typeof content === 'string'
-    ? { name: `${name}.${format}`, mediaType: mediaTypes[format], encoding: 'text', content }
-    : bytesAnswer(`${name}.${format}`, mediaTypes[format], content)
+    ? { name: `${name}.${format}`, mediaType, encoding: 'text', content }
+    : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
 
 const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): ReportAnswer => ({
@@ -106,7 +98,7 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Without an ending. The id is free text in a session that came from elsewhere. */
+/** Without extension. The id is free text in a foreign session. */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

@@ -1,4 +1,4 @@
-/** The parts of a printed report, each a heading with what stands below it. */
+/** The parts of a printed report, each a heading with its content. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/text/wording'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
@@ -15,9 +15,9 @@ import {
   verdictWords,
 } from './tables'
 
-/** A heading with what stands below it. */
+/** A heading with its content. */
 export interface PrintPart {
-  /** The id of the heading, which the contents lead to. */
+  /** The id of the heading, linked from the table of contents. */
   id: string
   /** HTML. */
   title: string
@@ -37,7 +37,7 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   ].join('\n'),
 })
 
-/** What the ladder's author measured, each figure beside ours. */
+/** The author's published figures beside ours. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
   const { origin, conclusion, rows } = published
@@ -46,23 +46,23 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
   return [{ id: 'published', title: 'Published figures beside ours', body }]
 }
 
-/** As many columns as a page holds beside a rung's name. */
+/** The number of columns that fit on a page beside a rung's name. */
 const mostAcross = 6
 
 export function counterPart(model: ReportModel): PrintPart {
   const { notes, absent } = model
   const tables = counterTables(model, mostAcross).map((table) => printHtmlTable(table))
   const body = [
-    ...(tables.length > 0 ? tables : ['<p>No counter was collected.</p>']),
+    ...(tables.length > 0 ? tables : ['<p>No counters were collected.</p>']),
     ...(notes.length > 0
       ? [
-          '<p class="sub">A number behind – names the reason:</p>',
+          '<p class="sub">A number after – refers to the reason:</p>',
           `<ol>${notes.map((reason) => `<li>${html(reason)}</li>`).join('')}</ol>`,
         ]
       : []),
     ...(absent.length > 0
       ? [
-          '<h4>Without a value on any rung</h4>',
+          '<h4>No value for any rung</h4>',
           `<ul>${absent.map(({ label, reason }) => `<li>${html(label)}: ${html(reason)}</li>`).join('')}</ul>`,
         ]
       : []),
@@ -72,10 +72,10 @@ export function counterPart(model: ReportModel): PrintPart {
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-/** Letters that a line of a diff surely holds; a longer one wraps, and is indented below its sign. */
+/** Characters that always fit on a diff line; longer lines wrap, indented below their sign. */
 const lineHolds = 105
 
-/** Lines of one kind stand in one element: a tag a line would be most of a long report's size. */
+/** Consecutive lines of one kind share an element, because one tag per line would dominate the size of a long report. */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
   for (const { oldStart, newStart, lines } of hunks) {
@@ -95,7 +95,7 @@ export function htmlDiff(hunks: readonly Hunk[]): string {
   return `<pre class="diff">${parts.join('')}</pre>`
 }
 
-/** Those of which it is true, and the others. */
+/** Partitions by a predicate. */
 const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
   all.filter(isTrue),
   all.filter((one) => !isTrue(one)),
@@ -111,9 +111,9 @@ function stepBody(step: ReportStep): string {
   return [
     ...(to.idea ? [`<p><i>Idea:</i> ${html(to.idea)}</p>`] : []),
     time.speedup === null
-      ? '<p>One of them has no time.</p>'
+      ? '<p>One of the rungs has no time.</p>'
       : `<p>Time: ${html(formatMs(time.aMs!))} → ${html(formatMs(time.bMs!))}, ${formatRatio(time.speedup)} ± ${html(halfSpread(time.noise!))} as fast, ${verdictWords[time.verdict]}.</p>`,
-    ...(known.length === 0 ? ['<p>No counter has a value on either side.</p>'] : []),
+    ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
     ...(unmoved.length === 0
       ? []
@@ -121,7 +121,7 @@ function stepBody(step: ReportStep): string {
           `<p class="unmoved">${verdictWords.same}: ${unmoved.map(({ label }) => html(label)).join(', ')}.</p>`,
         ]),
     hunks === null
-      ? '<p>The session does not hold both sources, so there is no diff.</p>'
+      ? '<p>The session does not contain both sources, so there is no diff.</p>'
       : hunks.length === 0
         ? '<p>The sources are the same.</p>'
         : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${htmlDiff(hunks)}`,

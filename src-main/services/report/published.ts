@@ -1,4 +1,4 @@
-/** What the ladder's author published, each figure beside ours. */
+/** The author's published figures beside ours. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { metricDefinitions } from '../../domain/metrics/metrics'
 import { sizesLabel } from '../../domain/task/problem'
@@ -6,12 +6,12 @@ import type { Session } from '../../domain/session/session'
 import { formatGflops, formatValue } from '../../domain/metrics/units'
 
 export interface PublishedFigures {
-  /** Whose figures, on what and where to read them. */
+  /** Whose figures they are, the GPU, and where to read them. */
   origin: string
   conclusion: string
-  /** Throughput, threads of a block where the author varied them, then the metrics that any rung was published with. */
+  /** Throughput, threads per block if the author varied them, then all published metrics. */
   columns: string[]
-  /** Rungs with a published figure, which stand above ours; a dash where there is none. */
+  /** Rungs with published figures, each above ours; a dash if there is none. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 
@@ -26,11 +26,11 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
   const { author, title, gpu, size, url, threadsPerBlock: threads } = published
   const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
   return {
-    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. Another GPU: compare the steps, not the figures.`,
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU: compare the steps, not the absolute figures.`,
     conclusion: published.conclusion,
     columns: [
       'Throughput',
-      ...(threads ? ['Threads a block'] : []),
+      ...(threads ? ['Threads per block'] : []),
       ...metrics.map(({ label }) => label),
     ],
     rows: rungs

@@ -1,4 +1,4 @@
-/** The tables of a report: their columns, rows and order. How a cell is set is a format's affair. */
+/** The tables of a report: columns, rows and order. Cell formatting is up to each format. */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
@@ -18,9 +18,9 @@ export interface Cell {
   text: string
   /** Set as code. */
   code?: true
-  /** Behind the text, as it is. */
+  /** Appended to the text, unescaped. */
   mark?: string
-  /** Counts from 1 into the notes below the tables. */
+  /** 1-based index into the notes below the tables. */
   note?: number
 }
 
@@ -69,7 +69,7 @@ export const ladderTable = ({ rows }: ReportModel): Table => ({
   }),
 })
 
-/** Of one width each, so that no table is left with a single column. */
+/** Balanced in width, so that no table ends up with a single column. */
 export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {
   const shown = metrics.flatMap(({ label, isAbsent }, index) =>
     isAbsent ? [] : [{ label, index }],
@@ -88,7 +88,7 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
   })
 }
 
-/** What the ladder's author measured, each figure above ours. */
+/** The author's published figures, each above ours. */
 export const publishedTable = ({
   columns,
   rows,
@@ -105,14 +105,14 @@ const arrows = { up: '↑', down: '↓', same: '=' } as const
 const announced = ({ expected }: MetricDelta): string =>
   expected === null
     ? ''
-    : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`
+    : `${arrows[expected.direction]} ${expected.met === null ? 'unknown' : expected.met ? '✓ correct' : '✗ incorrect'}`
 
 const metricText = (metric: MetricValue | null): string =>
   metric?.value == null ? dash : formatValue(metric.value, metric.unit)
 
 const factor = (ratio: number | null): string => (ratio === null ? dash : formatRatio(ratio))
 
-/** From one rung to the next: what became of each counter. */
+/** How each counter changed from one rung to the next. */
 export const stepTable = ({ from, to }: ReportStep, deltas: readonly MetricDelta[]): Table => ({
   columns: [
     words('Counter'),
@@ -140,7 +140,7 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** What is told of a rung's time in two sessions, behind its id. */
+/** The cells about a rung's time in two sessions, after its id. */
 export const timeTexts = ({ a, b, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),
@@ -155,14 +155,14 @@ export const timeTexts = ({ a, b, comparison: { time } }: ComparedRung): string[
 export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   columns: [
     words('Rung'),
-    ...['Time, first', 'Time, second', 'Times as fast ○', '±'].map(number),
+    ...['Time, first', 'Time, second', 'Speedup ○', '±'].map(number),
     ...['Throughput, first ○', 'Throughput, second ○'].map(number),
     ...['Status', 'Verdict'].map(words),
   ],
   rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
 })
 
-/** Those that did not are in the CSV. */
+/** Unmoved ones are in the CSV. */
 export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
   comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
 

@@ -1,13 +1,14 @@
 /**
- * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only
- * itself, the runner is started again with the rest. Where it cannot be, the GPU being gone say, the
- * rungs that are left have not been run and what is known of the others stands.
+ * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only itself, and the
+ * runner is restarted with the rest. If that is impossible, for example because the GPU is gone, the remaining
+ * rungs are not run and the results of the others are kept.
  */
 import type { ProcessResult } from '../../adapters/tools/process'
 import {
   measureArgs,
   runRunner,
   type BuiltRung,
+  type Expected,
   type RunnerEvent,
   type RunnerStage,
 } from '../../adapters/tools/runner'
@@ -21,23 +22,23 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
-import { outputsOf, type Task } from '../../domain/task/task'
+import { outputsOf, referenceFile, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Launch, Timing, Verify } from '../../domain/session/session'
 
 export interface Measured {
   verify: Verify | null
   timing: Timing | null
-  /** What it launches; absent where the runner could not see it. */
+  /** Its launches; absent if the runner could not see them. */
   launches?: Launch[]
-  /** Set when it did not come to a timing. */
+  /** Set if it got no timing. */
   trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }
 
 export interface MeasureOutcome {
-  /** What is known of each rung; rungs that were not reached before a cancel are absent. */
+  /** Results by rung; rungs that were not reached before a cancellation are absent. */
   rungs: Map<string, Measured>
-  /** Why the runner could not go on, where some rungs had come to an end before. */
+  /** Why the runner could not continue, if some rungs had finished before. */
   halted: ErrorShape | null
 }
 
@@ -46,37 +47,38 @@ export interface MeasureRequest {
   runner: string
   task: Task
   problem: Problem
-  /** The task's reference, built; null in a replay, whose answers are known. */
-  referenceLibrary: string | null
-  /** Begins the names that the raw output is kept under; `runner/measure` unless given. */
+  /** null in a replay, whose answers are known. */
+  expected: Expected | null
+  taskFolder: string | null
+  /** Key prefix of the raw output; `runner/measure` by default. */
   key?: `runner/${string}`
-  /** The most a rung is sampled for; the runner's own limit unless given. */
+  /** Maximum sampling time per rung; the runner's default unless given. */
   maxSeconds?: number
-  /** In the order to be measured. */
+  /** In measuring order. */
   rungs: readonly BuiltRung[]
   /** One of `rungs`. */
   reference: string | null
   seed: number
   flushL2: boolean
-  /** Milliseconds without news from the runner after which a rung counts as hung. */
+  /** Milliseconds without an event from the runner after which a rung counts as hung. */
   idleMs: number
   signal: AbortSignal
   onStart: (rung: string, stage: RunnerStage) => void
-  /** The rung's result was checked and is right. */
+  /** Called when a rung's result was verified as correct. */
   onVerified: (rung: string) => void
   onMeasured: (rung: string, measured: Measured) => void
-  /** What the GPU reaches at best, measured once, before the first rung. */
+  /** Called with the GPU's ceilings, measured once before the first rung. */
   onCeilings: (ceilings: Ceilings) => void
-  /** An event that the runner cannot have sent while it was at this rung was passed over. */
+  /** Called when an event was ignored because the runner could not have sent it during this rung. */
   onOutOfTurn: (rung: string) => void
 }
 
-/** What the runner is at: its last `start`; no rung while it computes what they are checked against. */
+/** The runner's position: its last `start`; no rung while it computes the reference. */
 type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
 interface Attempt {
   result: ProcessResult
-  /** What the runner was at when it ended. */
+  /** The runner's position when it ended. */
   at: At
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
@@ -92,11 +94,23 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
   const openRungs = (): BuiltRung[] => request.rungs.filter(({ id }) => !done.has(id))
 
   try {
-    for (let number = 1; !signal.aborted && openRungs().length > 0; number += 1)
+    for (let number = 1; !signal.aborted && openRungs().length > 0; number += 1) {
       await attempt(request, number, done, settle)
+      const failed = failedTrust(request.expected, done)
+      if (failed !== null)
+        for (const { id } of openRungs())
+          settle(id, {
+            verify: null,
+            timing: null,
+            trouble: {
+              status: 'failed',
+              reason: message('records.trustedFailed', { rung: failed }),
+            },
+          })
+    }
     return { rungs: done, halted: null }
   } catch (error) {
-    // Before the first rung there is nothing to keep.
+    // Before the first rung has finished, there is nothing to keep.
     if (done.size === 0) throw error
     const halted = toErrorShape(error)
     const reason = message('records.runnerLost', { why: halted.message })
@@ -106,7 +120,16 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
   }
 }
 
-/** One runner over the rungs that are open. Throws for what no restart can mend. */
+/** The failed trusted rung, after which there is nothing left to check against. */
+function failedTrust(
+  expected: Expected | null,
+  done: ReadonlyMap<string, Measured>,
+): string | null {
+  if (expected === null || !('rung' in expected)) return null
+  return done.get(expected.rung)?.trouble ? expected.rung : null
+}
+
+/** One runner process over the open rungs. Throws for errors that a restart cannot fix. */
 async function attempt(
   request: MeasureRequest,
   number: number,
@@ -117,8 +140,12 @@ async function attempt(
   const reference = request.rungs.find(({ id }) => id === request.reference)
   const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
   const open = request.rungs.filter(({ id }) => !done.has(id))
-  // A rung that is a reference must be loaded in each attempt, also when its own time is known.
-  const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
+  // The reference and the trusted rung are loaded in each attempt, even if their own results are known.
+  const { expected } = request
+  const trusted = expected !== null && 'rung' in expected ? expected.rung : null
+  const loaded = request.rungs.filter(
+    (rung) => open.includes(rung) || (referenceUsable && rung === reference) || rung.id === trusted,
+  )
   const verified = new Map<string, Verify>()
   const fail = (rung: string, reason: Statement): void =>
     settle(rung, {
@@ -128,7 +155,7 @@ async function attempt(
     })
   const ceilings = number === 1 && request.key === undefined
 
-  /** A rung's own code shares the runner's process: what it may have said in the runner's place does not count. */
+  /** A rung's code shares the runner's process, so events that it may have forged do not count. */
   const isInTurn = (event: RunnerEvent, at: At): boolean => {
     switch (event.event) {
       case 'start':
@@ -146,7 +173,7 @@ async function attempt(
       case 'unsupported':
         return at?.rung === event.rung
       case 'failed':
-        // The reference is launched beside the rung that is being timed.
+        // The reference is launched alternately with the rung being timed.
         return at?.rung === event.rung || (at !== null && event.rung === reference?.id)
       case 'ceilings':
         return ceilings && at === null
@@ -164,7 +191,8 @@ async function attempt(
         task,
         problem,
         ownerPid: request.toolbox.ownerPid,
-        referenceLibrary: request.referenceLibrary,
+        expected: request.expected,
+        taskFolder: request.taskFolder,
         seed: request.seed,
         flushL2: request.flushL2,
         ceilings,
@@ -198,7 +226,7 @@ async function attempt(
             timing: toTiming(event, request),
           })
           break
-        // It comes behind the rung's timing, so that a mishap in looking never costs the time.
+        // It comes after the rung's timing, so that a failure in it never costs the timing.
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
@@ -237,7 +265,7 @@ async function attempt(
       'failed',
       `The runner ended before it reached a rung: ${
         ended.result.outcome === 'idle'
-          ? `no word of it for ${Math.round(request.idleMs / 1000)} s`
+          ? `no output for ${Math.round(request.idleMs / 1000)} s`
           : (ended.error?.message ?? tail(ended.result))
       }`,
       done.size > 0
@@ -246,7 +274,7 @@ async function attempt(
     )
 }
 
-/** `onEvent` is told what the runner was at, and says whether the event counts. */
+/** `onEvent` receives the runner's position and returns whether the event counts. */
 async function runOnce(
   toolbox: Toolbox,
   call: Parameters<typeof runRunner>[1],
@@ -262,7 +290,7 @@ async function runOnce(
   return { result, at, error }
 }
 
-/** Failures that no restart can mend. `begun`: a rung had been measured on this GPU before. */
+/** Failures that a restart cannot fix. `begun`: a rung had already been measured on this GPU. */
 function throwIfHopeless(
   { result, at, error }: Attempt,
   begun: boolean,
@@ -273,13 +301,13 @@ function throwIfHopeless(
       'failed',
       `The runner could not be started: ${result.stderr}`.trim(),
     )
-  const reference = `${task.id}/${task.reference}`
+  const reference = `${task.id}/${referenceFile(task) ?? ''}`
   if (error?.kind === 'reference')
     throw new KernelLadderError('failed', `The reference ${reference} failed: ${error.message}`)
   if (at?.stage === 'reference' && !error)
     throw new KernelLadderError('failed', {
       sentences: [
-        `The reference ${reference} does not come to its end.`,
+        `The reference ${reference} does not finish.`,
         causeOf(result, 'reference', idleMs),
       ],
     })
@@ -288,13 +316,15 @@ function throwIfHopeless(
     throw begun
       ? missingError(error.message, message('tools.resetGpu'))
       : inputError(error.message, 'Choose a smaller size with --size or --at.')
+  if (error.kind === 'file')
+    throw inputError(error.message, 'Save it anew, or have the task fit it.')
   if (error.kind === 'no-device')
     throw missingError(
       error.message,
       begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
     )
   if (result.exitCode === 2)
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }
 
 const stages = ['load', 'verify', 'time', 'profile'] as const
@@ -334,7 +364,7 @@ type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
-/** A runner that names no buffer knew of one output. */
+/** Older runners name no buffer and have a single output. */
 function toVerify(event: VerifyEvent, task: Task): Verify {
   const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
   const { outOfBoundsBuffers, firstMismatch, ...rest } = verify

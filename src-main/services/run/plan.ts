@@ -1,13 +1,16 @@
-/** Turns a request into what will be built and run, or into a sentence that says why it cannot be. */
+/** Turns a request into a plan of what to build and run, or explains why that is impossible. */
 import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
 import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { problemAt } from '../../domain/task/choose'
-import type { Problem } from '../../domain/task/problem'
+import { requireProblem } from '../../domain/task/problem-faults'
+import { caseOf, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
+import type { Statement } from '../../domain/messages/message'
+import { checkParams, giveParams } from './parameters'
 
 export interface PlannedRung {
   rung: LadderRung
@@ -16,23 +19,34 @@ export interface PlannedRung {
 
 export interface RunPlan {
   ladder: Ladder
-  /** What its rungs compute; also in the ladder. */
+  /** The task of its rungs, also in the ladder. */
   task: Task
-  /** The task's own headers, text by path: none in a replay, which builds nothing. */
+  /** The task's headers, text by path; none in a replay, which builds nothing. */
   headers: ReadonlyMap<string, string>
   problem: Problem
-  /** What is reported, in ladder order. */
+  /** The rungs to report, in ladder order. */
   rungs: PlannedRung[]
-  /** The parameters that were asked for; each is in `rungs` where a rung allows the value. */
+  /** The requested parameters; each is applied to the rungs that allow the value. */
   asked?: Parameters
-  /** Measured beside each rung; also one of `rungs` when it was asked for. */
+  /** Rungs that have such a parameter and do not allow the value. */
+  parametersLeft?: readonly Statement[]
+  /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
   profile: ProfileLevel
-  /** Rungs not to profile, beside those that would take longer than `profileLimitSeconds`. */
+  /** Rungs not to profile, besides those that would take longer than `profileLimitSeconds`. */
   profileSkip: readonly string[]
   profileLimitSeconds?: number
-  /** Further problems at which these rungs are verified; their times there are not kept. */
-  alsoVerify?: { rungs: readonly string[]; problems: readonly Problem[] }
+  /** The rung that the others are checked against, if there is no reference file; may also be one of `rungs`. */
+  trusted: PlannedRung | null
+  /** The folder of the files that fill buffers; null in a replay. */
+  taskFolder: string | null
+  /** Further problems at which these rungs are verified; their times there are discarded. */
+  alsoVerify?: {
+    rungs: readonly string[]
+    problems: readonly Problem[]
+    /** A rung that is wrong there counts as wrong and has no time. */
+    decides: boolean
+  }
 }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -56,7 +70,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
   const fault = library.faults.get(entry.id)
   throw inputError(
     fault ??
-      `The ladder ${ladder} names the rung ${entry.id}, and no file cuda-kernels/*/${entry.id}.cu declares it.`,
+      `The ladder ${ladder} names the rung ${entry.id}, but no file cuda-kernels/*/${entry.id}.cu declares it.`,
   )
 }
 
@@ -66,7 +80,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
-        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, and ${file} takes ${list(header.options[option] ?? [])}.`,
+        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, but ${file} accepts only ${list(header.options[option] ?? [])}.`,
       )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
@@ -82,34 +96,10 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   return { rung, source: text }
 }
 
-/** Checks that each parameter is declared by one of the headers and has a value that it allows. */
-function checkParams(
-  params: Parameters,
-  headers: readonly LadderRung['header'][],
-  where: string,
-): Parameters {
-  for (const [name, value] of Object.entries(params)) {
-    const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
-    if (declared.length === 0) {
-      const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
-      throw inputError(
-        `${where} has no parameter named ${JSON.stringify(name)}.`,
-        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
-      )
-    }
-    if (!declared.some((param) => param.allowed.includes(value)))
-      throw inputError(
-        `${name}=${value} is not allowed.`,
-        `Values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
-      )
-  }
-  return params
-}
-
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
-  throw inputError(`The ladder ${id} names the task ${task}, which is not there.`)
+  throw inputError(`The ladder ${id} names the task ${task}, which does not exist.`)
 }
 
 /** The ladder with its task and these rungs. */
@@ -120,7 +110,7 @@ function resolved(library: KernelLibrary, file: LadderFile, rungs: LadderRung[])
   return { ...rest, task, scalars, options, rungs }
 }
 
-/** The whole ladder, resolved; throws for the first rung that cannot be used. */
+/** The complete ladder, resolved; throws for the first unusable rung. */
 export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder =>
   resolved(
     library,
@@ -131,7 +121,7 @@ export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder 
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  /** What they are rungs of, in words. */
+  /** What they are rungs of, for messages. */
   whole: string,
 ): T[] {
   if (!wanted) return [...all]
@@ -144,7 +134,7 @@ export function selectRungs<T extends { id: string }>(
   return all.filter(({ id }) => wanted.includes(id))
 }
 
-/** What a request asks for, wherever it is to be done. */
+/** A run request, independent of its target. */
 export type PlanRequest = Omit<RunRequest, 'target'>
 
 export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
@@ -156,37 +146,45 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
-  const headers = rungs.map(({ rung }) => rung.header)
-  checkParams(request.params, headers, `The ladder ${file.id}`)
-  for (const { rung } of rungs)
-    for (const { name, allowed } of rung.header.params) {
-      const value = request.params[name]
-      if (value !== undefined && allowed.includes(value)) rung.params[name] = value
-    }
+  const parametersLeft = giveParams(
+    rungs.map(({ rung }) => rung),
+    request.params,
+    `The ladder ${file.id}`,
+  )
 
-  const referenceEntry = file.rungs.find((entry) => entryId(entry) === file.reference)
-  if (file.reference !== null && !referenceEntry)
-    throw inputError(
-      `The ladder ${file.id} names the reference ${file.reference}, which is not one of its rungs.`,
-    )
-
+  /** A rung that is included whether requested or not. */
+  const besides = (id: string | null): PlannedRung | null => {
+    const entry = file.rungs.find((candidate) => entryId(candidate) === id)
+    if (!entry) return null
+    return rungs.find(({ rung }) => rung.id === id) ?? resolveRung(library, file.id, entry)
+  }
+  const reference = besides(file.reference)
   const task = taskOf(library, file)
+  const trusted =
+    typeof task.reference === 'string'
+      ? null
+      : task.reference.rung === file.reference
+        ? reference
+        : besides(task.reference.rung)
   const ladder = resolved(
     library,
     file,
     rungs.map(({ rung }) => rung),
   )
+  const problem = problemAt(task, request, { ...ladder, sizes: file.sizes[0] })
+  for (const { rung } of rungs)
+    requireProblem(task, caseOf(problem, { options: rung.options, flags: rung.header.flags }))
   return {
     ladder,
     task,
     headers: library.headers.get(task.id) ?? new Map(),
-    problem: problemAt(task, request, { ...ladder, sizes: file.sizes[0] }),
+    problem,
     rungs,
     asked: request.params,
-    reference: referenceEntry
-      ? (rungs.find(({ rung }) => rung.id === file.reference) ??
-        resolveRung(library, file.id, referenceEntry))
-      : null,
+    parametersLeft,
+    reference,
+    trusted,
+    taskFolder: library.folders.get(task.id) ?? null,
     profile: request.profile,
     profileSkip: request.profileSkip
       ? selectRungs(
@@ -198,5 +196,16 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
     ...(request.profileLimitSeconds === undefined
       ? {}
       : { profileLimitSeconds: request.profileLimitSeconds }),
+    ...(file.testAt
+      ? {
+          alsoVerify: {
+            rungs: rungs.map(({ rung }) => rung.id),
+            problems: file.testAt.map((at) =>
+              problemAt(task, { at }, { ...ladder, sizes: file.sizes[0] }),
+            ),
+            decides: true,
+          },
+        }
+      : {}),
   }
 }

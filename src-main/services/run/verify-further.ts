@@ -1,9 +1,10 @@
-/** Verifies rungs at further problems than the one they are timed at: a tile that fits 4096 may not fit 1023. */
-import { builtRung } from '../../adapters/tools/runner'
+/** Verifies rungs at problems other than the timed one: a tile that fits 4096 may not fit 1023. */
+import { builtRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
-import type { Statement } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import type { VerifiedAt } from '../../domain/session/session'
+import { named, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { measure, type Measured, type MeasureOutcome, type MeasureRequest } from './measure'
 import type { RunPlan } from './plan'
@@ -12,7 +13,7 @@ import { wrongness, type RungState } from './result'
 export interface FurtherRequest {
   toolbox: Toolbox
   runner: string
-  referenceLibrary: string | null
+  expected: Expected | null
   plan: RunPlan
   settings: { seed: number; idleSeconds: number }
   states: ReadonlyMap<string, RungState>
@@ -20,7 +21,7 @@ export interface FurtherRequest {
   onOutOfTurn: (rung: string) => void
 }
 
-/** The runner times what it has verified; this is the least of that. */
+/** The runner times whatever it has verified; this is the minimum. */
 const maxSeconds = 0.02
 
 function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefined {
@@ -28,15 +29,17 @@ function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefi
   return verify && !verify.passed ? wrongness(verify, task) : undefined
 }
 
-/** Fills in `alsoVerified` of the rungs that the plan names and that were built. Says why the runner could not go on. */
+/** Fills in `alsoVerified` for the planned rungs that were built. Returns why the runner could not continue, if so. */
 export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape | null> {
-  const { toolbox, runner, referenceLibrary, plan, settings, states, signal } = request
-  // What hung or crashed at its own problem would do so again, for as long again.
+  const { toolbox, runner, expected, plan, settings, states, signal } = request
+  // A rung that hung or crashed at its own problem would do so again, and take as long.
   const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
     ({ measured }) => measured?.trouble?.status !== 'failed',
   )
-  let built = wanted.flatMap(({ planned, build }) =>
-    build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
+  const trusted = plan.trusted && states.get(plan.trusted.rung.id)
+  if (trusted?.measured?.trouble) return null
+  let built = [...new Set([...(trusted ? [trusted] : []), ...wanted])].flatMap(
+    ({ planned, build }) => (build?.artefact ? [builtRung(planned.rung, build.artefact)] : []),
   )
   for (const state of wanted) state.alsoVerified = []
   for (const [index, problem] of (plan.alsoVerify?.problems ?? []).entries()) {
@@ -44,7 +47,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
     const { rungs: answers, halted } = await measureOrSay({
       toolbox,
       runner,
-      referenceLibrary,
+      expected,
+      taskFolder: plan.taskFolder,
       task: plan.task,
       problem,
       key: `runner/further-${index + 1}`,
@@ -71,6 +75,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
         ...(reason === undefined ? {} : { reason }),
       }
       state.alsoVerified?.push(found)
+      if (plan.alsoVerify?.decides) decide(state, answer, problem, reason)
       if (answer.trouble?.status === 'failed')
         built = built.filter(({ id }) => id !== state.planned.rung.id)
     }
@@ -79,7 +84,26 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
   return null
 }
 
-/** As measure does; a problem that the runner cannot begin with is said of each rung, and costs no time. */
+/** A rung that is wrong anywhere is wrong: it has no time and is not profiled. */
+function decide(
+  state: RungState,
+  { verify, trouble }: Measured,
+  { sizes, scalars }: Problem,
+  reason: Statement | undefined,
+): void {
+  const bad = trouble?.status === 'failed' || verify?.passed === false
+  if (!bad || state.further || state.measured?.timing == null) return
+  state.further = {
+    status: trouble?.status === 'failed' ? 'failed' : 'wrong',
+    reason: message('records.wrongAt', {
+      at: named({ ...sizes, ...scalars }),
+      why: reason ?? message('checks.wrong'),
+    }),
+  }
+  state.measured = { ...state.measured, timing: null }
+}
+
+/** Like measure, but a problem that the runner cannot start is reported for each rung and costs no timing. */
 async function measureOrSay(request: MeasureRequest): Promise<MeasureOutcome> {
   try {
     return await measure(request)
@@ -88,7 +112,7 @@ async function measureOrSay(request: MeasureRequest): Promise<MeasureOutcome> {
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(request.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may not fit where the run's own did; the next may.
+      // A larger problem may not fit into memory although the run's own did; the next one may.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

@@ -1,7 +1,7 @@
 /**
- * compute-sanitizer over rungs. A checker first takes all rungs in one process; only when that is not
- * clean does each get a process of its own, so that a finding is known to be its rung's and a rung that
- * takes the CUDA context with it costs the others nothing. The runner launches each rung once, untimed.
+ * Runs compute-sanitizer on rungs. A tool first checks all rungs in one process; only if that is not clean does each
+ * rung get its own process, so that findings are attributed to their rung, and a rung that corrupts the CUDA
+ * context does not affect the others. The runner launches each rung once, untimed.
  */
 import {
   runSanitizer,
@@ -48,13 +48,13 @@ export interface SanitizeEnvironment extends Bench {
   runnerSources: ReadonlyMap<string, string>
   onProgress: (progress: SanitizeProgress) => void
   signal: AbortSignal
-  /** Seconds that one process of compute-sanitizer may take for each of its rungs. */
+  /** Time limit of a compute-sanitizer process, in seconds per rung. */
   secondsARung?: number
-  /** false: a GPU that another run uses is an error, and is not waited for. */
+  /** false: if another run is using the GPU, throw instead of waiting. */
   waitForGpu?: boolean
 }
 
-/** racecheck slows a kernel down a hundredfold and more; a rung at the default size takes seconds. */
+/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
 export const defaultSecondsARung = 120
 
 const seed = 7
@@ -66,7 +66,7 @@ export async function sanitize(
   const { toolbox, library, signal, onProgress } = environment
   if (toolbox.replays)
     throw inputError(
-      'What compute-sanitizer says was not recorded.',
+      'The output of compute-sanitizer was not recorded.',
       'Run it on a machine with an NVIDIA GPU.',
     )
   const plan = planRun(library, {
@@ -79,8 +79,8 @@ export async function sanitize(
   const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
   if (rungs.length === 0)
     throw inputError(
-      `The ladder ${plan.ladder.id} has no rung beside its reference.`,
-      'Name the reference with --rungs to have it checked.',
+      `The ladder ${plan.ladder.id} has no rung besides its reference.`,
+      'To check the reference, name it with --rungs.',
     )
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
@@ -125,6 +125,7 @@ export async function sanitize(
     runner,
     task: plan.task,
     problem: plan.problem,
+    taskFolder: plan.taskFolder,
     texts: sourceTexts(plan, rungs, environment),
     total: ready.length * request.tools.length,
   })
@@ -162,7 +163,7 @@ export async function sanitize(
   }
 }
 
-/** The task's own small and ragged sizes, where the request gives none. */
+/** The task's small ragged sizes, if the request gives none. */
 function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(library, findLadder(library, ladder))
   const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
@@ -203,8 +204,9 @@ interface CheckerSetup {
   runner: string
   task: Task
   problem: SanitizeReport['problem']
+  taskFolder: string | null
   texts: SourceTexts
-  /** Checks in all, for the progress. */
+  /** Total number of checks, for progress. */
   total: number
 }
 
@@ -216,7 +218,7 @@ class Checker {
     private readonly setup: CheckerSetup,
   ) {}
 
-  /** The verdict on each rung; rungs that were not reached before a cancel are absent. */
+  /** The verdict on each rung; rungs that were not reached before a cancellation are absent. */
   async check(
     tool: SanitizerTool,
     rungs: readonly BuiltRung[],
@@ -249,14 +251,14 @@ class Checker {
     report: (rung: string) => void,
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
     const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
-    const { sanitizer, runner, task, problem } = this.setup
+    const { sanitizer, runner, task, problem, taskFolder } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
       command: [
         runner,
-        ...sanitizeArgs({ task, problem, seed, rungs, ownerPid: toolbox.ownerPid }),
+        ...sanitizeArgs({ task, problem, taskFolder, seed, rungs, ownerPid: toolbox.ownerPid }),
       ],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,
@@ -295,7 +297,7 @@ class Checker {
     }
   }
 
-  /** Why the verdict is none, or is not the whole of it. */
+  /** Why there is no verdict, or only a partial one. */
   private troubleOf(
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
@@ -321,10 +323,10 @@ class Checker {
     const failed = events.find((event) => event.event === 'failed' && event.rung === id)
     if (failed?.event === 'failed') return failed.reason
     const launched = events.some((event) => event.event === 'launched' && event.rung === id)
-    // What was found says why it was not.
+    // The findings explain why it was not launched.
     return launched || xml.records.length > 0
       ? null
-      : message('tools.notLaunched', { text: lastWord ?? 'no word why' })
+      : message('tools.notLaunched', { text: lastWord ?? 'no reason given' })
   }
 }
 
@@ -334,20 +336,21 @@ const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
   xml?.complete === true &&
   xml.records.length === 0
 
-/** Failures that have nothing to do with a rung. */
+/** Failures that do not concern a rung. */
 function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
   if (result.outcome === 'not-found')
     throw missingError(
       `compute-sanitizer could not be started: ${result.stderr}`.trim(),
       remedies.sanitizer,
     )
-  // A runner that came to its end had no error; what says so then is a rung's.
+  // If the runner finished, it had no error; such an event must have been printed by a rung.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return
   if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')
+  if (error.kind === 'file') throw inputError(error.message)
   if (error.kind === 'no-device')
     throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
   if (error.kind === 'bad-argument')
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }

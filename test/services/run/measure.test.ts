@@ -11,14 +11,10 @@ const allBut = (...failed: string[]): Record<string, string> =>
 
 describe('a rung that misbehaves costs only itself', () => {
   it.each([
-    ['hang', 'failed', /^Hung: no progress for 2 s while being verified/],
-    ['crash', 'failed', /^Crashed while being verified \(SIGSEGV\)/],
+    ['hang', 'failed', /^Hung during verification: no progress for 2 s/],
+    ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
     ['context-lost', 'failed', /an illegal memory access was encountered/],
-    [
-      'wrong',
-      'wrong',
-      /3 elements of C are beyond the error bound; the first is C\[1\]\[2\] = NaN/,
-    ],
+    ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
   ])('%s', async (fault, status, reason) => {
     // What is said of silence must not depend on how busy this machine is.
     const machine = await fakeMachine([], { processes: fault !== 'hang' })
@@ -82,7 +78,7 @@ describe('a rung that prints what looks like the protocol', () => {
       honest.rungs.map(({ timing }) => timing?.medianMs),
     )
     expect(session.ceilings).toEqual(honest.ceilings)
-    expect(said(session.warnings).join()).toMatch(/passed over/)
+    expect(said(session.warnings).join()).toMatch(/they were ignored/)
   })
 })
 
@@ -94,7 +90,7 @@ describe('a crash that takes the GPU away', () => {
     ['no-device', 'missing', /no CUDA-capable device/],
     ['out-of-memory', 'missing', /0 GiB free/],
     ['silent', undefined, /before it reached a rung: exit code 1/],
-    ['mute', undefined, /no word of it for 2 s/],
+    ['mute', undefined, /no output for 2 s/],
   ])('(%s) keeps and saves what was measured', async (how, missingKind, why) => {
     const machine = await fakeMachine()
     await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
@@ -106,7 +102,7 @@ describe('a crash that takes the GPU away', () => {
     }
     expect(said(rung(session, '03_shared_tile'))).toMatchObject({
       status: 'failed',
-      reason: 'Crashed while being verified (SIGSEGV).',
+      reason: 'Crashed during verification (SIGSEGV).',
     })
     for (const id of behind) {
       expect(rung(session, id).status).toBe('not-run')
@@ -140,7 +136,11 @@ describe('a crash that takes the GPU away', () => {
     const problem = { ...plan.problem, sizes: { ...plan.problem.sizes, m: 129 } }
     const { session, missing } = await machine.runPlan({
       ...plan,
-      alsoVerify: { rungs: ['02_coalesced'], problems: [problem, problem] },
+      alsoVerify: {
+        decides: false,
+        rungs: ['02_coalesced'],
+        problems: [problem, problem],
+      },
     })
     expect(statuses(session)).toEqual(allBut())
     expect(rung(session, '02_coalesced').alsoVerified).toMatchObject([
@@ -187,7 +187,7 @@ describe('what the runner reports', () => {
     ['no-device', 'missing', /no CUDA-capable device/],
     ['out-of-memory', 'input', /needs 900 GiB/],
     ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
-    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not come to its end\./],
+    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not finish\./],
   ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
     const machine = await fakeMachine()
     setEnv({ FAKE_RUNNER: refusal })

@@ -35,7 +35,7 @@ const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
   sharedStoreBankConflicts: 'confl. st',
 }
 
-/** Where the figures come from, in one line. */
+/** The origin of the figures, in one line. */
 export function describeOrigin(session: Session): string {
   const { device, target } = session
   const { problem } = session
@@ -49,7 +49,7 @@ export function describeOrigin(session: Session): string {
   return `${session.ladder.title}${at} · ${gpu} · ${origin}`
 }
 
-/** The author's figures beside ours, where the ladder was published with any. */
+/** The author's published figures beside ours, if the ladder has any. */
 function describePublished(session: Session): string[] {
   const { published } = session.ladder
   if (!published) return []
@@ -72,7 +72,7 @@ function describePublished(session: Session): string[] {
     ...(threads
       ? [
           {
-            header: 'threads a block',
+            header: 'threads/block',
             cell: (rung: RungResult) =>
               `${threadsPerBlock(rung) ?? none} | ${threads[rung.id] ?? none}`,
           },
@@ -118,7 +118,7 @@ export function describeSession(session: Session): string {
         return factor === null ? none : formatRatio(factor)
       },
     },
-    // Against FP64: rungs that multiply in another precision are told apart by it.
+    // Relative to FP64: it tells apart rungs that multiply in different precisions.
     { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
     ...cardMetricIds.map((id): Column<RungResult> => ({
       header: metricHeaders[id],
@@ -138,24 +138,24 @@ export function describeSession(session: Session): string {
             ),
         ],
   )
-  // The rung that a rung comes after need not be the row above it.
+  // The previous rung of a rung is not necessarily the row above it.
   const steppedOver = session.rungs.flatMap(({ id }, at) => {
     const before = rungBefore(session, id)?.id
-    return before && before !== session.rungs[at - 1]?.id ? [`${id} to ${before}`] : []
+    return before && before !== session.rungs[at - 1]?.id ? [`${id} (to ${before})`] : []
   })
-  // An import may not know them, which is 0.
+  // An import may not know the number of passes, which is then 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
   const { knowsRun } = can(session.target)
   const evidence = [
     ...(knowsRun
       ? [
           'times: CUDA events, median; ± half the interquartile range',
-          'error: the largest against FP64, relative to |A||B|',
+          'error: the largest deviation from FP64, relative to |A||B|',
         ]
       : []),
     ...(passes.length > 0
       ? [
-          `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} a kernel`,
+          `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} per kernel`,
         ]
       : []),
   ].join('; ')
@@ -164,7 +164,7 @@ export function describeSession(session: Session): string {
     table(session.rungs, columns),
     evidence,
     ...(steppedOver.length > 0
-      ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
+      ? [`to prev.: relative to the row above, except ${steppedOver.join(', ')}`]
       : []),
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
@@ -182,10 +182,10 @@ const verdictWords: Record<Verdict, string> = {
   unknown: '? unknown',
 }
 
-/** What the later rung's header expected of a metric, and whether it came so. */
+/** What the later rung's header expected of a metric, and whether it came true. */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''
-  const outcome = expected.met === null ? 'not known' : expected.met ? '✓' : '✗'
+  const outcome = expected.met === null ? 'unknown' : expected.met ? '✓' : '✗'
   return `expected ${expected.direction}: ${outcome}`
 }
 

@@ -1,0 +1,36 @@
+/** Opens a ladder by what the user calls it: the id of a shipped one, or a folder. */
+import { resolve } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { pathExists } from '../../adapters/disk/disk'
+import { readKernelLibrary, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { readLadderFolder, type LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { findLadder } from '../run/plan'
+import { requireTrustedFolder } from './trust'
+
+export interface OpenedLadder {
+  /** The library that contains the ladder. */
+  library: KernelLibrary
+  id: string
+  /** null for a shipped ladder. */
+  own: LadderFolder | null
+}
+
+const isPath = (name: string): boolean => /[\\/]|^\.+$/.test(name)
+
+/** Throws with the available ladders, or with the folder's fault. */
+export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
+  const shipped = await readKernelLibrary(assets.kernelsDir)
+  const isShipped = shipped.ladders.some(({ id }) => id === name) || shipped.faults.has(name)
+  if (isPath(name) || (!isShipped && (await pathExists(resolve(name))))) {
+    const own = await readLadderFolder(name, shipped)
+    return { library: own.library, id: own.ladder.id, own }
+  }
+  return { library: shipped, id: findLadder(shipped, name).id, own: null }
+}
+
+/** The same, for a ladder whose code is going to be built or run. */
+export async function openTrustedLadder(setup: Setup, name: string): Promise<OpenedLadder> {
+  const opened = await openLadder(setup, name)
+  if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)
+  return opened
+}
