@@ -18,6 +18,7 @@ import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
 import { DeepAnswer, DeepRequest } from './deep'
 import { draftCalls } from './drafts'
+import { folderCalls } from './folders'
 import { labCalls } from './labs'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
@@ -182,6 +183,7 @@ export const calls = {
   ),
   ...sanitizeCalls,
   ...draftCalls,
+  ...folderCalls,
   ...labCalls,
 } as const
 

@@ -28,6 +28,9 @@ import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
+import { createFolderCalls } from './ladder-library/folder-calls'
+import { createWatchJob } from './watch-job'
+import type { FinishedRun } from './targets/saved-run'
 import { createLabCalls } from './labs/lab-calls'
 import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
@@ -145,17 +148,43 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
 
   const start = (request: CallInput<'run.start'> & object): string =>
     begin(async (emit, signal) => {
-      const { session, folder, missing, unsaved } = await startRun(
-        { params: {}, profile: 'card', ...request },
-        { ...setup, appVersion, emit, signal },
+      return endOf(
+        await startRun(
+          { params: {}, profile: 'card', ...request },
+          { ...setup, appVersion, emit, signal },
+        ),
       )
-      const error = unsaved ?? missing
-      return {
-        status: session.completion,
-        session: folder === null ? null : refOf(session.target, folder, store),
-        ...(error ? { error } : {}),
-      }
     })
+
+  const endOf = ({ session, folder, missing, unsaved }: FinishedRun): RunEnd => {
+    const error = unsaved ?? missing
+    return {
+      status: session.completion,
+      session: folder === null ? null : refOf(session.target, folder, store),
+      ...(error ? { error } : {}),
+    }
+  }
+
+  const watch = createWatchJob(setup, {
+    async start(request, stop) {
+      // One at a time: a run that somebody began goes first.
+      while (active) await active.finished
+      return new Promise((done, failed) => {
+        begin(async (emit, signal) => {
+          const both = AbortSignal.any([signal, stop])
+          try {
+            const finished = await startRun(request, { ...setup, appVersion, emit, signal: both })
+            done(finished)
+            return endOf(finished)
+          } catch (error) {
+            failed(error as Error)
+            throw error
+          }
+        })
+      })
+    },
+    refOf: ({ session, folder }) => (folder === null ? null : refOf(session.target, folder, store)),
+  })
 
   const labs = createLabCalls(setup, (work) =>
     begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })),
@@ -249,6 +278,16 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return {}
     },
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
+    ...createFolderCalls(setup),
+    'watch.start': (request: CallInput<'watch.start'>) => {
+      watch.start(request)
+      return Promise.resolve({})
+    },
+    'watch.stop': () => {
+      watch.stop()
+      return Promise.resolve({})
+    },
+    'watch.current': () => Promise.resolve(watch.current()),
     ...labs,
   } satisfies Handlers
 
@@ -261,6 +300,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
       active?.abort.abort()
+      await watch.close()
       await active?.finished
       await sanitizer.close()
     },

@@ -6,7 +6,7 @@ import { inputError, toErrorShape } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { copyHeader, faultLine } from '../../parsers/kernels/rung-header-edit'
-import type { RungSource } from './kernel-library'
+import type { KernelLibrary, RungSource } from './kernel-library'
 
 export { faultLine }
 
@@ -21,6 +21,17 @@ export const copiedSource = (
     after: base,
     idea: `a copy of ${base}; say here what changes and why it should pay`,
   })
+
+/** The same library with another text of a rung; throws as `draftRung` does. */
+export function withRungText(
+  library: KernelLibrary,
+  task: Task,
+  rung: string,
+  source: string,
+): KernelLibrary {
+  const text = draftRung({ rung, source }, task)
+  return { ...library, rungs: new Map(library.rungs).set(rung, text) }
+}
 
 /** Throws a sentence that begins with file and line for a header that cannot be used. */
 export function draftRung(

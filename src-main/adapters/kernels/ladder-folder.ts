@@ -2,7 +2,8 @@
  * A ladder folder: ladder.yaml beside its rungs, as a library of one ladder. It may come from anywhere, so
  * nothing is followed out of it and nothing large is read; only what it names is, and the headers in it.
  */
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { lstat, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
@@ -10,7 +11,7 @@ import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import { parseLadderDocument, type ParsedLadder } from '../../parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
-import { errorCode, pathExists } from '../disk/disk'
+import { diskError, errorCode, pathExists } from '../disk/disk'
 import { sentenceOf, type KernelLibrary } from './kernel-library'
 
 export interface LadderFolder {
@@ -83,6 +84,49 @@ async function headersBelow(folder: string, below = ''): Promise<string[]> {
       )
   }
   return found
+}
+
+/** The ladder's file, every .cu beside it and every header, ladder.yaml first; nothing where there is no folder. */
+export async function textFiles(folder: string): Promise<string[]> {
+  const file = await ladderFileIn(folder)
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.cu'))
+  const headers = file === null ? [] : await headersBelow(folder)
+  return [...(file === null ? [] : [file]), ...names.sort(), ...headers]
+}
+
+const isTextName = (file: string): boolean =>
+  ladderFileNames.some((name) => name === file) ||
+  /^[A-Za-z0-9_][\w.-]*\.(cu|cuh|h|hh|hpp|inl)$/.test(file)
+
+/** A text of the folder as it is now. Throws for a file that is none of `textFiles`. */
+export async function readFolderText(folder: string, file: string): Promise<string> {
+  if (!(await textFiles(folder)).includes(file))
+    throw inputError(`${file} is no text of the ladder in ${shownPath(folder)}.`)
+  const why = await refusalOf(folder, file)
+  if (why !== null) throw inputError(why)
+  return readTextIn(folder, file)
+}
+
+/** Replaces a text, or adds one, as a whole: whoever reads it meanwhile sees the old or the new. */
+export async function writeFolderText(folder: string, file: string, text: string): Promise<void> {
+  const isKnown = (await textFiles(folder)).includes(file)
+  if (!isKnown && !isTextName(file))
+    throw inputError(
+      `${file} is no name for a file of a ladder folder.`,
+      'Rungs end in .cu and headers in .cuh or .h.',
+    )
+  const why = isKnown ? await refusalOf(folder, file) : null
+  if (why !== null) throw inputError(why)
+  const path = isKnown ? await realpath(join(folder, file)) : join(folder, file)
+  const staged = `${path}.${randomBytes(4).toString('hex')}`
+  try {
+    const mode = isKnown ? (await stat(path)).mode : 0o644
+    await writeFile(staged, text, { mode: mode & 0o777 })
+    await rename(staged, path)
+  } catch (error) {
+    await rm(staged, { force: true }).catch(() => undefined)
+    throw diskError(error, path, 'save', 'save it elsewhere')
+  }
 }
 
 /** Changes when a file below the folder does; empty while there is no folder. Hidden folders are left out. */

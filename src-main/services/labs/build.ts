@@ -7,25 +7,15 @@ import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/sm-limits'
-import { buildRung, buildRunner, type BuildOutcome } from '../run/build'
-import { openCompiler, type Compiler } from '../run/compiler'
-import { architectureFor, queryDevice, smOf } from '../run/device'
+import { buildRung, type BuildOutcome } from '../run/build'
+import { openCompiler } from '../run/compiler'
+import { architectureFor } from '../run/device'
+import { ownArchitecture } from '../run/own-architecture'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
 
 /** What a lab without a GPU is compiled for: the architecture that the recordings were made on. */
 const recordedArchitecture = '90'
-
-/** The architecture of the GPU there; null where CUDA offers none. */
-async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
-  try {
-    const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
-    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
-    return smOf(device)
-  } catch {
-    return null
-  }
-}
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 
@@ -72,7 +62,7 @@ export async function buildSubmission(
     signal,
   )
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
-  const own = await ownArchitecture(lab, compiler)
+  const own = await ownArchitecture(compiler, await readSharedFiles(lab.library.root, 'runner'))
   const { requires } = planned.rung.header
   const wanted = own ?? recordedArchitecture
   const chosen = architectureFor(requires, {

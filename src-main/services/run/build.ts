@@ -171,14 +171,13 @@ export async function buildRung(
   })
 }
 
-/** Builds what the task's rungs are checked against; without it there is no run. */
-export async function buildReference(
+export const compileReference = (
   compiler: Compiler,
   { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
-): Promise<string> {
-  const built = await compile(compiler, {
+): Promise<BuildOutcome> =>
+  compile(compiler, {
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
@@ -191,12 +190,21 @@ export async function buildReference(
     output: 'reference.so',
     libraries: ['-ldl'],
   })
+
+/** Builds what the task's rungs are checked against; without it there is no run. */
+export async function buildReference(
+  compiler: Compiler,
+  inputs: TaskInputs,
+  source: TaskSource,
+  sm: string,
+): Promise<string> {
+  const built = await compileReference(compiler, inputs, source, sm)
   if (built.artefact) return built.artefact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${task.id} cannot be built.`, built.reason),
-    `See ${file}.`,
+    together(`The reference of the task ${inputs.task.id} cannot be built.`, built.reason),
+    `See ${source.file}.`,
   )
 }
 
