@@ -19,7 +19,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'src-renderer/**/*.test.ts'],
           exclude: [...exclude, 'test/browser/**', 'test/cli/**'],
           testTimeout: 20_000,
           hookTimeout: 30_000,

@@ -1,18 +1,21 @@
 // @ts-check
 /**
- * Writes what README.md shows of the recorded runs: their output between its markers, and the pictures of
- * the UI over them. `npm run readme [-- figures|pictures]`.
+ * Writes what documents show of the program: in README.md the output of a recorded run and the pictures of the
+ * UI over it, in docs/METRICS.md and docs/TARGETS.md the tables of the registries.
+ * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { smaller } from './lib/png.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { between, referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const readme = join(root, 'README.md')
@@ -28,13 +31,6 @@ function output(args) {
       else failed(new PlainError(`kernel-ladder ${args.join(' ')} ended with exit code ${code}.`))
     })
   })
-}
-
-/** Replaces what stands between a marker's two comments. @param {string} text @param {string} name @param {string} block */
-function between(text, name, block) {
-  const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
-  if (!pattern.test(text)) throw new PlainError(`README.md has no markers named ${name}.`)
-  return text.replace(pattern, (_all, begin, end) => `${begin}${block}\n${end}`)
 }
 
 async function writeFigures() {
@@ -56,7 +52,7 @@ async function writeFigures() {
     text = between(
       text,
       `run-${ladder}-${size}`,
-      `\n\`\`\`\n$ ${command}\n${shown.trimEnd()}\n\`\`\`\n`,
+      `\`\`\`\n$ ${command}\n${shown.trimEnd()}\n\`\`\``,
     )
   }
   writeFileSync(readme, text)
@@ -100,7 +96,22 @@ async function takePictures() {
   }
 }
 
-const parts = { figures: writeFigures, pictures: takePictures }
+async function writeReference() {
+  const load = async (/** @type {string} */ path) =>
+    (await runnerImport(join(root, 'src-main/domain', path))).module
+  const registries = registriesOf({
+    metrics: await load('metrics/metrics.ts'),
+    definition: await load('metrics/metric-definition.ts'),
+    messages: await load('messages/message.ts'),
+    wording: await load('text/wording.ts'),
+    gpus: await load('gpu/gpus.ts'),
+    targets: await load('target/targets.ts'),
+  })
+  for (const [path, text] of await referenceDocs(registries)) writeFileSync(join(root, path), text)
+  say('Wrote the tables of docs/METRICS.md and docs/TARGETS.md.')
+}
+
+const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }
 
 await runScript(async () => {
   await ensureInstalled()

@@ -167,7 +167,7 @@ export const states = {
     faults: '02_coalesced=out-of-bounds,03_shared_tile=race',
     act: async (page) => {
       await press(page, 'Check')
-      await page.getByRole('heading', { name: 'checks found something' }).waitFor()
+      await page.getByRole('heading', { name: 'checks have findings' }).waitFor()
     },
   },
   'checks-under-way': {
@@ -210,7 +210,7 @@ export const states = {
       await labStep(page, 'code')
       await writeFirst(page, 'int broken = undeclared;')
       await press(page, 'Build')
-      await page.getByText('It does not compile').waitFor()
+      await page.getByText('The code does not compile').waitFor()
     },
   },
   'lab-result': {

@@ -1,122 +1,154 @@
-/** Ladder folders: opened, edited in place, built and watched. A request names one by its absolute path. */
+/** Ladder folders: opened, edited in place, built, and run again at each save. */
 import { z } from 'zod'
-import { ErrorShape } from '../domain/errors'
+import { WatchedRung } from '../domain/analysis/watched'
 import { Ladder } from '../domain/ladder/ladder'
 import { Identifier } from '../domain/ladder/rung'
+import { Statement } from '../domain/messages/message'
+import { Build, Diagnostic } from '../domain/session/session'
+import { ErrorShape } from '../domain/errors'
+import { RunRequest } from './run-request'
 import { SessionRef } from './session-ref'
-import { DraftBuild } from './drafts'
-import { RungChange } from './watch'
 
-const Folder = z.string().min(1).max(4096)
-/** Relative to the folder, with `/`. */
-const File = z.string().min(1).max(300)
-export const maxTextLength = 1024 * 1024
-const Text = z.string().max(maxTextLength)
-/** SHA-256 of a text, hex. */
-const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+/** The absolute path of a ladder folder. */
+export const FolderPath = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((path) => !path.includes('\0'), { error: 'A path holds no zero.' })
 
-export const FolderFile = z.object({
-  path: File,
-  kind: z.enum(['ladder', 'reference', 'rung', 'header']),
-  /** A rung's id; null for what is none, and for a .cu file that the ladder does not name. */
-  rung: Identifier.nullable(),
-})
-export type FolderFile = z.infer<typeof FolderFile>
+/** A file of the folder by its path from there, with `/`. */
+export const FolderFileName = z
+  .string()
+  .max(300)
+  .regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[^/\\:\0][^\\:\0]*$/, {
+    error: 'A file is named from its folder on, without "..".',
+  })
 
+/** SHA-256 of a file's bytes, hex; null while there is no such file. */
+export const FileVersion = z.string().length(64).nullable()
+
+/** More than a person edits here, and less than what a host takes in a call. */
+const maxText = 300_000
+
+/** What is wrong with a folder, at its place where that is known; lines and columns from 1. */
 export const FolderFault = z.object({
-  /** Relative to the folder; null where the fault is of no file. */
-  file: File.nullable(),
-  /** From 1. */
+  file: z.string().nullable(),
   line: z.number().int().nullable(),
   column: z.number().int().nullable(),
   message: z.string(),
 })
 export type FolderFault = z.infer<typeof FolderFault>
 
+export const FolderFile = z.object({
+  name: z.string(),
+  kind: z.enum(['ladder', 'reference', 'rung', 'header']),
+  text: z.string(),
+  version: FileVersion,
+  /** Why it is shown and cannot be saved, as a sentence. */
+  locked: z.string().nullable(),
+})
+export type FolderFile = z.infer<typeof FolderFile>
+
 export const FolderView = z.object({
-  folder: Folder,
-  /** Its code may be built and run. */
+  path: FolderPath,
   trusted: z.boolean(),
-  /** Of all its files: what `folders.trust` says was seen. */
-  contentHash: Hash,
-  /** null while it cannot be used; a rung with a fault is left out of it. */
+  /** null while something keeps the whole ladder from being used. */
   ladder: Ladder.nullable(),
   faults: z.array(FolderFault),
+  /** The ladder file first. */
   files: z.array(FolderFile),
 })
 export type FolderView = z.infer<typeof FolderView>
 
 export const RecentFolder = z.object({
-  folder: Folder,
-  id: Identifier.nullable(),
-  title: z.string().nullable(),
-  /** ISO 8601. */
+  path: FolderPath,
   openedAt: z.string(),
-  exists: z.boolean(),
+  /** `gone`: there is no ladder file at the path any more. */
+  state: z.enum(['ready', 'faulty', 'gone']),
   trusted: z.boolean(),
+  ladder: Ladder.nullable(),
 })
 export type RecentFolder = z.infer<typeof RecentFolder>
 
-export const FolderText = z.object({ text: Text, hash: Hash })
-
-export const SavedFile = z.discriminatedUnion('saved', [
-  z.object({ saved: z.literal(true), hash: Hash }),
-  /** It was changed on disk since it was read: nothing was written. */
-  z.object({ saved: z.literal(false), disk: FolderText }),
+export const SaveAnswer = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('saved'), version: FileVersion }),
+  /** Another program wrote the file since; nothing was saved. `text` is what it holds now, null when removed. */
+  z.object({ state: z.literal('changed'), version: FileVersion, text: z.string().nullable() }),
 ])
-export type SavedFile = z.infer<typeof SavedFile>
+export type SaveAnswer = z.infer<typeof SaveAnswer>
 
-export const WatchRound = z.object({
-  /** ISO 8601. */
-  at: z.string(),
-  /** null where nothing was saved. */
-  session: SessionRef.nullable(),
-  changes: z.array(RungChange),
+/** What nvcc made of one of the folder's sources. */
+export const BuiltSource = z.object({
+  /** The file by its name in the folder, and the rung that it is built as; null for the reference. */
+  file: z.string(),
+  rung: Identifier.nullable(),
+  built: z.boolean(),
+  reason: Statement.nullable(),
+  diagnostics: z.array(Diagnostic),
+  build: Build.nullable(),
 })
+export type BuiltSource = z.infer<typeof BuiltSource>
 
-export const WatchState = z.object({
-  /** null while no folder is watched. */
-  folder: Folder.nullable(),
-  state: z.enum(['off', 'running', 'waiting']),
-  /** Newest last. */
-  rounds: z.array(WatchRound),
-  /** Why the folder cannot be run as it is. */
-  fault: ErrorShape.nullable(),
+export const FolderBuild = z.object({
+  /** What it was compiled for: `sm_90`. */
+  architecture: z.string(),
+  /** false: there is no GPU here, and it was compiled for the one of the recordings. */
+  ownGpu: z.boolean(),
+  sources: z.array(BuiltSource),
 })
+export type FolderBuild = z.infer<typeof FolderBuild>
+
+/** `waiting` for the next save, `running` since the last one; `gone`: the folder is not there just now. */
+export const WatchState = z.discriminatedUnion('on', [
+  z.object({ on: z.literal(false) }),
+  z.object({
+    on: z.literal(true),
+    path: FolderPath,
+    phase: z.enum(['waiting', 'running', 'gone', 'faulty', 'failed']),
+    /** Why it is `faulty` or `failed`. */
+    error: ErrorShape.nullable(),
+    /** How often rungs were run. */
+    rounds: z.number().int(),
+    /** Each rung's time of the last round beside the one before it. */
+    rungs: z.array(WatchedRung),
+    session: SessionRef.nullable(),
+  }),
+])
 export type WatchState = z.infer<typeof WatchState>
 
+const one = z.object({ path: FolderPath })
 const none = z.object({})
-const one = z.object({ folder: Folder })
 
 export const folderCalls = {
-  /** Newest first. */
-  'folders.recent': { input: none, output: z.array(RecentFolder) },
-  /** Joins the recent ones. A ladder with faults can be opened, to be mended. */
+  /** Those that were opened, the latest first. */
+  'folders.list': { input: none, output: z.object({ folders: z.array(RecentFolder) }) },
+  /** Reads the ladder file and what it names. Nothing is built or run. */
   'folders.open': { input: one, output: FolderView },
-  /** Leaves the recent ones; nothing is deleted. */
+  /** Off the list; nothing is removed from the disk. */
   'folders.forget': { input: one, output: none },
-  /** Names of the templates for `folders.init`. */
-  'folders.templates': { input: none, output: z.array(z.string()) },
-  /** A new ladder in a folder that is new or empty. */
-  'folders.init': { input: one.extend({ template: z.string() }), output: FolderView },
-  /** The user has seen these files and wants them built and run. */
-  'folders.trust': { input: one.extend({ contentHash: Hash }), output: none },
-  'folders.read': { input: one.extend({ file: File }), output: FolderText },
-  /** `hash` is that of the text as it was read; null for a file that is new. */
-  'folders.save': {
-    input: one.extend({ file: File, text: Text, hash: Hash.nullable() }),
-    output: SavedFile,
-  },
-  /** A rung or the reference, as it is on disk or as `text` has it. Needs nvcc and no GPU. */
-  'folders.build': { input: one.extend({ file: File, text: Text.optional() }), output: DraftBuild },
-  /** Runs what changed at each save, one run after the other, whose events come like any run's. */
-  'watch.start': {
-    input: one.extend({
-      target: z.string(),
-      at: z.record(z.string(), z.union([z.number(), z.string()])).optional(),
+  /** The user has seen its files and wants them built and run. */
+  'folders.trust': { input: one, output: none },
+  /** Folders below the user's own whose path begins so. */
+  'folders.complete': {
+    input: z.object({ typed: z.string().max(4096) }),
+    output: z.object({
+      folders: z.array(z.object({ path: z.string(), isLadder: z.boolean() })),
     }),
-    output: none,
   },
+  /** Writes a file of an opened folder, unless it is not the version that was edited any more. */
+  'folders.save': {
+    input: one.extend({
+      file: FolderFileName,
+      text: z.string().max(maxText),
+      /** That the text was made from. */
+      version: FileVersion,
+    }),
+    output: SaveAnswer,
+  },
+  /** As the files are on the disk; all sources where the file is none. Needs nvcc and no GPU. */
+  'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
+  /** Runs the request now and again at each save, until it is stopped; each run is one as any other. */
+  'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },
 } as const

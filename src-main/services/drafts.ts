@@ -35,8 +35,8 @@ export function createDrafts(
     if (known.has(rung)) return rung
     if (from !== null && known.has(from)) return from
     throw inputError(
-      `${rung} of ${session.ladder.title} is no rung of a ladder of this program, so a copy of it cannot be run.`,
-      'Of a ladder folder, edit the file itself; else copy the source into a folder of your own: `kernel-ladder init`.',
+      `${rung} of ${session.ladder.title} is not a rung of any ladder of this program, so a copy of it cannot be run.`,
+      'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',
     )
   }
 

@@ -1,14 +1,16 @@
 /** The source change between two rungs, as hunks. */
 import { structuredPatch } from 'diff'
+import { z } from 'zod'
 
-export interface Hunk {
-  oldStart: number
-  oldLines: number
-  newStart: number
-  newLines: number
-  /** Each begins with ' ', '-' or '+'. */
-  lines: string[]
-}
+export const Hunk = z.object({
+  oldStart: z.number().int(),
+  oldLines: z.number().int(),
+  newStart: z.number().int(),
+  newLines: z.number().int(),
+  /** Each begins with ' ', '-' or '+', or with '\\' where it says that a text has no line end. */
+  lines: z.array(z.string()),
+})
+export type Hunk = z.infer<typeof Hunk>
 
 export const diffSources = (a: string, b: string, context = 3): Hunk[] =>
   structuredPatch('a', 'b', a, b, undefined, undefined, { context }).hunks.map(

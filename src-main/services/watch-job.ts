@@ -1,78 +1,82 @@
-/** The one ladder folder that may be watched, for a UI that asks after it. */
+/** The one ladder folder that may be watched, for a UI that asks after it: each save starts a run as any other. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import type { Setup } from '../adapters/machine/machine'
-import type { RunRequest } from '../contract'
+import type { CallInput, RunRequest } from '../contract'
 import type { WatchState } from '../contract/folders'
 import { inputError, toErrorShape } from '../domain/errors'
-import type { FinishedRun } from './targets/saved-run'
-import { watchLadder } from './watch'
+import type { Session } from '../domain/session/session'
+import { openTrustedLadder } from './ladder-library/open'
+import { watchFolder } from './run/watch'
 
-export interface WatchJobOptions {
-  /** Goes on as a run, once no other is under way. */
-  start: (request: RunRequest, signal: AbortSignal) => Promise<FinishedRun>
-  /** The ref of a session that was saved; null where none was. */
-  refOf: (finished: FinishedRun) => string | null
+export interface WatchRuns {
+  /** The GPU is at work on something else. */
+  isBusy: () => boolean
+  /** A run to its end; null where nothing finished. Throws what it failed with. */
+  start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
 }
 
-export interface WatchJob {
-  start(request: Pick<RunRequest, 'target' | 'at'> & { folder: string }): void
-  current(): WatchState
-  stop(): void
-  /** Stops, and waits for what it began to end. */
-  close(): Promise<void>
-}
+const busyPauseMs = 300
 
-const keptRounds = 50
-const off: WatchState = { folder: null, state: 'off', rounds: [], fault: null }
+export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
+  let state: WatchState = { on: false }
+  let abort: AbortController | null = null
 
-export function createWatchJob(setup: Setup, { start, refOf }: WatchJobOptions): WatchJob {
-  let state = off
-  let watching: { abort: AbortController; ended: Promise<void> } | null = null
-  return {
-    start({ folder, target, at }) {
-      if (watching)
-        throw inputError(`${state.folder ?? 'A folder'} is being watched.`, 'Stop that first.')
-      const abort = new AbortController()
-      state = { folder, state: 'running', rounds: [], fault: null }
-      const request: RunRequest = {
-        ladder: folder,
-        params: {},
-        target,
-        profile: 'none',
-        ...(at ? { at } : {}),
-      }
-      const ended = watchLadder(setup, request, {
-        start(round) {
-          state = { ...state, state: 'running', fault: null }
-          return start(round, abort.signal)
-        },
-        onRound(finished, changes) {
-          const round = { at: new Date().toISOString(), session: refOf(finished), changes }
-          state = { ...state, rounds: [...state.rounds, round].slice(-keptRounds) }
-        },
-        onFault(fault) {
-          state = { ...state, fault }
-        },
-        onWaiting() {
-          state = { ...state, state: 'waiting' }
-        },
-        signal: abort.signal,
-      }).then(
-        () => {
-          watching = null
-          state = { ...state, folder: null, state: 'off' }
-        },
-        (error: unknown) => {
-          watching = null
-          state = { ...state, folder: null, state: 'off', fault: toErrorShape(error) }
-        },
+  const stop = (): void => {
+    abort?.abort()
+    abort = null
+    state = { on: false }
+  }
+
+  async function begin(request: RunRequest): Promise<void> {
+    const { own } = await openTrustedLadder(setup, request.ladder)
+    if (!own)
+      throw inputError(
+        `${request.ladder} comes with the program and does not change.`,
+        'Only a ladder folder can be watched.',
       )
-      watching = { abort, ended }
-    },
-    current: () => state,
-    stop: () => watching?.abort.abort(),
-    async close() {
-      watching?.abort.abort()
-      await watching?.ended
+    const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+    stop()
+    abort = new AbortController()
+    const { signal } = abort
+    const path = own.folder
+    let session: string | null = null
+    state = { on: true, path, session, phase: 'waiting', error: null, rounds: 0, rungs: [] }
+    const run = async (rungs: string[]): Promise<Session | null> => {
+      while (isBusy() && !signal.aborted) await pause(busyPauseMs)
+      if (signal.aborted) return null
+      const ended = await start({ ...request, ladder: path, rungs })
+      session = ended.ref ?? session
+      return ended.session
+    }
+    void watchFolder({
+      folder: path,
+      shipped,
+      rungs: request.rungs,
+      run,
+      signal,
+      onNews: (news) => {
+        // Of a watch that was ended meanwhile nothing is told.
+        if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
+      },
+    }).catch((error: unknown) => {
+      if (!signal.aborted && state.on)
+        state = { ...state, phase: 'failed', error: toErrorShape(error) }
+    })
+  }
+
+  return {
+    stop,
+    calls: {
+      'watch.start': async (request: CallInput<'watch.start'>) => {
+        await begin({ params: {}, profile: 'card', ...request })
+        return {}
+      },
+      'watch.stop': () => {
+        stop()
+        return Promise.resolve({})
+      },
+      'watch.current': () => Promise.resolve(state),
     },
   }
 }

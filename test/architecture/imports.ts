@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, posix } from 'node:path'
 import ts from 'typescript'
+import { isTest } from './sources'
 
 export interface Import {
   /** The importing file, relative to the repository's root. */
@@ -254,7 +255,7 @@ export function importsIn(from: string, text: string): Import[] {
 export function readImports(root: string): Import[] {
   return ['src-main', 'src-renderer'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(ts|mts|vue|js|mjs)$/.test(name))
+      .filter((name) => /\.(ts|mts|vue|js|mjs)$/.test(name) && !isTest(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .flatMap((path) => importsIn(path, readFileSync(join(root, path), 'utf8'))),
   )

@@ -10,11 +10,14 @@ export interface SourceFile {
   text: string
 }
 
-/** The files below these folders. */
+/** A component's test lies beside it, and is no part of the program. */
+export const isTest = (path: string): boolean => path.endsWith('.test.ts')
+
+/** The program's files below these folders. */
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(ts|vue)$/.test(name))
+      .filter((name) => /\.(ts|vue)$/.test(name) && !isTest(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
   )

@@ -152,7 +152,7 @@ it('leads from each change to the time in one view, opened by key, and back to t
   const text = await chain.innerText()
   expect(text).toContain('Change 1')
   // This session has no deep profile: the opcodes are unknown, and are not made up.
-  expect(text).toContain('Moved; by which change is not known without a deep profile')
+  expect(text).toContain('Moved; attributing it to a change requires a deep profile')
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
   await page.getByRole('button', { name: 'Show change 2 in the source' }).focus()
   await page.keyboard.press('Enter')
@@ -175,7 +175,7 @@ describe('rungs of two sessions', () => {
       { session: tensor, rung: tensor.rungs.find(({ id }) => id === '62_tf32x3_wgmma')! },
     ).time
     expect(await page.locator('.headline').innerText()).toContain(formatRatio(speedup!))
-    expect(await page.locator('.guard').innerText()).toContain('The ladder differs')
+    expect(await page.locator('.guard').innerText()).toContain('The ladders differ')
     expect(faults).toEqual([])
     await page.context().close()
   })
@@ -185,7 +185,7 @@ describe('rungs of two sessions', () => {
     const { page } = await harness.open(across(other, '06_float4'))
     await page.locator('.headline').waitFor()
     expect(await page.locator('.headline').innerText()).toBe('Not comparable')
-    expect(await page.locator('.guard').innerText()).toContain('The problem differs')
+    expect(await page.locator('.guard').innerText()).toContain('The problems differ')
     const words = await page.locator('table.deltas .verdict').allInnerTexts()
     expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
     // Stepping keeps the same rung in both.
@@ -228,7 +228,7 @@ describe('rungs with a deep profile', () => {
     const figures = page.locator('.cm-merge-b .cm-heatGutter span')
     const shown = Math.round(hottest!.share * 100)
     await expect.poll(() => figures.allInnerTexts()).toContain(String(shown))
-    await page.getByLabel('Heat of the lines').selectOption('sharedWavefrontsExcess')
+    await page.getByLabel('Line heat').selectOption('sharedWavefrontsExcess')
     await expect.poll(() => figures.allInnerTexts()).not.toContain(String(shown))
     expect(faults).toEqual([])
     await page.context().close()
@@ -249,7 +249,7 @@ describe('rungs with a deep profile', () => {
     const next = await lineOf()
     expect(next).toBeGreaterThan(line)
     expect(await panel.locator('tbody tr').count()).toBe(await rows(next))
-    await panel.getByRole('button', { name: 'Close the machine code' }).focus()
+    await panel.getByRole('button', { name: 'Close machine code' }).focus()
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'hidden' })
     await page.context().close()
@@ -262,7 +262,7 @@ describe('rungs with a deep profile', () => {
     await row.waitFor()
     const text = await row.innerText()
     expect(text).toContain('Bank conflicts, shared loads')
-    expect(text).toMatch(/of them in excess\s+268 M → 0/)
+    expect(text).toMatch(/of which excess\s+268 M → 0/)
     expect(faults).toEqual([])
     await page.context().close()
   })

@@ -124,11 +124,11 @@ describe.each(names)('a session with %s', (name) => {
 describe('what is said', () => {
   it('of no rungs: that there are none, and why that may be', async () => {
     const { page } = await harness.open('/session/no-rungs/ladder')
-    await page.getByRole('heading', { name: 'This session holds no rung' }).waitFor()
+    await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
     await page.getByRole('heading', { name: 'There is nothing to compare' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/matrix`)
-    await page.getByRole('heading', { name: 'There is no figure to show' }).waitFor()
+    await page.getByRole('heading', { name: 'No values to show' }).waitFor()
   })
 
   it('of failed rungs: the compiler’s error at its line', async () => {

@@ -46,8 +46,8 @@ describe('the editor', () => {
     await again.page.keyboard.press('Control+End')
     await again.page.getByText('// mine').waitFor()
     await again.page.getByRole('button', { name: 'Start over' }).click()
-    await again.page.getByRole('button', { name: 'Throw away' }).click()
-    await again.page.getByText('Not changed yet').waitFor()
+    await again.page.getByRole('button', { name: 'Discard' }).click()
+    await again.page.getByText('No changes yet').waitFor()
     expect(await harness!.core.call('drafts.list', {})).toEqual([])
   })
 
@@ -86,7 +86,7 @@ describe('the editor', () => {
   it('without a GPU builds and says that it cannot run', async () => {
     await fakeMachine(['nvidia-smi'])
     const { page } = await open()
-    await page.getByText('edited and built, and not run').waitFor()
+    await page.getByText('edited and built, but not run').waitFor()
     expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true)
     await append(page, like)
     await page.getByRole('button', { name: 'Build' }).click()
@@ -99,6 +99,6 @@ describe('the editor', () => {
     const { page } = await harness.open(`/session/${encodeURIComponent(session)}/ladder`)
     await page.getByRole('button', { name: 'Details of 2D thread tile', exact: true }).click()
     await page.getByRole('link', { name: 'Edit a copy' }).click()
-    await page.getByRole('heading', { name: 'A copy of 2D thread tile' }).waitFor()
+    await page.getByRole('heading', { name: 'Copy of 2D thread tile' }).waitFor()
   })
 })

@@ -43,7 +43,7 @@ it('in the ladder: a mark beside the title, and what the ratio is to', async () 
   await mark.hover()
   await page
     .getByText(
-      '15_rasterized computes the product, a bias and ReLU; 00_cublas, which its ratio is to, the product alone.',
+      '15_rasterized computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
     )
     .waitFor()
   await row.getByRole('button', { name: /^Details of/ }).click()
@@ -57,7 +57,7 @@ it('beside a rung that computes the product alone: that their times are not of o
   )
   await page
     .getByText(
-      '14_block_128x256 computes the product alone, and 15_rasterized the product, a bias and ReLU: that is part of what their times differ by.',
+      '14_block_128x256 computes the product only, and 15_rasterized computes the product, a bias and ReLU; that accounts for part of the difference in time.',
     )
     .waitFor()
   expect(faults).toEqual([])

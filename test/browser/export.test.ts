@@ -74,10 +74,10 @@ describe('the export screen', () => {
   it('refuses two sessions that cannot be compared before anything is made', async () => {
     const { page } = await harness.open(route())
     await page.getByRole('radio', { name: /HTML/ }).check()
-    const beside = page.getByLabel('Beside it')
+    const beside = page.getByLabel('Compared with')
     const option = beside.locator('option', { hasText: '1024' }).first()
     await beside.selectOption((await option.getAttribute('value'))!)
-    await page.getByText(/The problem differs/).waitFor()
+    await page.getByText(/The problems differ/).waitFor()
     expect(await page.getByRole('button', { name: 'Save report' }).isDisabled()).toBe(true)
   })
 })

@@ -76,7 +76,7 @@ describe('the instruction mix', () => {
 
 it('is not there in a session of before, which says that it did not ask, and what would', async () => {
   const { page, faults } = await harness.open('/session/older/charts/mix')
-  await page.getByText('made before the profile level “standard” asked').waitFor()
+  await page.getByText('this session predates these counters in profile level “standard”').waitFor()
   expect(await page.locator('.empty code').innerText()).toContain('--profile standard')
   expect(await page.locator('canvas').count()).toBe(0)
   expect(faults).toEqual([])

@@ -55,7 +55,7 @@ describe('a student', () => {
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness()
     const { page, faults } = await harness.open('/labs')
-    await page.getByLabel('Folder of a lab from elsewhere').fill(folder)
+    await page.getByLabel('Folder of a third-party lab').fill(folder)
     await page.getByRole('button', { name: 'Add' }).click()
 
     await page.getByRole('heading', { name: 'This lab did not come with the program' }).waitFor()
@@ -89,7 +89,7 @@ describe('a student', () => {
     await editor(page).waitFor()
     await typeFirst(page, 'int broken = undeclared;')
     await page.getByRole('button', { name: 'Build' }).click()
-    await page.getByText('It does not compile').waitFor()
+    await page.getByText('The code does not compile').waitFor()
     expect(await page.locator('.diagnostics').innerText()).toMatch(
       /identifier "undeclared" is undefined/,
     )
@@ -110,7 +110,7 @@ describe('a student', () => {
     expect(result).toMatch(/You said\s+down, 0\.5 ×/)
     expect(result).toMatch(/FMA pipe utilization went from/)
     expect(result).toContain('It was ten times as fast.')
-    expect(result).toContain('7.76 is right on NVIDIA H200')
+    expect(result).toContain('7.76 is correct on NVIDIA H200')
     expect(await seriousFaults(page)).toEqual([])
 
     // Kept, with its code; predictions are sealed by it.
@@ -187,8 +187,8 @@ describe('a student', () => {
     expect(await page.getByText('Now look at col.').count()).toBe(0)
     await page.getByRole('button', { name: 'Show the solution' }).focus()
     await page.keyboard.press('Enter')
-    await page.getByText('or when you ask once more').waitFor()
-    await page.getByRole('button', { name: 'Show the solution all the same' }).focus()
+    await page.getByText('or when you ask a second time').waitFor()
+    await page.getByRole('button', { name: 'Show the solution anyway' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Solution' }).waitFor()
     expect(faults).toEqual([])
@@ -206,7 +206,7 @@ describe('a student', () => {
     await editor(page).waitFor()
     await page.getByRole('button', { name: 'Check' }).click()
     await page
-      .getByRole('heading', { name: 'Cannot be checked here in full' })
+      .getByRole('heading', { name: 'Cannot be fully checked here' })
       .waitFor({ timeout: 30_000 })
     expect(await page.getByRole('tabpanel').innerText()).toMatch(
       /The outcome of this lab’s starter was not recorded/,
@@ -217,7 +217,7 @@ describe('a student', () => {
     await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
     harness = await startHarness()
     const { page, faults } = await harness.open('/labs/01-coalescing')
-    const sectors = page.getByRole('group', { name: /^Sectors a global load/ })
+    const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
     await sectors.getByLabel('down').check()
     await sectors.getByLabel('new / old').fill('0.15')
     await page.keyboard.press('Tab')
@@ -226,19 +226,19 @@ describe('a student', () => {
     await editor(page).waitFor()
     const recorded = page.getByRole('tabpanel').locator('.recorded')
     await recorded.getByText('Recorded on NVIDIA H200').waitFor()
-    await recorded.getByText(/In the editor is the starter/).waitFor()
+    await recorded.getByText(/The editor contains the starter/).waitFor()
     await typeFirst(page, '// mine')
     await recorded.getByText(/Your code is neither/).waitFor()
 
     // The starter gives nothing away, so predictions can still be changed after it.
     await recorded.getByRole('button', { name: 'The starter' }).click()
-    await page.getByRole('heading', { name: 'Not yet' }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Not passed yet' }).waitFor({ timeout: 30_000 })
     const result = page.getByRole('tabpanel')
     expect(await result.innerText()).toContain(
       'Recorded on NVIDIA H200 as 01-coalescing-starter-h200',
     )
-    expect(await result.innerText()).toMatch(/Few sectors a load\s+not yet/)
-    expect(await result.innerText()).not.toContain('What surprised its author')
+    expect(await result.innerText()).toMatch(/Few sectors per load\s+not yet/)
+    expect(await result.innerText()).not.toContain('What surprised the author')
     await tab(page, 'Predict').click()
     expect(await sectors.getByLabel('down').isDisabled()).toBe(false)
 
@@ -247,17 +247,17 @@ describe('a student', () => {
     const solution = recorded.getByRole('button', { name: 'The solution' })
     expect(await solution.isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Show the solution' }).click()
-    await page.getByRole('button', { name: 'Show the solution all the same' }).click()
+    await page.getByRole('button', { name: 'Show the solution anyway' }).click()
     await solution.click()
     await page.getByRole('heading', { name: 'Passed' }).waitFor({ timeout: 30_000 })
     const text = await result.innerText()
     expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
-    expect(text).toContain('The lab is passed when code of yours is, on a GPU.')
+    expect(text).toContain('The lab counts as passed when your own code passes, on a GPU.')
     expect(text).toMatch(
-      /Sectors a global load\s+as you said\s+You said\s+down, 0\.15 ×\s+Measured\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
+      /Sectors per global load\s+as predicted\s+Predicted\s+down, 0\.15 ×\s+Measured\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
     )
     expect(text).toMatch(/L2 traffic went from \d+ MiB to \d+ MiB/)
-    expect(text).toContain('What surprised its author')
+    expect(text).toContain('What surprised the author')
     expect(await seriousFaults(page)).toEqual([])
 
     for (const locale of ['ko', 'zh-CN']) {
@@ -286,7 +286,7 @@ describe('a student', () => {
     // Side by side with the rung before: source, counters, and where they are from.
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
-    const row = page.getByRole('row', { name: /^Sectors a global load/ })
+    const row = page.getByRole('row', { name: /^Sectors per global load/ })
     await row.waitFor()
     expect(await row.innerText()).toMatch(/16\.5.*2\.50/s)
     await page.getByText(/^Recorded on NVIDIA H200, /).waitFor()

@@ -235,7 +235,7 @@ describe('a ladder that is worked with', () => {
 
   it('shows the ratio to the first rung when asked', async () => {
     const { page } = await harness.open(ladderRoute(ref))
-    await page.getByRole('button', { name: /press for the ratio to the first rung/ }).click()
+    await page.getByRole('button', { name: /click for the ratio to the first rung/ }).click()
     const [, first, second] = session.rungs
     const text = await page.locator(row(second!.id)).innerText()
     expect(text).toContain(formatRatio(first!.timing!.medianMs / second!.timing!.medianMs))
@@ -265,7 +265,7 @@ it('a rung that is slower than the one before says so, with the counter that sho
   const { page } = await harness.open(ladderRoute(seed))
   await page.getByRole('button', { name: `Details of ${slow.title}`, exact: true }).click()
   const details = await page.locator('.detail-cell').innerText()
-  expect(details).toContain('Slower than the rung before')
+  expect(details).toContain('Slower than the previous rung')
   expect(details).toMatch(/The counter that shows it: .+ → /)
   expect(details).toContain(slow.note)
 })

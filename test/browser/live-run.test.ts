@@ -27,7 +27,7 @@ async function openRun(
   await page.getByLabel('Size').selectOption({ label: '1024³' })
   return { machine, page }
 }
-const progress = (page: Page) => page.getByRole('region', { name: 'Progress of the run' })
+const progress = (page: Page) => page.getByRole('region', { name: 'Run progress' })
 const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
 
 describe('a live run', () => {
@@ -55,7 +55,9 @@ describe('a live run', () => {
     await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })
     await page.getByRole('link', { name: 'Open session' }).click()
     await page.locator('tr[data-rung="01_naive"]').waitFor()
-    expect(await page.locator('table').innerText()).toContain('It was not reached.')
+    expect(await page.locator('table').innerText()).toContain(
+      'The run ended before it reached this rung.',
+    )
   })
 })
 
@@ -73,7 +75,7 @@ describe('a machine with a compiler and no GPU', () => {
     expect(told).toContain('built for A100, not run')
     expect(told).toMatch(/identifier "j" is undefined/)
     // What is said above the rows is not said again in each.
-    expect(told).not.toContain('nothing is run without a GPU')
+    expect(told).not.toContain('nothing runs without a GPU')
     const naive = progress(page).getByRole('row', { name: /Naive/ })
     expect(await naive.innerText()).toMatch(/32 registers\s+100\.0 %/)
     expect(machine.calls('runner')).toEqual([])

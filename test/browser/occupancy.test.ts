@@ -21,13 +21,13 @@ describe('the occupancy what-if', () => {
     const text = await answer.innerText()
     expect(text).toContain(formatPercent(occupancy(smLimits('9.0')!, kernel).percent))
     expect(text).toContain('held by registers')
-    expect(text).toContain('Registers 128 → 80: 3 blocks an SM, 37.5 %')
+    expect(text).toContain('Registers 128 → 80: 3 blocks per SM, 37.5 %')
     expect(faults).toEqual([])
   })
 
   it('follows a field and the advice, and so does the address', async () => {
     const { page } = await harness.open(route)
-    await page.getByLabel('Registers a thread', { exact: true }).fill('32')
+    await page.getByLabel('Registers per thread', { exact: true }).fill('32')
     await page.getByText('100.0 %').first().waitFor()
     await page.waitForURL(/registers=32/)
     await page.goBack().catch(() => null)
@@ -40,7 +40,7 @@ describe('the occupancy what-if', () => {
   it('says what is wrong with a field, and keeps what was typed', async () => {
     const { page } = await harness.open('/occupancy?threads=5000')
     await page.getByText('A whole number from 1 to 1,024.').waitFor()
-    expect(await page.getByLabel('Threads a block', { exact: true }).inputValue()).toBe('5000')
+    expect(await page.getByLabel('Threads per block', { exact: true }).inputValue()).toBe('5000')
     expect(await page.getByRole('status').innerText()).toMatch(/^Mend the field/)
   })
 
@@ -50,7 +50,7 @@ describe('the occupancy what-if', () => {
     await page.locator('tr[data-rung]').first().waitFor()
     await page.getByRole('link', { name: 'Occupancy' }).click()
     for (const rung of session.rungs) {
-      await page.getByLabel('Take from a rung').selectOption(rung.id)
+      await page.getByLabel('Copy from a rung').selectOption(rung.id)
       const percent = formatPercent(rung.metrics['theoreticalOccupancy']!.value!)
       await page.getByRole('status').filter({ hasText: percent }).waitFor()
     }

@@ -83,7 +83,7 @@ describe('an HTML report from the disk, offline', () => {
 
   it('runs nothing that a session says, and draws it as text', async () => {
     const { page, faults } = await open([withHostileStrings()])
-    await page.getByText('Without a result').waitFor()
+    await page.getByText('Rungs without a result').waitFor()
     for (const name of ['Ladder', 'Compare', 'Matrix', 'Charts']) {
       await page.getByRole('link', { name, exact: true }).click()
       await page.locator('main *').first().waitFor()

@@ -25,7 +25,7 @@ describe('a run', () => {
     const { page, faults } = await harness.open('/run')
     await startReplay(page)
     await complete(page)
-    const live = await page.getByRole('region', { name: 'Progress of the run' }).innerText()
+    const live = await page.getByRole('region', { name: 'Run progress' }).innerText()
     for (const rung of session.rungs) {
       expect(live).toContain(rung.title)
       if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
@@ -109,7 +109,7 @@ describe('the frame', () => {
 
   it('says that there is no such page', async () => {
     const { page } = await harness.open('/nowhere/at/all')
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.getByRole('link', { name: 'Open the ladder' }).click()
     await page.locator('tr[data-rung]').first().waitFor()
   })

@@ -17,14 +17,14 @@ async function open(faults: string, route = '/run/checks'): Promise<OpenPage> {
   harness = await startHarness()
   return harness.open(route)
 }
-const result = (page: Page) => page.getByRole('region', { name: 'What the checks found' })
+const result = (page: Page) => page.getByRole('region', { name: 'Results of the checks' })
 const start = (page: Page) => page.getByRole('button', { name: 'Check' }).click()
 
 describe('memory and race checks', () => {
   it('show each finding at its line of the source, and who is clean', async () => {
     const { page, faults } = await open('02_coalesced=out-of-bounds,03_shared_tile=race')
     await start(page)
-    await page.getByRole('heading', { name: '2 checks found something' }).waitFor()
+    await page.getByRole('heading', { name: '2 checks have findings' }).waitFor()
     const text = await result(page).innerText()
     expect(text).toMatch(/gemm\/02_coalesced\.cu:14\s+error\s+Invalid __global__ write of size 4/)
     expect(text).toContain('Write here, Read at gemm/03_shared_tile.cu:15')

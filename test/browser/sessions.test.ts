@@ -60,7 +60,7 @@ describe('the list', () => {
       .slice(1)
       .reduce((a, b) => (a.timing!.medianMs <= b.timing!.medianMs ? a : b)).id
     for (const ref of refs) await row(page, ref).getByRole('checkbox').check()
-    await page.getByRole('button', { name: 'Compare the two' }).click()
+    await page.getByRole('button', { name: 'Compare both' }).click()
     await page.waitForURL((url) => decodeURIComponent(url.hash).includes('/compare/'))
     expect(decodeURIComponent(new URL(page.url()).hash)).toMatch(
       new RegExp(`^#/session/${older!.ref}/compare/${fastest}/${fastest}\\?with=${newer!.ref}$`),
@@ -157,7 +157,7 @@ describe('a dropped file', () => {
     const alert = page.getByRole('alert')
     await alert.waitFor()
     expect(await alert.innerText()).toContain(
-      'cat<img src=x>.jpg is neither a report of ncu nor text.',
+      'cat<img src=x>.jpg is neither an ncu report nor a text file.',
     )
     expect(await alert.innerText()).not.toContain('kernel-ladder-upload')
     expect(await readdir(store)).toEqual([imported])

@@ -24,17 +24,17 @@ describe('show --rung', () => {
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
     const busy = rungOf(session, '03_shared_tile')!.metrics['lsuDataUtilization']!.value!
     expect(stdout).toMatch(/Limited by: .*\(lsu-mio\)\n/)
-    expect(stdout).toContain(`\n  L1 data stage busy: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
+    expect(stdout).toContain(`\n  L1 data-stage utilization: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
     expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:\d+ +for \(int i = 0; i < kDepth; \+\+i\)/)
     expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
     expect(stdout).toMatch(
-      /What ncu advises:\n {2}\w+ \(\w+ speed-up \d+\.\d %, as ncu estimates\)/,
+      /Advice from ncu:\n {2}\w+ \(\w+ speedup of \d+\.\d %, according to ncu\)/,
     )
   })
 
   it('prints the hot instructions of a library that has no lines', async () => {
     const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
-    expect(stdout).toMatch(/Instructions by warp samples; there is no line information/)
+    expect(stdout).toMatch(/Instructions by warp samples \(no line information\)/)
     expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
   })
 
@@ -43,8 +43,10 @@ describe('show --rung', () => {
     const { code, stdout } = await run(tensor)
     expect(code).toBe(0)
     expect(stdout).toMatch(/Limited by: the tensor pipe/)
-    expect(stdout).toMatch(/ {2}integer \d+\.\d %, .*, tensor, no kind or lane off \d+\.\d %/)
-    expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the product is computed by the tensor pipe/)
+    expect(stdout).toMatch(
+      / {2}integer \d+\.\d %, .*, tensor, uncategorized or inactive lanes \d+\.\d %/,
+    )
+    expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
   })
 
   it('says below the deep level what can be said, and which level tells the rest', async () => {
@@ -58,7 +60,7 @@ describe('show --rung', () => {
     expect(stdout).toContain('every load of A by a warp touches 32 rows')
     expect(stdout).toMatch(/Limited by: unknown/)
     expect(stdout).toMatch(/`--profile standard` collects them/)
-    expect(stdout).toMatch(/advice need a session of the deep level/)
+    expect(stdout).toMatch(/advice require a session profiled at the deep level/)
   })
 
   it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
@@ -66,7 +68,7 @@ describe('show --rung', () => {
     const [a, b] = ['14_block_128x256', '15_rasterized'].map((id) => rungOf(session, id)!)
     const { stdout } = await run(['show', deep, '--rung', b!.id])
     expect(stdout).toContain(session.ladder.rungs.find(({ id }) => id === b!.id)!.note!)
-    expect(stdout).toContain(`Expected against ${a!.id}:`)
+    expect(stdout).toContain(`Expected relative to ${a!.id}:`)
     const { metrics } = compareRungs({ session, rung: a! }, { session, rung: b! })
     const predicted = metrics.filter(({ expected }) => expected !== null)
     expect(predicted.length).toBe(b!.expect.length)
@@ -116,7 +118,7 @@ describe('diff', () => {
 describe('run --profile', () => {
   it.each([
     [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
-    [['--profile-limit', '0'], /--profile-limit is not above 0/],
+    [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
   ])('refuses %j', async (words, message) => {
     const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
     expect(code).toBe(2)

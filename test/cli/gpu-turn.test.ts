@@ -21,7 +21,7 @@ describe('two programs on one GPU', () => {
     const env = fakeTools(await tempDir())
     const first = await holder(env)
     const second = start([...quick, '--rungs', '01_naive'], env)
-    const said = await second.says('Waiting for it to end.')
+    const said = await second.says('Waiting for it to finish.')
     expect(said).toContain(`is in use by process ${first.pid} of `)
     expect(said).not.toContain('Verifying')
     first.signal('SIGKILL')
@@ -50,7 +50,7 @@ describe('two programs on one GPU', () => {
     const env = fakeTools(await tempDir())
     const first = await holder(env)
     const second = start(['sanitize', ...ladder, '--tool', 'memcheck'], env)
-    await second.says('Waiting for it to end.')
+    await second.says('Waiting for it to finish.')
     second.signal('SIGINT')
     const { code, stdout } = await second.finished
     expect(stdout).toMatch(/01_naive +not-run/)

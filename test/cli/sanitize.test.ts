@@ -55,16 +55,16 @@ describe('sanitize', () => {
       PATH: '/usr/bin:/bin',
       KERNEL_LADDER_DATA: await tempDir(),
     })
-    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect([code, JSON.parse(stdout)]).toMatchObject([3, { schema: 1, error: { kind: 'missing' } }])
     expect(stderr).toContain('compute-sanitizer was not found')
     expect(stderr).toContain('CUDA toolkit')
   })
 
   it.each([
-    [['--tool', 'leakcheck'], '"leakcheck" is not a checker'],
-    [['--tool', ','], 'is not a checker'],
+    [['--tool', 'leakcheck'], '"leakcheck" is not a compute-sanitizer tool'],
+    [['--tool', ','], 'is not a compute-sanitizer tool'],
     [['--rungs', '99_none'], '99_none'],
-    [['--dtype', 'f64'], 'dtype = f64 is no type of the inputs'],
+    [['--dtype', 'f64'], 'dtype = f64 is not a valid type of the inputs'],
     [['--size', '0'], '--size "0"'],
   ])('ends with 2 for %j', async (words, said) => {
     const { code, stderr } = await run(

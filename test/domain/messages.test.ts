@@ -26,7 +26,7 @@ const upsideDown: Wording = {
 
 describe('a message', () => {
   it('is a sentence of the command line, and of another language with the same values', () => {
-    expect(inEnglish(differs)).toBe('The GPU differs: NVIDIA H200 and unknown.')
+    expect(inEnglish(differs)).toBe('The GPUs differ: NVIDIA H200 and unknown.')
     expect(plain(pieces(differs, upsideDown))).toBe('UNKNOWN ≠ NVIDIA H200')
   })
 
@@ -108,7 +108,7 @@ describe('a stored statement', () => {
   it('goes together with what there is', () => {
     expect(together('One.', null, undefined, '')).toBe('One.')
     expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
-      'One. It follows from DRAM traffic, which has no figure: It was not reached. Segmentation fault.',
+      'One. It is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',
     )
   })
 
@@ -116,7 +116,14 @@ describe('a stored statement', () => {
     const document = { rungs: [{ reason: nested, note: 'as it is' }], size: 3, none: null }
     expect(withText(document)).toEqual({
       ...document,
-      rungs: [{ reason: { ...nested, text: inEnglish(nested) }, note: 'as it is' }],
+      rungs: [{ reason: withText(nested), note: 'as it is' }],
+    })
+    // Those that are set into another have theirs too.
+    const one = message('records.runnerLost', { why: message('records.notReached') })
+    expect(withText(one)).toEqual({
+      key: 'records.runnerLost',
+      values: { why: { key: 'records.notReached', values: {}, text: 'It was not reached.' } },
+      text: inEnglish(one),
     })
     expect(withText(together('One.', 'Two.'))).toEqual({
       sentences: ['One.', 'Two.'],

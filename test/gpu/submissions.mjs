@@ -61,7 +61,7 @@ export const kinds = {
   crash: {
     count: 3,
     ...fails,
-    reason: /Crashed while/,
+    reason: /Crashed during/,
     fault: 'crash',
     launch: `raise(SIGSEGV);
   ${solved}`,

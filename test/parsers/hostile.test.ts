@@ -225,7 +225,7 @@ describe('a table with', () => {
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
     )
     expect(launches).toHaveLength(1)
-    expect(said(notes)).toEqual([expect.stringContaining('may be cut off')])
+    expect(said(notes)).toEqual([expect.stringContaining('may be truncated')])
   })
 
   it('a million rows gives as many as are wanted and counts the rest', async () => {

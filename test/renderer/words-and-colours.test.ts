@@ -6,6 +6,7 @@ import { rungStatuses } from '../../src-main/domain/session/session'
 import { templates } from '../../src-main/domain/messages/english'
 import { metricDefinitions } from '../../src-main/domain/metrics/metrics'
 import { units } from '../../src-main/domain/metrics/units'
+import { reportFormats } from '../../src-main/domain/report/report-format'
 import { DoctorCheck } from '../../src-main/contract'
 import en from '../../src-renderer/locales/en'
 import ko from '../../src-renderer/locales/ko'
@@ -14,7 +15,7 @@ import { translationFaults, wordAt } from './locales'
 
 const root = join(import.meta.dirname, '../../src-renderer')
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.(vue|ts)$/.test(file))
+  .filter((file) => /\.(vue|ts)$/.test(file) && !file.endsWith('.test.ts'))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
 const at = (key: string): unknown => wordAt(en, key)
@@ -30,12 +31,15 @@ describe('words', () => {
     expect(missing).toEqual([])
   })
 
-  it('are in the locale for each status and unit', () => {
+  it('are in the locale for each status, unit and format', () => {
     for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
     // A unit may hold a dot.
     for (const unit of units)
       expect((at('unit') as Record<string, string>)[unit], unit).toBeTypeOf('string')
     for (const { unit } of metricDefinitions) expect(units).toContain(unit)
+    for (const format of reportFormats)
+      for (const part of ['name', 'text'])
+        expect(at(`export.formats.${format}.${part}`), format).toBeTypeOf('string')
     for (const id of DoctorCheck.shape.id.options)
       expect(at(`doctor.check.${id}`), id).toBeTypeOf('string')
   })

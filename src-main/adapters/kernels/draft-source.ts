@@ -1,4 +1,4 @@
-/** A draft's source as a rung of the library, and a rung's source as that of its copy. */
+/** Turns a draft's source into a rung of the library, and a rung's source into that of a copy. */
 import { inEnglish } from '../../domain/text/wording'
 import { together } from '../../domain/messages/message'
 import { draftFile, type Draft } from '../../domain/ladder/draft'
@@ -6,11 +6,11 @@ import { inputError, toErrorShape } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { copyHeader, faultLine } from '../../parsers/kernels/rung-header-edit'
-import type { KernelLibrary, RungSource } from './kernel-library'
+import type { RungSource } from './kernel-library'
 
 export { faultLine }
 
-/** The text that a copy of a rung begins with. */
+/** The initial text of a rung's copy. */
 export const copiedSource = (
   source: string,
   { rung, base, title }: { rung: string; base: string; title: string },
@@ -19,21 +19,10 @@ export const copiedSource = (
     rung,
     title: `${title} (${rung.slice(rung.lastIndexOf('-') + 1)})`,
     after: base,
-    idea: `a copy of ${base}; say here what changes and why it should pay`,
+    idea: `a copy of ${base}; describe here what changes and why it should pay off`,
   })
 
-/** The same library with another text of a rung; throws as `draftRung` does. */
-export function withRungText(
-  library: KernelLibrary,
-  task: Task,
-  rung: string,
-  source: string,
-): KernelLibrary {
-  const text = draftRung({ rung, source }, task)
-  return { ...library, rungs: new Map(library.rungs).set(rung, text) }
-}
-
-/** Throws a sentence that begins with file and line for a header that cannot be used. */
+/** Throws a sentence beginning with file and line if the header is invalid. */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,
   task: Task,
@@ -43,12 +32,12 @@ export function draftRung(
   if (header.id === rung) return { header, file, text: source }
   const line = source.split('\n').findIndex((text) => /^\/\/\s*@rung\b/.test(text)) + 1
   throw inputError(
-    `${file}:${line}: @rung is ${header.id}; this copy is ${rung}.`,
+    `${file}:${line}: @rung is ${header.id}, but this copy is ${rung}.`,
     `Write "// @rung ${rung}".`,
   )
 }
 
-/** The message of such a sentence without its place. */
+/** The message of such a sentence, without its location. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')

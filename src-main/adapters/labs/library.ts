@@ -1,6 +1,6 @@
 /**
- * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from
- * anywhere, so nothing is followed out of its folder and nothing large is read.
+ * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from anywhere, so nothing
+ * outside its folder is followed and nothing large is read.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -18,9 +18,9 @@ export interface LabFolder {
   lab: Lab
   starter: string
   solution: string
-  /** Bytes by the path that the text names. */
+  /** Bytes by the path used in the text. */
   pictures: ReadonlyMap<string, Uint8Array>
-  /** SHA-256 over every file of the folder, hex: another content is another lab. */
+  /** SHA-256 over every file of the folder, hex: different content means a different lab. */
   contentHash: string
   /** Every file, relative to the folder, in order. */
   files: string[]
@@ -49,7 +49,7 @@ export const labReferences = (library: KernelLibrary): LabReferences => ({
   rungs: new Set(library.rungs.keys()),
 })
 
-/** Every file below a folder with its size; links and what is no file are faults. */
+/** Every file in a folder with its size; links and anything but regular files are faults. */
 async function survey(
   folder: string,
   shown: string,
@@ -65,17 +65,17 @@ async function survey(
       const path = posix.join(below, name)
       const found = await lstat(join(folder, path))
       if (found.isSymbolicLink())
-        refuse(path, 'It is a symbolic link, which a lab may not hold; put the file itself there.')
+        refuse(path, 'It is a symbolic link, which is not allowed in a lab; use the file itself.')
       else if (found.isDirectory()) await visit(path)
-      else if (!found.isFile()) refuse(path, 'It is no regular file.')
+      else if (!found.isFile()) refuse(path, 'It is not a regular file.')
       else if (found.size > maxFileBytes)
-        refuse(path, `It has ${found.size} bytes; a file of a lab may have up to ${maxFileBytes}.`)
+        refuse(path, `It has ${found.size} bytes; files of a lab can have at most ${maxFileBytes}.`)
       else files.push(path)
     }
   }
   await visit('')
   if (files.length + faults.length >= maxFiles)
-    refuse('', `The folder holds ${maxFiles} files or more; a lab has fewer.`)
+    refuse('', `The folder contains ${maxFiles} files or more; a lab must have fewer.`)
   return { files, faults }
 }
 
@@ -86,10 +86,10 @@ function checkPaths(parsed: ParsedLab, files: readonly string[], file: string): 
       faults.push({
         file,
         line,
-        message: `${path} is not of a type that is read here (${endings.join(', ')}).`,
+        message: `${path} does not have a supported file type (${endings.join(', ')}).`,
       })
     else if (!files.includes(posix.normalize(path)) || posix.isAbsolute(path))
-      faults.push({ file, line, message: `${path} is not in the folder of the lab.` })
+      faults.push({ file, line, message: `${path} is not in the lab’s folder.` })
   }
   for (const { path, line } of parsed.files) need(path, line, ['.cu'])
   for (const { path, line } of parsed.pictures) need(path, line, pictureTypes)
@@ -118,12 +118,13 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       {
         file: id,
         line: null,
-        message: 'The name of the folder is the lab’s id: letters, digits, "_", "-" and ".".',
+        message:
+          'The folder name is the lab’s id and can contain letters, digits, "_", "-" and ".".',
       },
     ])
   if (!files.includes(labFile))
     return fail(
-      // Not looked for to the end, or there and refused.
+      // The survey was aborted, or the file was already rejected.
       faults.some((fault) => fault.file === file || fault.file === id)
         ? []
         : [{ file, line: null, message: `The folder has no ${labFile}.` }],
@@ -131,7 +132,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
   const bytes = new Map<string, Uint8Array>()
   for (const path of files) bytes.set(path, await readFile(join(folder, path)))
   const parsed = parseLab(asText(bytes.get(labFile)!), file, references)
-  // What is there and refused has its own fault already.
+  // A rejected file already has its own fault.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = checkPaths(parsed, there, file)
   for (const [path, content] of bytes)
@@ -139,7 +140,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       missing.push({
         file: `${id}/${path}`,
         line: null,
-        message: 'It is no text: it holds a zero byte.',
+        message: 'It is not a text file: it contains a zero byte.',
       })
   if (!parsed.lab || faults.length + missing.length > 0)
     return fail([...parsed.faults, ...missing], parsed.needsLine)
@@ -165,8 +166,8 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
 }
 
 /**
- * A folder of labs, or one lab. Prerequisites are looked up among the labs read and `known`. Throws
- * where the folder itself cannot be read; what is wrong inside it is in `faults`.
+ * A folder of labs, or a single lab. Prerequisites are looked up among these labs and `known`. Throws if the folder
+ * itself cannot be read; faults inside it are in `faults`.
  */
 export async function readLabs(
   folder: string,
@@ -178,8 +179,8 @@ export async function readLabs(
     names = (await readdir(folder)).sort()
   } catch (error) {
     throw inputError(
-      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
-      `Name the folder of a lab, or one that holds such folders.`,
+      `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
+      `Name a lab’s folder, or a folder that contains such folders.`,
     )
   }
   const single = names.includes(labFile)
@@ -192,7 +193,8 @@ export async function readLabs(
       )
         .filter(([name, found]) => found.isDirectory() && !name.startsWith('.'))
         .map(([name]) => join(folder, name))
-  if (folders.length === 0) throw inputError(`${folder} holds no lab: no folder with a ${labFile}.`)
+  if (folders.length === 0)
+    throw inputError(`${folder} contains no lab, that is, no folder with a ${labFile}.`)
   const read = await Promise.all(folders.map((one) => readOne(one, references)))
   const faults = read.flatMap((one) => one.faults)
   const labs = read.flatMap(({ lab }) => (lab ? [lab] : []))
@@ -202,19 +204,19 @@ export async function readLabs(
   const fail = (id: string, message: string): void => {
     faults.push({ file: `${id}/${labFile}`, line: lines.get(id) ?? null, message })
   }
-  // A prerequisite that could not be read is a fault of its own, not of the labs that ask for it.
+  // An unreadable prerequisite is a fault of that lab, not of the labs that require it.
   const present = new Set([...all.keys(), ...folders.map((path) => basename(path))])
   for (const { id, lab } of labs)
     for (const need of lab.needs.labs)
-      // A lab on its own may build on labs that are not here.
-      if (!present.has(need) && !single) fail(id, `It needs the lab ${need}, which is not there.`)
+      // A single lab may require labs that are not present.
+      if (!present.has(need) && !single)
+        fail(id, `It requires the lab ${need}, which does not exist.`)
   const cycle = findCycle(new Map([...all].map(([id, { needs }]) => [id, needs.labs])))
-  if (cycle)
-    fail(cycle[0]!, `Its prerequisites come back to itself: ${[...cycle, cycle[0]].join(' → ')}.`)
+  if (cycle) fail(cycle[0]!, `Its prerequisites form a cycle: ${[...cycle, cycle[0]].join(' → ')}.`)
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
-/** The one lab of a folder; throws every fault in it as one error. */
+/** The single lab of a folder; throws all its faults as one error. */
 export async function readLab(folder: string, references: LabReferences): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, references)
   if (faults.length > 0)
@@ -222,15 +224,15 @@ export async function readLab(folder: string, references: LabReferences): Promis
   const [lab] = labs
   if (!lab || labs.length > 1)
     throw inputError(
-      `${folder} holds ${labs.length} labs, where one was meant.`,
-      `Name the folder that has ${labFile}.`,
+      `${folder} contains ${labs.length} labs, but one was expected.`,
+      `Name the folder that contains ${labFile}.`,
     )
   return lab
 }
 
 export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
 
-/** The shipped labs; none where the program comes without. */
+/** The shipped labs; none if the program ships without them. */
 export async function readShippedLabs(library: KernelLibrary): Promise<LabLibrary> {
   const folder = labsDir(library.root)
   const entries = await readdir(folder).catch(() => [])

@@ -1,4 +1,4 @@
-/** A folder of submissions: a student is a .cu file, or a folder that holds lab.cu or one .cu file. */
+/** A folder of submissions: each student is a .cu file, or a folder that contains lab.cu or a single .cu file. */
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -7,7 +7,7 @@ import { submissionFile } from './work'
 
 export interface FoundSubmission {
   student: string
-  /** null where there is none to take, for `reason`. */
+  /** null if there is none; `reason` says why. */
   file: string | null
   reason: string | null
 }
@@ -27,21 +27,21 @@ async function inFolder(folder: string, student: string): Promise<FoundSubmissio
         file: null,
         reason:
           sources.length === 0
-            ? 'The folder holds no .cu file.'
-            : `The folder holds ${sources.length} .cu files and none is ${submissionFile}.`,
+            ? 'The folder contains no .cu file.'
+            : `The folder contains ${sources.length} .cu files, none of which is ${submissionFile}.`,
       }
     : { student, file: join(folder, chosen), reason: null }
 }
 
-/** In the order of the names. Hidden entries and files of other kinds are no submissions. */
+/** Sorted by name. Hidden entries and other kinds of files are ignored. */
 export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
   let names: string[]
   try {
     names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort()
   } catch (error) {
     throw inputError(
-      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
-      'Name the folder that holds the submissions.',
+      `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
+      'Name the folder that contains the submissions.',
     )
   }
   const found = await Promise.all(

@@ -1,4 +1,4 @@
-/** A student's own files: the folder that a lab is started in, and the submission that is handed in. */
+/** A student's files: the folder that a lab is started in, and the submission. */
 import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -11,10 +11,10 @@ import type { LabFolder } from './library'
 export const submissionFile = 'lab.cu'
 export const answersFile = 'answers.yaml'
 const maxBytes = 1024 * 1024
-/** Some lines a prediction and a question. */
+/** Enough for several lines per prediction and question. */
 const maxAnswerBytes = 64 * 1024
 
-/** A text file of a student: a regular one, of a size that a person writes. */
+/** A student's text file: a regular file of reasonable size. */
 async function readOwn(path: string, most = maxBytes): Promise<string> {
   let found
   try {
@@ -24,27 +24,27 @@ async function readOwn(path: string, most = maxBytes): Promise<string> {
       errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
         ? `There is no file ${path}.`
         : `${path} cannot be read (${errorCode(error) ?? String(error)}).`,
-      'Name the file that holds your kernel.',
+      'Name the file that contains your kernel.',
     )
   }
   if (found.isSymbolicLink())
     throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
-  if (!found.isFile()) throw inputError(`${path} is no regular file.`, 'Name a .cu file.')
+  if (!found.isFile()) throw inputError(`${path} is not a regular file.`, 'Name a .cu file.')
   if (found.size > most)
     throw inputError(
-      `${path} has ${found.size} bytes; ${most === maxBytes ? 'a submission' : 'a file of answers'} may have up to ${most}.`,
+      `${path} has ${found.size} bytes; ${most === maxBytes ? 'a submission' : 'an answers file'} can have at most ${most}.`,
       most === maxBytes
-        ? 'Name the source, not what was built from it.'
-        : 'It holds a number or a word for each question.',
+        ? 'Name the source file, not a binary built from it.'
+        : 'It contains a number or a word per question.',
     )
   const bytes = await readFile(path).catch((error: unknown) => {
     throw diskError(error, path, 'read')
   })
-  if (bytes.includes(0)) throw inputError(`${path} is no text: it holds a zero byte.`)
+  if (bytes.includes(0)) throw inputError(`${path} is not a text file: it contains a zero byte.`)
   return new TextDecoder().decode(bytes)
 }
 
-/** The code and the answers beside it, as they were handed in and unread. */
+/** The code and the answers beside it, as submitted and unparsed. */
 export async function readHandedIn(
   file: string,
 ): Promise<{ source: string; answers: string | null }> {
@@ -60,7 +60,7 @@ export interface Submission {
   answers: LabAnswers
 }
 
-/** The code, and the answers in the file named or in answers.yaml beside the code where there is one. */
+/** The code, and the answers in the given file or, if it exists, in answers.yaml beside the code. */
 export async function readSubmission(
   file: string,
   lab: Lab,
@@ -83,14 +83,14 @@ const readme = ({ lab, id }: LabFolder): string =>
   [
     `# ${lab.title}`,
     lab.summary,
-    `Edit ${submissionFile}, and write what you expect into ${answersFile} before you measure. Then:`,
+    `Edit ${submissionFile}, and write your predictions into ${answersFile} before you measure. Then run:`,
     `    kernel-ladder lab check ${id} --file ${submissionFile}`,
-    `It takes about ${lab.minutes} minutes. There are ${lab.hints.length} hints in the window (\`kernel-ladder serve\`).`,
+    `It takes about ${lab.minutes} minutes. ${lab.hints.length} hints are available in the UI (\`kernel-ladder serve\`).`,
     lab.body.trim(),
     '',
   ].join('\n\n')
 
-/** Writes what a student begins with into a folder; nothing that is there is overwritten. */
+/** Writes a student's starting files to a folder; nothing is overwritten. */
 export async function startLab(lab: LabFolder, folder: string): Promise<string[]> {
   const texts: [string, string | Uint8Array][] = [
     [submissionFile, lab.starter],
@@ -101,7 +101,7 @@ export async function startLab(lab: LabFolder, folder: string): Promise<string[]
   for (const [name] of texts)
     if (await pathExists(join(folder, name)))
       throw inputError(
-        `${join(folder, name)} exists already.`,
+        `${join(folder, name)} already exists.`,
         'Choose another folder; nothing is overwritten.',
       )
   try {

@@ -1,14 +1,15 @@
-/** Deep profiles on disk: `deep/<rung>.json` of a session folder, each checked when it is read. */
+/** Deep profiles on disk: `deep/<rung>.json` in a session folder, each validated when read. */
 import { join } from 'node:path'
-import { z } from 'zod'
-import { DeepProfile, deepSchemaVersion } from '../../domain/session/deep'
+import type { z } from 'zod'
+import { DeepProfile } from '../../domain/session/deep'
+import { formats, upgraded } from '../../domain/session/upgrade'
 import { inputError } from '../../domain/errors'
 import { Identifier } from '../../domain/ladder/rung'
 import { diskError, errorCode, readPlainFile } from '../disk/disk'
 
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
 
-/** The kept deep profile of a rung, or null where there is none; throws an input error for a damaged one. */
+/** The stored deep profile of a rung, or null if there is none; throws an input error if it is damaged. */
 export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
   const path = join(folder, deepFile(rung))
   let text: string
@@ -25,7 +26,7 @@ function parseDeep(text: string, path: string): DeepProfile {
   const refuse = (why: string) =>
     inputError(
       `${path} cannot be read as a deep profile: ${why}`,
-      'The file was left as it was. The rest of the session can be used; profile again for this part.',
+      'The file was not changed. The rest of the session is usable; profile again to get this part.',
     )
   let value: unknown
   try {
@@ -33,17 +34,14 @@ function parseDeep(text: string, path: string): DeepProfile {
   } catch (error) {
     throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
   }
-  const version = z.object({ schema: z.number() }).safeParse(value)
-  if (version.success && version.data.schema > deepSchemaVersion)
-    throw refuse(
-      `it has schema ${version.data.schema} and this version reads up to ${deepSchemaVersion}; a newer kernel-ladder wrote it.`,
-    )
-  const profile = DeepProfile.safeParse(value)
+  const current = upgraded(formats.deep, value)
+  if ('refused' in current) throw refuse(current.refused)
+  const profile = DeepProfile.safeParse(current.value)
   if (!profile.success) throw refuse(firstFaults(profile.error))
   return profile.data
 }
 
-/** A file of thousands of instructions may be wrong in as many places. */
+/** A file with thousands of instructions may have as many faults. */
 const firstFaults = (error: z.ZodError): string =>
   error.issues
     .slice(0, 3)

@@ -1,4 +1,4 @@
-/** A file that ncu wrote, read by whichever parser its first bytes call for. */
+/** Reads a file written by ncu with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import { inEnglish } from '../../domain/text/wording'
@@ -19,17 +19,17 @@ export type ReportLaunch = NcuLaunch
 export interface ReportFile {
   format: 'ncu-rep' | 'raw-csv' | 'details-csv'
   launches: ReportLaunch[]
-  /** Launches in the file, of which `launches` are the first. */
+  /** Number of launches in the file; `launches` contains the first of them. */
   total: number
   ncuVersion: string | null
   createdAt: Date
-  /** How ncu was called; null where the file does not say. Holds paths of the machine. */
+  /** ncu's command line; null if the file does not contain it. Contains paths of the machine. */
   commandLine: string | null
-  /** What could not be read, and what ncu warned of, each as a sentence. */
+  /** What could not be read, and ncu's warnings, each as a sentence. */
   notes: Statement[]
 }
 
-/** What a session can hold and a UI can show; a report of a training run has more launches than that. */
+/** What a session can reasonably contain and a UI can show; a report of a training run has more launches. */
 const budget = { launches: 500, values: 250_000 }
 const maxReportBytes = 2 ** 30
 
@@ -38,10 +38,10 @@ function readError(error: unknown, path: string): unknown {
   switch (errorCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return inputError(`There is no file ${path}.`, 'Name a .ncu-rep file or a CSV of ncu.')
+      return inputError(`There is no file ${path}.`, 'Name a .ncu-rep file or a CSV file from ncu.')
     case 'EACCES':
     case 'EPERM':
-      return inputError(`${path} cannot be read: this user may not.`, 'Change its permissions.')
+      return inputError(`${path} cannot be read: permission denied.`, 'Change its permissions.')
     default:
       return inputError(
         `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
@@ -49,7 +49,7 @@ function readError(error: unknown, path: string): unknown {
   }
 }
 
-/** Throws an input error that names the file where nothing can be imported from it. */
+/** Throws an input error that names the file if nothing can be imported from it. */
 export async function readReportFile(path: string): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
@@ -59,10 +59,10 @@ export async function readReportFile(path: string): Promise<ReportFile> {
       : await readCsv(path, start, mtime)
     if (report.launches.length === 0)
       throw inputError(
-        [`${path} holds no launch of a kernel.`, ...report.notes.slice(0, 3).map(inEnglish)].join(
+        [`${path} contains no kernel launch.`, ...report.notes.slice(0, 3).map(inEnglish)].join(
           ' ',
         ),
-        'Import a .ncu-rep file, or what `ncu --csv --page raw` (or details) printed.',
+        'Import a .ncu-rep file, or the output of `ncu --csv --page raw` (or details).',
       )
     return report
   } catch (error) {
@@ -75,8 +75,8 @@ async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   // A pipe or a device may never end.
   if (!found.isFile())
     throw inputError(
-      `${path} is ${found.isDirectory() ? 'a folder' : 'no regular file'}.`,
-      'Name a .ncu-rep file or a CSV of ncu.',
+      `${path} is ${found.isDirectory() ? 'a folder' : 'not a regular file'}.`,
+      'Name a .ncu-rep file or a CSV file from ncu.',
     )
   if (found.size === 0) throw inputError(`${path} is empty.`, 'Profile again, or export it again.')
   return found
@@ -95,7 +95,7 @@ async function readStart(path: string): Promise<Uint8Array> {
 async function readReport(path: string, size: number, mtime: Date): Promise<ReportFile> {
   if (size > maxReportBytes)
     throw inputError(
-      `${path} is larger than ${maxReportBytes / 2 ** 30} GB, which is the most that is read of a report at once.`,
+      `${path} is larger than ${maxReportBytes / 2 ** 30} GB, the largest report that can be read at once.`,
       `Print it as text and import that: ncu --import ${JSON.stringify(path)} --csv --page raw > launches.csv`,
     )
   const { launches, ...report } = parseNcuRep(await readFile(path))
@@ -108,7 +108,7 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
   }
 }
 
-/** The first launches of a report, as many as the budget allows. */
+/** Collects as many launches from the start of a report as the budget allows. */
 function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) => boolean } {
   const launches: ReportLaunch[] = []
   let values = 0
@@ -129,12 +129,12 @@ function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
 }
 
 async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<ReportFile> {
-  // PowerShell redirects in UTF-16.
+  // PowerShell redirects output as UTF-16.
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
     throw inputError(
-      `${path} is neither a report of ncu nor text.`,
-      'Name a .ncu-rep file or a CSV of ncu.',
+      `${path} is neither an ncu report nor a text file.`,
+      'Name a .ncu-rep file or a CSV file from ncu.',
     )
   const chunks = createReadStream(path, {
     encoding: utf16 ? 'utf16le' : 'utf8',
@@ -164,7 +164,7 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
 export interface LaunchesProfile {
   profile: Profile
   metrics: Record<string, MetricValue>
-  /** Every metric under ncu's name, where there is one launch; of several, each kernel has its own. */
+  /** Every metric under ncu's name, if there is a single launch; with several, each kernel has its own. */
   ncuMetrics?: NcuMetrics
 }
 

@@ -1,11 +1,34 @@
-/** The forms that a report can take. */
+/** The report formats. A text format is an entry here, a printer in services/report/printers, and its UI texts. */
 
-/** Text, made without anything of the machine that makes it. */
-export const textFormats = ['md', 'csv', 'json', 'tex'] as const
-export type TextFormat = (typeof textFormats)[number]
-export const reportFormats = ['html', 'pdf', ...textFormats] as const
-export type ReportFormat = (typeof reportFormats)[number]
+export interface FormatFacts {
+  readonly mediaType: string
+  /** Text made only from the session, independent of the machine that produces it. */
+  readonly isText: boolean
+  /** It has optional sections; formats without them are a single table. */
+  readonly hasSections: boolean
+}
 
-/** Formats of which sections can be left out; the others are one table. */
-export const hasSections = (format: ReportFormat): boolean =>
-  format === 'html' || format === 'pdf' || format === 'md'
+/** By file extension. */
+const formats = {
+  html: { mediaType: 'text/html', isText: false, hasSections: true },
+  pdf: { mediaType: 'application/pdf', isText: false, hasSections: true },
+  md: { mediaType: 'text/markdown', isText: true, hasSections: true },
+  csv: { mediaType: 'text/csv', isText: true, hasSections: false },
+  json: { mediaType: 'application/json', isText: true, hasSections: false },
+  tex: { mediaType: 'application/x-tex', isText: true, hasSections: false },
+} as const satisfies Record<string, FormatFacts>
+
+export type ReportFormat = keyof typeof formats
+export type TextFormat = {
+  [F in ReportFormat]: (typeof formats)[F]['isText'] extends true ? F : never
+}[ReportFormat]
+
+export const reportFormats = Object.keys(formats) as [ReportFormat, ...ReportFormat[]]
+
+export const textFormats = reportFormats.filter(
+  (format): format is TextFormat => formats[format].isText,
+)
+
+export const formatFacts = (format: ReportFormat): FormatFacts => formats[format]
+
+export const hasSections = (format: ReportFormat): boolean => formats[format].hasSections

@@ -1,4 +1,4 @@
-/** Counters from a file of ncu. No run makes such a session, and what was run is not in the file. */
+/** Counters imported from an ncu file. No run produces such a session, and the file does not say what was run. */
 import type { TargetKind } from './target-kind'
 
 export const imported = {
@@ -17,5 +17,5 @@ export const imported = {
   tone: 'caution',
   namesGpu: false,
   again: () => null,
-  origin: (name: string, createdAt: string) => `imported from ${name} of ${createdAt.slice(0, 10)}`,
+  origin: (name: string, createdAt: string) => `imported from ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind

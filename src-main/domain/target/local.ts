@@ -1,9 +1,9 @@
-/** A run on the GPU of this machine. Its sessions have said `live` of themselves from the first. */
+/** A run on the GPU of this machine. Its sessions have used the kind `live` since the first version. */
 import { wordSyntax, type TargetKind } from './target-kind'
 
 export const local = {
   syntax: wordSyntax('local'),
-  help: 'on the GPU of this machine',
+  help: 'run on the GPU of this machine',
   can: {
     builds: true,
     runs: true,

@@ -1,9 +1,9 @@
-/** Rungs built for a GPU of the table, on a machine that may have none; nothing of it is run. */
+/** Rungs built for a GPU of the built-in table, on a machine that may have no GPU; nothing is run. */
 import { namedSyntax, type TargetKind } from './target-kind'
 
 export const built = {
   syntax: namedSyntax('static', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),
-  help: 'built for a GPU of the table, and not run',
+  help: 'build for a known GPU without running',
   can: {
     builds: true,
     runs: false,

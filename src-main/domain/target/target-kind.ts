@@ -1,48 +1,48 @@
-/** What there is to know of a kind of target: how it is written, what it can do, how it is called. */
+/** Everything that defines a target kind: its syntax, its capabilities and its labels. */
 
 /** How a kind is written after `--target`. */
 export interface TargetSyntax {
-  /** Without a name: `local`; null where a name must stand behind it. */
+  /** Without a name: `local`; null if a name is required. */
   readonly bare: string | null
-  /** With one, for help: `recorded:<name>`; null where there is none to give. */
+  /** With a name, for the help text: `recorded:<name>`; null if the kind takes none. */
   readonly named: string | null
-  /** What a name is one of, for a form that offers them. */
+  /** The list that names come from, for a form that offers them. */
   readonly names: 'recordings' | 'gpus' | null
-  /** null for text of another kind. */
+  /** null if the text belongs to another kind. */
   readonly parse: (text: string) => { name: string | null } | null
   readonly print: (name: string | null) => string
 }
 
-/** What is done with rungs, or was, for a session that is there already. */
+/** What is done with rungs or, for an existing session, what was done. */
 export interface Capabilities {
   readonly builds: boolean
-  /** Rungs are launched, so that each comes to a verdict. */
+  /** Rungs are launched, so each gets a verdict. */
   readonly runs: boolean
   readonly times: boolean
   readonly profiles: boolean
-  /** This machine must have a GPU. */
+  /** Requires a GPU on this machine. */
   readonly needsGpu: boolean
-  /** Tells again what was recorded: nothing is asked of a GPU, and nothing new is to be saved. */
+  /** Replays a recording: no GPU is used, and there is nothing new to save. */
   readonly replays: boolean
-  /** What was computed, from which sources and with which settings is known. */
+  /** It is known what was computed, from which sources and with which settings. */
   readonly knowsRun: boolean
 }
 
 export interface TargetKind {
-  /** null: no run can be asked for it. */
+  /** null if no run can be requested for this kind. */
   readonly syntax: TargetSyntax | null
-  /** Behind its syntax in the help of the command line. */
+  /** The explanation after its syntax in the command-line help. */
   readonly help: string
   readonly can: Capabilities
-  /** The part of a list of sessions that its sessions stand in. */
+  /** The section of the session list that its sessions appear in. */
   readonly listed: 'live' | 'recorded' | 'imported'
-  /** How a badge looks: figures of a GPU, now, or figures that need a second look. */
+  /** The color of its badge: accent for figures just measured on a GPU, caution for all others. */
   readonly tone: 'accent' | 'caution'
-  /** Its name is a GPU of the table. */
+  /** Its name is a GPU of the built-in table. */
   readonly namesGpu: boolean
-  /** Behind `kernel-ladder run` and the ladder, for a session like that; null where no run makes one. */
+  /** The arguments after `kernel-ladder run` and the ladder that reproduce such a session; null if no run can. */
   readonly again: (name: string) => readonly string[] | null
-  /** Where the figures are from, in a line of the terminal; `createdAt` is ISO 8601. */
+  /** The origin of the figures, as one line of terminal text; `createdAt` is ISO 8601. */
   readonly origin: (name: string, createdAt: string) => string
 }
 
@@ -51,7 +51,7 @@ const nameOf = (text: string, prefix: string, pattern: RegExp): string | null =>
   return pattern.test(name) ? name : null
 }
 
-/** `word` alone. */
+/** Just `word`. */
 export const wordSyntax = (word: string) =>
   ({
     bare: word,
@@ -61,7 +61,7 @@ export const wordSyntax = (word: string) =>
     print: () => word,
   }) as const satisfies TargetSyntax
 
-/** `word:name`; also `word` alone where a name is no must. */
+/** `word:name`, or just `word` if the name is optional. */
 export const namedSyntax = (
   word: string,
   placeholder: string,

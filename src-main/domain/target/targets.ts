@@ -1,6 +1,6 @@
 /**
- * The kinds of targets. A kind is a file beside this one, a line here, a runner in services/targets and its
- * words; nothing else asks which kind a target is, but what its kind can do.
+ * The target kinds. A kind is a file beside this one, a line here, a runner in services/targets and its
+ * messages; other code asks only what a target can do, never which kind it is.
  */
 import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpus'
@@ -10,7 +10,7 @@ import { recorded } from './recorded'
 import { built } from './static'
 import type { Capabilities, TargetKind } from './target-kind'
 
-/** By the word that session.json has for it. */
+/** By the name used in session.json. */
 export const targetKinds = {
   live: local,
   recorded,
@@ -20,22 +20,22 @@ export const targetKinds = {
 
 type Kinds = typeof targetKinds
 export type TargetKindId = keyof Kinds
-/** Those that a run can be asked for. */
+/** The kinds that a run can be requested for. */
 export type RunnableKind = {
   [K in TargetKindId]: Kinds[K]['syntax'] extends null ? never : K
 }[TargetKindId]
 
 const ids = Object.keys(targetKinds) as [TargetKindId, ...TargetKindId[]]
 
-/** What a session was made on. */
+/** What produced a session. */
 export const Target = z.object({
   kind: z.enum(ids),
-  /** `local`, the recording's name, the imported file's, or the GPU's as `--target static:` takes it. */
+  /** `local`, the name of the recording or imported file, or the GPU as given to `--target static:`. */
   name: z.string(),
 })
 export type Target = z.infer<typeof Target>
 
-/** A target as a run is asked for it; its name is null where none was given. */
+/** A target as requested for a run; its name is null if none was given. */
 export interface ParsedTarget {
   kind: RunnableKind
   name: string | null
@@ -54,7 +54,7 @@ export function parseTarget(text: string): ParsedTarget | null {
   return null
 }
 
-/** As it is written after `--target`; an import, which is not, is its file's name. */
+/** As written after `--target`; an import, which cannot be a target, prints its file name. */
 export const printTarget = ({ kind, name }: { kind: TargetKindId; name: string | null }): string =>
   kindOf({ kind }).syntax?.print(name) ?? name ?? ''
 
@@ -63,7 +63,7 @@ const syntaxes = ids.flatMap((kind) => {
   return syntax ? [{ kind: kind as RunnableKind, syntax, help }] : []
 })
 
-/** The kinds that a run can be asked for, with how they are written. */
+/** The kinds that a run can be requested for, with their syntax. */
 export const runnableKinds: readonly {
   kind: RunnableKind
   syntax: NonNullable<TargetKind['syntax']>
@@ -75,34 +75,34 @@ const written = (syntax: NonNullable<TargetKind['syntax']>): string[] =>
 /** `local, recorded, recorded:<name>, static:<gpu>`. */
 export const targetUsage = syntaxes.flatMap(({ syntax }) => written(syntax)).join(', ')
 
-/** The same, with what each is. */
+/** The same, with an explanation of each. */
 export const targetHelp = syntaxes
   .map(({ syntax, help }) => `${written(syntax).join(' or ')} (${help})`)
   .join(', ')
 
-/** As a request of a run holds it. */
+/** The form used in run requests. */
 export const TargetText = z
   .string()
   .refine((text) => parseTarget(text) !== null, { error: `Targets: ${targetUsage}.` })
 
-/** Of those that time rungs, the ones that need no name: what a lab is checked on. */
+/** The kinds that time rungs and need no name: what a lab can be checked on. */
 export const labTargets: readonly string[] = syntaxes.flatMap(({ kind, syntax }) =>
   targetKinds[kind].can.times && syntax.bare !== null ? [syntax.bare] : [],
 )
 
 export const LabTarget = z.enum(labTargets as readonly [string, ...string[]], {
-  error: `Targets of a lab: ${labTargets.join(', ')}.`,
+  error: `Targets for a lab: ${labTargets.join(', ')}.`,
 })
 export type LabTarget = z.infer<typeof LabTarget>
 
-/** Rungs were compiled and never launched. */
+/** Whether rungs were compiled but never launched. */
 export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>
   can(target).builds && !can(target).runs
 
-/** Measured when the session was made, and not before. */
+/** Whether the session was measured when it was made, as opposed to replayed. */
 export const isMeasuredNow = (target: { kind: TargetKindId }): boolean =>
   can(target).times && !can(target).replays
 
-/** The GPU of the table that a target names. */
+/** The GPU of the built-in table that a target names. */
 export const gpuOfTarget = (target: { kind: TargetKindId; name: string }): BuildGpu | null =>
   kindOf(target).namesGpu ? buildGpu(target.name) : null

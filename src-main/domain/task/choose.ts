@@ -1,4 +1,4 @@
-/** From the names and values of a request to a problem of the task, or a sentence that says what is wrong. */
+/** Turns the names and values of a request into a problem of the task, or explains what is wrong. */
 import { z } from 'zod'
 import { inputError } from '../errors'
 import { usualProblem, type Problem, type Sizes } from './problem'
@@ -8,14 +8,14 @@ import { sizeNames, type Task } from './task'
 export const At = z.record(z.string(), z.union([z.number(), z.string()]))
 export type At = z.infer<typeof At>
 
-/** What a request says of the problem. */
+/** What a request specifies about the problem. */
 export interface Choice {
   /** Every size of the task. */
   size?: number | undefined
   at?: At | undefined
 }
 
-/** What holds where the request says nothing. */
+/** The defaults for what the request does not specify. */
 export type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefined }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -36,7 +36,7 @@ function sizeOf(task: Task, name: string, value: number | string): number {
   const { max } = task.sizes[name]!
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
     return value
-  throw inputError(`${name} = ${value} is not a size.`, `Give a whole number from 1 to ${max}.`)
+  throw inputError(`${name} = ${value} is not a size.`, `Use a whole number from 1 to ${max}.`)
 }
 
 function scalarOf(task: Task, name: string, value: number | string): number {
@@ -45,7 +45,7 @@ function scalarOf(task: Task, name: string, value: number | string): number {
     return value
   throw inputError(
     `${name} = ${value} is not a ${whole ? 'whole ' : ''}number.`,
-    `For example ${name}=${whole ? 2 : 0.5}.`,
+    `For example: ${name}=${whole ? 2 : 0.5}.`,
   )
 }
 
@@ -53,7 +53,7 @@ function choiceOf(task: Task, name: string, value: number | string): string {
   const { choices, title } = task.options[name]!
   if (Object.hasOwn(choices, String(value))) return String(value)
   throw inputError(
-    `${name} = ${value} is no ${title ?? name}.`,
+    `${name} = ${value} is not a valid ${title ?? name}.`,
     `The choices are ${list(Object.keys(choices))}.`,
   )
 }
@@ -64,22 +64,22 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
   if (size !== undefined) {
     if (given.length > 0)
       throw inputError(
-        `--size cannot go with ${several(names.map((name) => `--${name}`))}.`,
-        'Give one or the other.',
+        `--size cannot be combined with ${several(names.map((name) => `--${name}`))}.`,
+        'Use one or the other.',
       )
     return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
   }
   if (given.length === 0) return null
-  // What has a value of its own need not be said.
+  // Sizes with a default need not be given.
   if (names.some((name) => at[name] === undefined && task.sizes[name]!.value === undefined))
     throw inputError(
-      `${several(names.map((name) => `--${name}`))} go together.`,
-      'Give all of them, or --size for the same everywhere.',
+      `${several(names.map((name) => `--${name}`))} must be given together.`,
+      'Give all of them, or use --size to set them all to one value.',
     )
   return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
 
-/** The sizes that have a value of their own. */
+/** The sizes that have a default. */
 const valuesOf = (task: Task): Sizes =>
   Object.fromEntries(
     Object.entries(task.sizes).flatMap(([name, { value }]) =>
@@ -98,7 +98,7 @@ export function checkNames(task: Task, at: At): void {
     )
 }
 
-/** What a request says alone: only the names that it gives. */
+/** Only the names that the request gives. */
 export function chosen(
   task: Task,
   choice: Choice,
@@ -118,7 +118,7 @@ export function chosen(
   }
 }
 
-/** Throws where the sizes are neither given nor usual, and for what the task does not take. */
+/** Throws if the sizes are neither given nor have defaults, or if the task does not accept a value. */
 export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
   const own = chosen(task, choice)
   const sizes = { ...valuesOf(task), ...usual.sizes, ...own.sizes }

@@ -1,4 +1,4 @@
-/** From the words of the command line to a request, each wrong word named. */
+/** Parses command-line options into a request; every invalid value is named in the error. */
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -6,22 +6,22 @@ import { labTargets, LabTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/choose'
 import { maxSize, type Task } from '../../domain/task/task'
 
-/** What a problem is asked for with; a task adds an option for each of its names. */
+/** The options that select a problem; a task adds one for each of its names. */
 export interface ProblemOptions {
   size?: string
   at?: string[]
 }
 
-/** One of `--NAME <value>`. */
+/** An option `--NAME <value>`. */
 export interface NamedOption {
   name: string
   kind: 'size' | 'scalar' | 'option'
-  /** Of a size: the largest over the tasks. */
+  /** For a size: its maximum over all tasks. */
   max: number
   help: string
 }
 
-/** Options of their own for the names of all tasks, but for those that a command has already. */
+/** An option for each name of any task, except for names that the command already uses. */
 export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
   const found = new Map<string, NamedOption>()
   const add = (option: NamedOption): void => {
@@ -31,20 +31,20 @@ export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>):
   }
   for (const task of tasks) {
     for (const [name, { title, max }] of Object.entries(task.sizes))
-      add({ name, kind: 'size', max, help: title ?? `a size of ${task.title}` })
+      add({ name, kind: 'size', max, help: title ?? `size of ${task.title}` })
     for (const [name, { title }] of Object.entries(task.scalars))
       add({
         name,
         kind: 'scalar',
         max: 0,
-        help: `${title ?? task.formula ?? task.title}; the ladder’s own unless given`,
+        help: `${title ?? task.formula ?? task.title} (default: the ladder’s)`,
       })
     for (const [name, { title, choices }] of Object.entries(task.options))
       add({
         name,
         kind: 'option',
         max: 0,
-        help: `${title ?? name}: ${Object.keys(choices).join(', ')}; the ladder’s own unless given`,
+        help: `${title ?? name}: ${Object.keys(choices).join(', ')} (default: the ladder’s)`,
       })
   }
   return [...found.values()]
@@ -74,20 +74,20 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
   const value = /^[+-]?\d+$/.test(word) ? Number(word) : NaN
   if (!Number.isSafeInteger(value) || value < min || value > max)
     throw inputError(
-      `${name} ${JSON.stringify(word)} is not a whole number from ${min} to ${max}.`,
-      `For example ${name} ${Math.min(4096, max)}.`,
+      `${name} ${JSON.stringify(word)} must be a whole number from ${min} to ${max}.`,
+      `For example: ${name} ${Math.min(4096, max)}.`,
     )
   return value
 }
 
-/** Words separated by commas. */
+/** Splits a comma-separated list. */
 export const words = (list: string): string[] =>
   list
     .split(',')
     .map((word) => word.trim())
     .filter(Boolean)
 
-/** `4096` is a number, `bf16` a word: what the name stands for decides whether it may be. */
+/** `4096` is a number, `bf16` a word; whether the value fits is decided by what the name stands for. */
 const numberOrWord = (word: string): number | string =>
   word.trim() !== '' && Number.isFinite(Number(word)) ? Number(word) : word
 
@@ -108,7 +108,7 @@ function valueOf({ name, kind, max }: NamedOption, word: string): number | strin
   return kind === 'scalar' ? realNumber(word, `--${name}`)! : word
 }
 
-/** What the words of a command say of the problem; whether the ladder's task has the names is not known here. */
+/** The problem that the options select; whether the ladder's task has these names is checked later. */
 export function parseChoice(options: ProblemOptions, named: readonly NamedOption[]): Choice {
   const words = options as Readonly<Record<string, unknown>>
   const given: [string, number | string][] = [
@@ -119,7 +119,7 @@ export function parseChoice(options: ProblemOptions, named: readonly NamedOption
     ...parseAt(options.at ?? []),
   ]
   const twice = given.find(([name], index) => given.findIndex(([other]) => other === name) < index)
-  if (twice) throw inputError(`${twice[0]} is given twice.`)
+  if (twice) throw inputError(`${twice[0]} was given twice.`)
   const at: At = Object.fromEntries(given)
   return {
     ...(options.size === undefined ? {} : { size: wholeNumber(options.size, '--size', maxSize) }),
@@ -131,7 +131,10 @@ function realNumber(word: string | undefined, name: string): number | undefined 
   if (word === undefined) return undefined
   const value = word.trim() === '' ? NaN : Number(word)
   if (!Number.isFinite(value))
-    throw inputError(`${name} ${JSON.stringify(word)} is not a number.`, `For example ${name} 0.5.`)
+    throw inputError(
+      `${name} ${JSON.stringify(word)} is not a number.`,
+      `For example: ${name} 0.5.`,
+    )
   return value
 }
 
@@ -143,7 +146,7 @@ export function parseParams(given: readonly string[]): Record<string, number> {
     if (name === undefined || value === undefined)
       throw inputError(
         `--param ${JSON.stringify(word)} is not of the form NAME=value or RUNG.NAME=value.`,
-        'For example --param TM=4.',
+        'For example: --param TM=4.',
       )
     if (Object.hasOwn(params, name)) throw inputError(`--param ${name} is given twice.`)
     params[name] = wholeNumber(value, `--param ${name}`, maxSize, -maxSize)
@@ -159,7 +162,7 @@ export function parseLabTarget(word: string): LabTarget {
   if (parsed.success) return parsed.data
   throw inputError(
     `--target ${JSON.stringify(word)} is not a target.`,
-    `Targets of a lab: ${labTargets.join(', ')}.`,
+    `Targets for a lab: ${labTargets.join(', ')}.`,
   )
 }
 
@@ -167,7 +170,7 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
   const { profile = options.watch ? 'none' : 'card' } = options
   if (!isLevel(profile))
     throw inputError(
-      `--profile ${JSON.stringify(profile)} is not a level.`,
+      `--profile ${JSON.stringify(profile)} is not a profiling level.`,
       `Levels: ${profileLevels.join(', ')}.`,
     )
   if (!RunRequest.shape.target.safeParse(options.target).success)
@@ -177,14 +180,17 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     )
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   if (rungs?.length === 0)
-    throw inputError('--rungs names no rung.', 'For example --rungs 01_naive,02_coalesced.')
+    throw inputError('--rungs lists no rungs.', 'For example: --rungs 01_naive,02_coalesced.')
   const profileSkip = options.profileSkip
     ?.split(',')
     .map((word) => word.trim())
     .filter(Boolean)
   const limit = realNumber(options.profileLimit, '--profile-limit')
   if (limit !== undefined && limit <= 0)
-    throw inputError('--profile-limit is not above 0.', 'Give it in seconds, for example 30.')
+    throw inputError(
+      '--profile-limit must be greater than 0.',
+      'Give it in seconds, for example: 30.',
+    )
   return {
     ladder: options.ladder,
     ...(rungs ? { rungs } : {}),

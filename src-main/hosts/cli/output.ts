@@ -1,27 +1,29 @@
-/** How the terminal speaks: one JSON document or text on stdout, everything else on stderr. */
+/** Terminal output: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
+import type { z } from 'zod'
 import { inEnglish, withText } from '../../domain/text/wording'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
+import type { DocumentKind, FieldsOf } from './documents/document'
 
-/** The reader went away: `| head` has seen enough, or the terminal was closed. */
+/** The reader is gone: `| head` has seen enough, or the terminal was closed. */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
 let refused: Error | null = null
 
 /**
- * Work goes on when nobody reads what is printed of it: a run is saved all the same, and ends with its
- * own exit code. Of a stdout that cannot take the text (a full disk) `checkOutput` tells.
+ * Keeps working when nobody reads the output: a run is still saved and exits with its own code. A stdout
+ * that cannot take the text (a full disk) is reported by `checkOutput`.
  */
 export function outliveReaders(): void {
-  // Nobody is left to be told of a stderr that fails.
+  // When stderr fails, there is nowhere left to report it.
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error) => {
     if (!readerGone.includes(errorCode(error) ?? '')) refused ??= error
   })
 }
 
-/** Throws where stdout has refused what was printed. */
+/** Throws if stdout refused what was printed. */
 export async function checkOutput(): Promise<void> {
   await new Promise<void>((flushed) => {
     process.stdout.write('', () => {
@@ -34,16 +36,20 @@ export async function checkOutput(): Promise<void> {
       errorCode(refused) === 'ENOSPC' || errorCode(refused) === 'EDQUOT'
         ? 'Could not write to stdout: the disk is full.'
         : `Could not write to stdout: ${refused.message}.`,
-      'Free some space, or send the output elsewhere.',
+      'Free some space, or redirect the output elsewhere.',
     )
 }
 
-/** A statement has its English beside it, for scripts. */
-export const printJson = (value: unknown): void => {
-  process.stdout.write(`${JSON.stringify(withText(value), null, 2)}\n`)
+/** Prints a command's one document. Each statement gets its English text beside it, for scripts. */
+export function printJson<Fields extends z.ZodRawShape>(
+  { version }: DocumentKind<Fields>,
+  fields: FieldsOf<Fields>,
+): void {
+  const document = withText({ schema: version, ...fields })
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
 }
 
-/** Text from files and tools may hold control sequences; a terminal must not act on them. */
+/** Text from files and tools may contain control sequences, which the terminal must not interpret. */
 export const printable = (text: string): string =>
   stripVTControlCharacters(text).replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
@@ -69,7 +75,7 @@ export interface Column<T> {
   cell: (row: T) => string
 }
 
-/** A plain table, its header left out where every column's is empty; widths count code points, which is right for the Latin text and the signs used here. */
+/** A plain text table, without a header row if all headers are empty; widths count code points, which suits the Latin text and symbols used here. */
 export function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
   const cells = [
     columns.map(({ header }) => header),

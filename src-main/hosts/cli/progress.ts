@@ -1,4 +1,4 @@
-/** A run's events as lines on stderr: what, which rung, how far. */
+/** Prints a run's events to stderr: the stage, the rung and the progress. */
 import { inEnglish } from '../../domain/text/wording'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
@@ -6,7 +6,7 @@ import { formatGflops, formatMs, formatValue } from '../../domain/metrics/units'
 import { note } from './output'
 
 const stageNames = {
-  prepare: 'Looking at the machine',
+  prepare: 'Checking the machine',
   build: 'Building',
   measure: 'Verifying and timing',
   profile: 'Collecting counters',
@@ -15,22 +15,22 @@ const stageNames = {
 
 const seconds = (value: number | null): string =>
   value === null ? 'unknown' : formatMs(value * 1000)
-const passesOf = (count: number): string => `${count} ${count === 1 ? 'pass' : 'passes'} a kernel`
+const passesOf = (count: number): string => `${count} ${count === 1 ? 'pass' : 'passes'} per kernel`
 
-/** What profiling will take, before it begins. */
+/** The expected cost of profiling, before it starts. */
 export function describePlan(plan: ProfilePlan): string {
   const profiled = plan.rungs.filter(({ skipped }) => !skipped)
   const skipped = plan.rungs.filter((rung) => rung.skipped)
   const list = (rungs: ProfilePlan['rungs']): string =>
     rungs.map((rung) => `${rung.id} ${seconds(rung.seconds)}`).join(', ')
   return [
-    `Profiling at the ${plan.level} level: about ${passesOf(plan.passes)}, ${seconds(plan.seconds)} in all. An estimate, from the times just measured and what was seen on ${inEnglish(plan.knownWith)}${plan.otherGpu ? '; this is another kind of GPU' : ''}.`,
+    `Profiling at the ${plan.level} level: about ${passesOf(plan.passes)}, ${seconds(plan.seconds)} in total. Estimated from the times just measured and the cost observed on ${inEnglish(plan.knownWith)}${plan.otherGpu ? '; this is a different GPU' : ''}.`,
     ...(profiled.length > 0 ? [`  by rung: ${list(profiled)}`] : []),
-    ...(skipped.length > 0 ? [`  left out: ${list(skipped)}`] : []),
+    ...(skipped.length > 0 ? [`  skipped: ${list(skipped)}`] : []),
   ].join('\n')
 }
 
-/** What it took. */
+/** The actual cost. */
 export function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   const passes = Math.max(0, ...rungs.map((rung) => rung.passes))
   const known = rungs.filter((rung) => rung.seconds !== null)

@@ -1,4 +1,4 @@
-/** Being told to stop. npm passes on a ^C that the terminal has sent already, so one ^C can come twice. */
+/** Stop signals. npm forwards a ^C that the terminal has already sent, so one ^C can arrive twice. */
 import { exitCodes } from '../../domain/errors'
 import { note } from './output'
 
@@ -6,7 +6,7 @@ const sameKeystrokeMs = 1000
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Calls `first` when the program is told to stop, and `again` when it is told once more later. */
+/** Calls `first` on the first stop signal, and `again` on a later one. */
 export function onStop(first: (signal: NodeJS.Signals) => void, again: () => void): void {
   let stoppedAt: number | null = null
   for (const signal of signals)
@@ -18,12 +18,12 @@ export function onStop(first: (signal: NodeJS.Signals) => void, again: () => voi
     })
 }
 
-/** Aborts at the first ^C or termination, saying what happens now; a second one ends the program at once. */
+/** Aborts on the first ^C or termination signal and says what happens now; a second one exits at once. */
 export function abortOnStop(now: string): AbortSignal {
   const controller = new AbortController()
   onStop(
     (signal) => {
-      note(`\n${signal === 'SIGINT' ? 'Interrupted' : 'Ended'}: ${now}`)
+      note(`\n${signal === 'SIGINT' ? 'Interrupted' : 'Terminated'}: ${now}`)
       controller.abort()
     },
     () => process.exit(exitCodes.cancelled),

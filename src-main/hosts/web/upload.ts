@@ -74,7 +74,7 @@ async function receive(
   { maxUploadBytes, uploadIdleMs }: UploadLimits,
 ): Promise<void> {
   const tooLarge = new HttpFault(413, `The file is larger than ${maxUploadBytes / 2 ** 20} MiB.`, {
-    remedy: 'Import it by the command line: kernel-ladder import FILE',
+    remedy: 'Import it on the command line: kernel-ladder import FILE',
   })
   if (Number(request.headers['content-length'] ?? 0) > maxUploadBytes) throw tooLarge
   const file = await open(path, 'wx', 0o600)
@@ -90,10 +90,10 @@ async function receive(
       if (size > maxUploadBytes) throw tooLarge
       await write(file, chunk as Buffer)
     }
-    if (!request.complete) throw new HttpFault(400, 'The file was cut off.')
+    if (!request.complete) throw new HttpFault(400, 'The file was truncated.')
   } catch (error) {
     if (error instanceof HttpFault || error instanceof KernelLadderError) throw error
-    throw new HttpFault(400, 'The file was cut off.')
+    throw new HttpFault(400, 'The file was truncated.')
   } finally {
     clearTimeout(idle)
     await file.close()
@@ -109,8 +109,8 @@ async function write(file: FileHandle, chunk: Buffer): Promise<void> {
       'failed',
       full
         ? `The file does not fit into ${tmpdir()}: the disk is full.`
-        : `The file could not be kept in ${tmpdir()}: ${String(error)}`,
-      'Free some space, or import it by the command line: kernel-ladder import FILE',
+        : `The file could not be stored in ${tmpdir()}: ${String(error)}`,
+      'Free some space, or import it on the command line: kernel-ladder import FILE',
     )
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A ladder file, cuda-kernels/<task>/ladders/<id>.json, read strictly: a misspelt key is a fault and not
- * ignored. Whatever is wrong becomes one sentence with the file and the place in the document.
+ * A ladder file, cuda-kernels/<task>/ladders/<id>.json, parsed strictly: a misspelled key is a fault and not
+ * ignored. Any fault becomes one sentence with the file and the location in the document.
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
@@ -30,7 +30,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** `tasks` are those that a ladder may name, by id. */
+/** `tasks` are the tasks that a ladder may name, by id. */
 export function parseLadderFile(
   text: string,
   file: string,
@@ -46,7 +46,7 @@ export function parseLadderFile(
   const task = tasks.get(parsed.data.task)
   if (!task)
     throw inputError(
-      `${file} names the task ${parsed.data.task}, which is not there or cannot be used.`,
+      `${file} names the task ${parsed.data.task}, which does not exist or cannot be used.`,
     )
   const [fault] = ladderFaults(task, parsed.data)
   if (fault) throw inputError(`${file} is not a ladder: ${place(fault.path)}: ${fault.message}`)

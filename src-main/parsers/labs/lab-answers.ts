@@ -1,6 +1,6 @@
 /**
- * answers.yaml, which a student fills in beside the code. Empty values are answers not given; what the
- * lab does not ask is a fault at its line.
+ * answers.yaml, which a student fills in along with the code. Empty values are missing answers; an answer to a
+ * question that the lab does not ask is a fault at its line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -23,12 +23,12 @@ const AnswersFile = z.strictObject({
   questions: z.record(z.string(), z.number().nullable()).nullish(),
 })
 
-/** Columns of indentation, and signs in all that open a level: far more than answers have. */
+/** Limits on indentation and on characters that open a level: far more than answers need. */
 const most = { indentation: 32, openers: 64 }
 
 /**
- * A parser of YAML takes time that grows with a power of the depth: a kilobyte of `? ` costs it half a
- * minute. Answers are two levels deep, so what nests is refused before it is parsed.
+ * YAML parsing takes time that grows with a power of the nesting depth: a kilobyte of `? ` takes half a minute.
+ * Answers are two levels deep, so deeper nesting is rejected before parsing.
  */
 function refuseDepth(text: string, file: string): void {
   let openers = 0
@@ -37,7 +37,7 @@ function refuseDepth(text: string, file: string): void {
     openers += line.match(/[[{]|[-?](?=\s|$)/g)?.length ?? 0
     const indentation = line.length - line.trimStart().length
     if (indentation > most.indentation || openers > most.openers)
-      throw inputError(`${file}:${at + 1}: this is nested deeper than answers are.`)
+      throw inputError(`${file}:${at + 1}: this is nested deeper than answers can be.`)
   }
 }
 
@@ -67,7 +67,7 @@ export function parseAnswers(
   try {
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
-    throw inputError(`${file}: anchors and aliases (&, *) are not read here.`)
+    throw inputError(`${file}: anchors and aliases (&, *) are not supported here.`)
   }
   const read = AnswersFile.safeParse(value ?? {})
   if (!read.success) {
@@ -97,17 +97,17 @@ const comment = (text: string): string =>
     .map((line) => `  # ${line}\n`)
     .join('')
 
-/** The same file with nothing filled in, each question above its place. */
+/** The same file left blank, with each question above its answer. */
 export function answersTemplate(lab: Pick<Lab, 'predictions' | 'questions' | 'before'>): string {
   const predictions = lab.predictions.map(
     ({ id, metric, ask, against, factor }) =>
-      `${comment(`${ask} (${metric}, against ${against ?? lab.before})`)}  ${id}:\n    direction: # up, down or same\n${factor ? '    factor: # new value / old value\n' : ''}`,
+      `${comment(`${ask} (${metric}, relative to ${against ?? lab.before})`)}  ${id}:\n    direction: # up, down or same\n${factor ? '    factor: # new value / old value\n' : ''}`,
   )
   const questions = lab.questions.map(
     ({ id, ask, unit }) => `${comment(`${ask}${unit === '' ? '' : ` (${unit})`}`)}  ${id}:\n`,
   )
   return [
-    '# Fill this in before you measure. `lab check` reads it when it lies beside the code.\n',
+    '# Fill this in before you measure. `lab check` reads it if it is next to the code.\n',
     `predictions:\n${predictions.join('')}`,
     `questions:\n${questions.join('')}`,
   ].join('')

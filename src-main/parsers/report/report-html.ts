@@ -1,4 +1,4 @@
-/** The frozen sessions in an HTML report; nothing of the page is run, and nothing else of it is read. */
+/** The frozen sessions in an HTML report; no code of the page is run, and nothing else in it is read. */
 import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { formats, upgraded } from '../../domain/session/upgrade'
@@ -11,24 +11,23 @@ import {
   type FrozenDeep,
 } from '../../domain/report/frozen-report'
 
-const remedy =
-  'Name a file that `kernel-ladder report --format html` has written, as it was written.'
+const remedy = 'Name an unmodified file written by `kernel-ladder report --format html`.'
 
 export interface ReadReport {
   report: FrozenReport
-  /** Of each session, in their order. */
+  /** For each session, in order. */
   deep: FrozenDeep[]
 }
 
-/** Far above what a report of hundreds of rungs takes, and far below what a few bytes can be made to swell to. */
+/** Far more than a report of hundreds of rungs needs, and far less than a decompression bomb could expand to. */
 const maxDeepBytes = 1024 * 1024 * 1024
 
-/** Throws an input error that names the file where the page holds no report that can be read. */
+/** Throws an input error that names the file if the page contains no readable report. */
 export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: string) =>
     inputError(`The session in ${name} cannot be read: ${why}`, remedy)
   const text = elementText(html, 'application/json', frozenElementId, damaged)
-  if (text === null) throw inputError(`${name} is no report of Kernel Ladder.`, remedy)
+  if (text === null) throw inputError(`${name} is not a Kernel Ladder report.`, remedy)
   const value = parseJson(text, damaged)
   const current = upgraded(formats.report, value)
   if ('refused' in current) throw damaged(current.refused)
@@ -45,13 +44,13 @@ export function parseReportHtml(html: string, name: string): ReadReport {
 
 type Damaged = (why: string) => KernelLadderError
 
-/** The text of an element that is not run; null where the page has none with that id. */
+/** The text of a data element; null if the page has none with that id. */
 function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
   const opening = `<script type="${type}" id="${id}">`
   const start = html.indexOf(opening)
   if (start < 0) return null
   const end = html.indexOf('</script>', start)
-  if (end < 0) throw damaged('the file was cut off.')
+  if (end < 0) throw damaged('the file is truncated.')
   return html.slice(start + opening.length, end)
 }
 
@@ -63,6 +62,18 @@ function parseJson(text: string, damaged: Damaged): unknown {
   }
 }
 
+/** Each profile states its version; invalid values are left for the schema to reject. */
+function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([rung, profile]) => {
+      const current = upgraded(formats.deep, profile)
+      if ('refused' in current) throw damaged(`of the deep profile of ${rung}, ${current.refused}`)
+      return [rung, current.value]
+    }),
+  )
+}
+
 function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
   let text: string
   try {
@@ -72,7 +83,7 @@ function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
       `its deep profiles cannot be unpacked (${error instanceof Error ? error.message : String(error)}).`,
     )
   }
-  const deep = PackedDeep.safeParse(parseJson(text, damaged))
+  const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
   if (!deep.success) throw damaged(z.prettifyError(deep.error))
   return deep.data
 }

@@ -28,11 +28,11 @@ function pick(
   const [first, second] = report.sessions.map((one, index) => ({ ...one, deep: deep[index]! }))
   if (second && which === undefined)
     throw inputError(
-      `${path} sets two sessions side by side.`,
-      'Say which one to import with --which first or --which second.',
+      `${path} contains two sessions.`,
+      'Choose the one to import with --which first or --which second.',
     )
   const found = which === 'second' ? second : first
-  if (!found) throw inputError(`${path} holds one session only.`, 'Leave --which out.')
+  if (!found) throw inputError(`${path} contains only one session.`, 'Omit --which.')
   return found
 }
 

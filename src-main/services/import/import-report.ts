@@ -86,9 +86,7 @@ function adviceOf({ id, launches }: ImportedRung, name: string): DeepProfile | n
       opcodes: null,
       rules: rules ?? [],
     })),
-    notes: [
-      `Imported from ${name}, which has ncu's advice and no counters of instructions or lines.`,
-    ],
+    notes: [message('deep.adviceAlone', { file: name })],
   }
 }
 

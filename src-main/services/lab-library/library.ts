@@ -31,7 +31,7 @@ export async function openLab({ assets }: Setup, name: string): Promise<LabFolde
   throw inputError(
     `There is no lab named ${JSON.stringify(name)}.`,
     labs.length === 0
-      ? 'No lab ships with this program; name the folder of one.'
-      : `The labs are: ${labs.map(({ id }) => id).join(', ')}; or name the folder of one.`,
+      ? 'No labs ship with this program; name a lab’s folder.'
+      : `The labs are: ${labs.map(({ id }) => id).join(', ')}; or name a lab’s folder.`,
   )
 }

@@ -58,7 +58,7 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
   const { labs } = await allLabs(setup)
   const found = labs.find((candidate) => candidate.ref === ref)
   if (found) return found.lab
-  throw inputError(`There is no lab ${ref.slice(ownPrefix.length)} from elsewhere any more.`)
+  throw inputError(`The third-party lab ${ref.slice(ownPrefix.length)} no longer exists.`)
 }
 
 /** Remembers a folder; the lab in it has to be readable, and its id free. */

@@ -49,7 +49,7 @@ export async function trustLab(folders: Folders, { id, contentHash }: LabFolder)
 export async function requireTrust(setup: Setup, lab: LabFolder): Promise<void> {
   if (await isTrusted(setup, lab)) return
   throw inputError(
-    `The lab in ${lab.folder} did not come with this program, and its code would be built and run as you. It has not been allowed to.`,
-    `Read it and decide with \`kernel-ladder lab trust ${lab.folder}\`; an answer holds until a file of it changes.`,
+    `The lab in ${lab.folder} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.`,
+    `Read it and decide with \`kernel-ladder lab trust ${lab.folder}\`; the decision holds until one of its files changes.`,
   )
 }

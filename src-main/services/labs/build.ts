@@ -7,21 +7,11 @@ import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/sm-limits'
+import { builtArchitecture, capabilityOf, ownArchitecture } from '../run/architecture'
 import { buildRung, type BuildOutcome } from '../run/build'
 import { openCompiler } from '../run/compiler'
-import { architectureFor } from '../run/device'
-import { ownArchitecture } from '../run/own-architecture'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
-
-/** What a lab without a GPU is compiled for: the architecture that the recordings were made on. */
-const recordedArchitecture = '90'
-
-const digits = (architecture: string): string => architecture.replace(/\D/g, '')
-
-/** `90` → `9.0`, `100` → `10.0`. */
-const capabilityOf = (architecture: string): string =>
-  digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
 /** Derived: the occupancy that registers and static shared memory leave, by threads a block. */
 export function occupancyTable(
@@ -62,15 +52,8 @@ export async function buildSubmission(
     signal,
   )
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
-  const own = await ownArchitecture(compiler, await readSharedFiles(lab.library.root, 'runner'))
-  const { requires } = planned.rung.header
-  const wanted = own ?? recordedArchitecture
-  const chosen = architectureFor(requires, {
-    name: 'this GPU',
-    computeCapability: capabilityOf(wanted),
-  })
-  // A GPU that is too old for the code can still be told what the compiler thinks of it.
-  const sm = 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
+  const own = await ownArchitecture(compiler, lab.library.root)
+  const sm = builtArchitecture(planned.rung.header.requires, own)
   return {
     architecture: `sm_${sm}`,
     own: own !== null,

@@ -288,7 +288,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     'labs.trust': async ({ ref, contentHash }: CallInput<'labs.trust'>) => {
       const lab = await findLab(setup, ref)
       if (lab.contentHash !== contentHash)
-        throw inputError('A file of the lab has changed meanwhile.', 'Look at it again.')
+        throw inputError('A file of the lab has changed in the meantime.', 'Review the lab again.')
       await trustLab(folders, lab)
       return {}
     },

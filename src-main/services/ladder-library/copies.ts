@@ -26,7 +26,7 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
       `The ladder ${copy.ladder} has no rung ${copy.base} for the copy to run after.`,
     )
   if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
-    throw inputError(`The ladder ${copy.ladder} has a rung ${copy.rung} of its own.`)
+    throw inputError(`The ladder ${copy.ladder} already has a rung ${copy.rung}.`)
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
@@ -69,7 +69,7 @@ async function namedCopies(
   if (id !== undefined) {
     const draft = await draftStore(setup.machine.folders.drafts).read(id)
     if (draft) return [draft]
-    throw inputError('The draft is not there any more.', 'Open the rung and edit a copy again.')
+    throw inputError('The draft no longer exists.', 'Open the rung and edit a copy again.')
   }
   const own = new Set(findLadder(library, ladder).rungs.map(idOf))
   const others = rungs.filter((rung) => !own.has(rung))

@@ -1,54 +1,45 @@
-/** The ladder folders that were opened, newest first. */
-import { readFile, writeFile } from 'node:fs/promises'
+/** The ladder folders that were opened, the latest first. */
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Folders } from '../../adapters/machine/machine'
 import { diskError, makeFolder } from '../../adapters/disk/disk'
-import { ladderFileIn } from '../../adapters/kernels/ladder-folder'
-import { RecentFolder } from '../../contract/folders'
-import { isTrustedFolder } from './trust'
+import type { Folders } from '../../adapters/machine/machine'
 
-const Kept = RecentFolder.omit({ exists: true, trusted: true })
-type Kept = z.infer<typeof Kept>
+const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }))
+export type Recent = z.infer<typeof RecentFile>[number]
 
-const mostKept = 20
+/** More is a history and not a list to choose from. */
+const most = 20
 
 const recentPath = ({ ladders }: Folders): string => join(ladders, 'recent.json')
 
-const readKept = (folders: Folders): Promise<Kept[]> =>
+export const recentFolders = (folders: Folders): Promise<Recent[]> =>
   readFile(recentPath(folders), 'utf8')
-    .then((text) => z.array(Kept).parse(JSON.parse(text)))
-    // Absent or damaged: then none was opened.
+    .then((text) => RecentFile.parse(JSON.parse(text)))
+    // Absent or damaged: then none is remembered.
     .catch(() => [])
 
-async function keep(folders: Folders, kept: readonly Kept[]): Promise<void> {
+async function write(folders: Folders, recent: readonly Recent[]): Promise<void> {
+  const path = recentPath(folders)
+  const staged = `${path}.${randomBytes(4).toString('hex')}`
   try {
     await makeFolder(folders.ladders)
-    await writeFile(recentPath(folders), `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 })
+    await writeFile(staged, `${JSON.stringify(recent, null, 2)}\n`, { mode: 0o600 })
+    await rename(staged, path)
   } catch (error) {
-    throw diskError(error, recentPath(folders), 'write', 'move it with KERNEL_LADDER_DATA')
+    await rm(staged, { force: true }).catch(() => undefined)
+    throw diskError(error, path, 'write', 'move it with KERNEL_LADDER_DATA')
   }
 }
 
-export const recentFolders = async (folders: Folders): Promise<RecentFolder[]> =>
-  Promise.all(
-    (await readKept(folders)).map(async (kept) => {
-      const exists = (await ladderFileIn(kept.folder)) !== null
-      return { ...kept, exists, trusted: exists && (await isTrustedFolder(folders, kept.folder)) }
-    }),
-  )
-
-export async function rememberFolder(
-  folders: Folders,
-  opened: Pick<Kept, 'folder' | 'id' | 'title'>,
-): Promise<void> {
-  const others = (await readKept(folders)).filter(({ folder }) => folder !== opened.folder)
-  const now = { ...opened, openedAt: new Date().toISOString() }
-  await keep(folders, [now, ...others].slice(0, mostKept))
+export async function rememberFolder(folders: Folders, folder: string): Promise<void> {
+  const others = (await recentFolders(folders)).filter((known) => known.folder !== folder)
+  await write(folders, [{ folder, openedAt: new Date().toISOString() }, ...others].slice(0, most))
 }
 
 export const forgetFolder = async (folders: Folders, folder: string): Promise<void> =>
-  keep(
+  write(
     folders,
-    (await readKept(folders)).filter((kept) => kept.folder !== folder),
+    (await recentFolders(folders)).filter((known) => known.folder !== folder),
   )

@@ -45,7 +45,7 @@ export async function requireTrustedFolder(
 ): Promise<void> {
   if (await isTrustedFolder(folders, folder)) return
   throw inputError(
-    `The ladder in ${shownPath(folder)} did not come with this program, and its code would be built and run as you. It has not been allowed to.`,
-    'Read its files, and say so once with --trust; the answer holds for this folder.',
+    `The ladder in ${shownPath(folder)} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.`,
+    'Read its files, then allow it once with --trust; the decision holds for this folder.',
   )
 }

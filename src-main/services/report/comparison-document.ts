@@ -4,8 +4,7 @@ import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
-import { counts, type ComparedRung, type ComparisonModel } from './comparison'
-import { comparisonLegend } from './comparison-print'
+import { comparisonLegend, counts, type ComparedRung, type ComparisonModel } from './comparison'
 import { html, htmlCode, htmlList, htmlTable, printHtmlTable } from './html-text'
 import type { PrintDocument } from './print'
 import { htmlDiff, type PrintPart } from './print-parts'
@@ -20,7 +19,7 @@ function summaryPart(model: ComparisonModel): PrintPart {
   const body = [
     `<p class="best">${html(counts(model))}</p>`,
     `<ul>${one('First', a)}${one('Second', b)}</ul>`,
-    ...(changes.length > 0 ? ['<h3>What changed beside the times</h3>', htmlList(changes)] : []),
+    ...(changes.length > 0 ? ['<h3>Changes besides the times</h3>', htmlList(changes)] : []),
   ]
   return { id: 'summary', title: 'Summary', body: body.join('\n') }
 }
@@ -87,7 +86,7 @@ function partsOf(model: ComparisonModel): PrintPart[] {
       group('counters', 'Counters that moved', counterParts(model), 'No counter moved.'),
     ),
     ...told('compare', () =>
-      group('sources', 'Sources', sourceParts(model), 'No source that both hold changed.'),
+      group('sources', 'Sources', sourceParts(model), 'No source in both sessions changed.'),
     ),
     provenancePart(model),
   ]
@@ -98,7 +97,7 @@ export function comparisonDocument(model: ComparisonModel): PrintDocument {
   return {
     title: `${inEnglish(headline(a))}: two sessions`,
     sub: `${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
-    warnings,
+    warnings: warnings.map(inEnglish),
     parts: partsOf(model),
   }
 }

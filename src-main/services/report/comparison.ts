@@ -12,8 +12,9 @@ import { paramWords } from '../../domain/session/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
-import { printedProvenance } from '../../domain/report/provenance'
+import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
+import { message, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
@@ -32,7 +33,7 @@ export interface ComparisonModel {
   a: Session
   b: Session
   date: string | null
-  warnings: string[]
+  warnings: Statement[]
   rungs: ComparedRung[]
   /** Rungs that one session alone has, and rungs with other parameters or another status. */
   changes: Sentence[]
@@ -64,19 +65,19 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
     const right = rungOf(b, left.id)
     const [before, after] = [paramWords(left), right ? paramWords(right) : '']
     if (!right || before === after) return []
-    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
+    return [say`${code(left.id)} has different parameters: ${code(before)} and ${code(after)}.`]
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
       .filter(({ id }) => !rungOf(other, id))
-      .map(({ id }) => say`${code(id)} is in the ${which} session only.`)
+      .map(({ id }) => say`${code(id)} is only in the ${which} session.`)
   const statuses = a.rungs.flatMap((left): Sentence[] => {
     const right = rungOf(b, left.id)
     if (!right || right.status === left.status) return []
     const why = right.status === 'ok' ? '' : ` ${inEnglish(right.reason ?? noReason)}`
-    return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
+    return [say`${code(left.id)} was ${left.status} and is now ${right.status}.${why}`]
   })
   return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameterChanges(a, b), ...statuses]
 }
@@ -88,7 +89,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   if (refusals.length > 0)
     throw inputError(
       `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
-      'Name two sessions of one ladder at one size and data type.',
+      'Choose two sessions of the same ladder, size and data type.',
     )
   const lead = leadOf(a)
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
@@ -117,9 +118,9 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     b,
     date: before.date,
     warnings: [
-      ...warnings.map(inEnglish),
-      ...a.warnings.map((warning) => `The first session: ${inEnglish(warning)}`),
-      ...b.warnings.map((warning) => `The second session: ${inEnglish(warning)}`),
+      ...warnings,
+      ...a.warnings.map((what) => message('guard.ofFirst', { what })),
+      ...b.warnings.map((what) => message('guard.ofSecond', { what })),
     ],
     rungs,
     changes: changesOf(a, b),
@@ -132,5 +133,10 @@ export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
-  return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
+  return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
 }
+
+export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
+
+export const comparisonLegend =
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'

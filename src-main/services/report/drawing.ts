@@ -44,10 +44,10 @@ function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
 
 function checkChoice(chart: ChartId, choice: string, session: Session): void {
   const choices = choicesOf(chart, session)
-  if (choices === null) throw inputError(`There is nothing to choose of the chart ${chart}.`)
+  if (choices === null) throw inputError(`The chart ${chart} has no choices.`)
   if (!choices.includes(choice))
     throw inputError(
-      `${JSON.stringify(choice)} is nothing that the chart ${chart} of this session can show.`,
+      `${JSON.stringify(choice)} cannot be shown by the chart ${chart} of this session.`,
       choices.length > 0 ? `It can show: ${choices.join(', ')}.` : undefined,
     )
 }
@@ -88,7 +88,7 @@ export async function drawChart(
   const page = drawingPage(sessions, told, await readTemplate(places.assets))
   const { svg, words } = await drawInPage(page, drawingAddress(chart, choice))
   if (svg !== null) return svg
-  throw inputError(words || `The session has nothing to draw as ${chart}.`)
+  throw inputError(words || `The session has no data for the chart ${chart}.`)
 }
 
 /** In CSS pixels, as the drawing itself says. */
@@ -96,6 +96,6 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
   const of = (name: string): number =>
     Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
   const [width, height] = [of('width'), of('height')]
-  if (!(width > 0 && height > 0)) throw new Error('The drawing does not say its size.')
+  if (!(width > 0 && height > 0)) throw new Error('The drawing does not state its size.')
   return { width, height }
 }

@@ -20,7 +20,7 @@ export async function readTemplate({ reportTemplate }: Assets): Promise<string> 
     return await readFile(reportTemplate, 'utf8')
   } catch (error) {
     throw missingError(
-      `The page that an HTML report is made of cannot be read: ${reportTemplate} (${error instanceof Error ? error.message : String(error)}).`,
+      `The template of HTML reports cannot be read: ${reportTemplate} (${error instanceof Error ? error.message : String(error)}).`,
       'Run `npm run build`.',
     )
   }
@@ -34,7 +34,7 @@ const withoutScripts = (models: readonly ReportModel[]): string =>
       const items = [...best, ...jumps, ...unpaid, ...troubles]
       return [
         `<h1>${html(title)}</h1>`,
-        '<p>The tables, charts and sources of this report need JavaScript; nothing is loaded from anywhere.</p>',
+        '<p>The tables, charts and sources of this report require JavaScript; nothing is loaded from the network.</p>',
         `<ul>${items.map((sentence) => `<li>${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
         `<dl>${facts.map(({ label, value }) => `<dt>${html(label)}</dt><dd>${html(value)}</dd>`).join('\n')}</dl>`,
       ].join('\n')
@@ -67,10 +67,7 @@ const packed = (profiles: FrozenDeep): string =>
 function splitAt(template: string, [first, second]: [string, string]): [string, string, string] {
   const [a, b] = [template.indexOf(first), template.indexOf(second)]
   if (a < 0 || b < a)
-    throw missingError(
-      'The page that an HTML report is made of is damaged.',
-      'Run `npm run build`.',
-    )
+    throw missingError('The template of HTML reports is damaged.', 'Run `npm run build`.')
   return [
     template.slice(0, a),
     template.slice(a + first.length, b),

@@ -13,7 +13,7 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/report/frozen-report'
-import { inEnglish, withText } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/wording'
 import {
   reportFormats,
   type ReportFormat,
@@ -25,29 +25,22 @@ import { buildComparison } from './comparison'
 import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
 import { comparisonDocument } from './comparison-document'
-import {
-  comparisonCsv,
-  comparisonJson,
-  comparisonMarkdown,
-  comparisonTex,
-} from './comparison-print'
-import { printLongCsv, printWideCsv } from './csv'
 import { printHtml } from './html'
-import { printMarkdown } from './markdown'
 import { buildReport, type ReportInput, type ReportModel } from './model'
 import { printPdfReport, type PdfTools } from './pdf'
+import { printers } from './printers'
+import type { PrintOptions } from './printers/printer'
 import type { Picture } from './save'
 import { scrubber, scrubSession } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { sessionDocument } from './session-document'
-import { printTex } from './tex'
 import { visibleJson } from '../../domain/text/visible'
 
 export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)
   if (format) return format
   throw inputError(
-    `--format ${JSON.stringify(word)} is not a format.`,
+    `--format ${JSON.stringify(word)} is not a report format.`,
     `Formats: ${reportFormats.join(', ')}.`,
   )
 }
@@ -60,12 +53,8 @@ export interface Choice {
   rungs?: readonly string[]
 }
 
-export interface ReportOptions extends Choice {
+export interface ReportOptions extends Choice, PrintOptions {
   format: TextFormat
-  /** CSV with a line a rung in place of a line a figure. */
-  wide?: boolean
-  /** Markdown: the folder beside it that its pictures lie in; without one it has none. */
-  pictures?: string
   /** A day to print; a report has none of itself, so that the same session gives the same bytes. */
   date?: string
 }
@@ -101,16 +90,7 @@ export function report(
   privates = machinePrivates(),
 ): string {
   const model = buildReport(input(opened, options, privates))
-  switch (options.format) {
-    case 'md':
-      return printMarkdown(model, options.pictures)
-    case 'csv':
-      return options.wide ? printWideCsv(model) : printLongCsv(model)
-    case 'json':
-      return visibleJson(withText(model.session))
-    case 'tex':
-      return printTex(model)
-  }
+  return printers[options.format].session(model, options)
 }
 
 export function reportComparison(
@@ -120,16 +100,7 @@ export function reportComparison(
   privates = machinePrivates(),
 ): string {
   const model = buildComparison(input(before, options, privates), input(after, options, privates))
-  switch (options.format) {
-    case 'md':
-      return comparisonMarkdown(model, options.pictures)
-    case 'csv':
-      return comparisonCsv(model)
-    case 'json':
-      return comparisonJson(model)
-    case 'tex':
-      return comparisonTex(model)
-  }
+  return printers[options.format].comparison(model, options)
 }
 
 export interface CiOptions {

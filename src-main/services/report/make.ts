@@ -2,7 +2,7 @@
 import type { Assets } from '../../adapters/kernels/assets'
 import { zipFiles } from '../../adapters/disk/zip'
 import type { ReportAnswer, ReportRequest } from '../../contract/report'
-import type { ReportFormat } from '../../domain/report/report-format'
+import { formatFacts, type ReportFormat } from '../../domain/report/report-format'
 import type { OpenedSession } from '../sessions/sessions'
 import { readTemplate } from './html'
 import {
@@ -58,15 +58,6 @@ async function withProfiles({ session, sources, deep }: OpenedSession): Promise<
   return { session, sources, profiles: profiles.filter((profile) => profile !== null) }
 }
 
-const mediaTypes: Record<ReportFormat, string> = {
-  html: 'text/html',
-  pdf: 'application/pdf',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  json: 'application/json',
-  tex: 'application/x-tex',
-}
-
 /** A report as the answer to a UI, which keeps it as a file. */
 export async function answerReport(
   tools: MakeTools,
@@ -94,9 +85,10 @@ export async function answerReport(
     ]
     return bytesAnswer(`${name}.zip`, 'application/zip', zipFiles(files))
   }
+  const { mediaType } = formatFacts(format)
   return typeof content === 'string'
-    ? { name: `${name}.${format}`, mediaType: mediaTypes[format], encoding: 'text', content }
-    : bytesAnswer(`${name}.${format}`, mediaTypes[format], content)
+    ? { name: `${name}.${format}`, mediaType, encoding: 'text', content }
+    : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
 
 const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): ReportAnswer => ({

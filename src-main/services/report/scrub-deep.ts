@@ -1,6 +1,6 @@
 /** A deep profile as it may leave: sources, names and advice scrubbed; counters and machine code as they are. */
 import type { DeepProfile } from '../../domain/session/deep'
-import type { Scrubber } from './scrub'
+import { scrubStatement, type Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
   // The same few texts stand at thousands of instructions.
@@ -34,6 +34,6 @@ export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber):
         text: sentence(rule.text),
       })),
     })),
-    notes: profile.notes.map(sentence),
+    notes: profile.notes.map((note) => scrubStatement(note, sentence)),
   }
 }

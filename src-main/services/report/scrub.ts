@@ -4,7 +4,7 @@
  * It errs towards taking out too much.
  */
 import type { Privates } from '../../adapters/machine/privates'
-import { isMessageKey } from '../../domain/messages/message'
+import { isMessageKey, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 
@@ -137,6 +137,10 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
     ]),
   )
 }
+
+/** A statement as it may leave. */
+export const scrubStatement = (statement: Statement, scrub: (text: string) => string): Statement =>
+  scrubValue(statement, '', scrub) as Statement
 
 /** The session as it may leave: still a session by the schema. */
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {

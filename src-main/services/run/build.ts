@@ -171,13 +171,14 @@ export async function buildRung(
   })
 }
 
-export const compileReference = (
+/** Builds what the task's rungs are checked against. */
+export async function compileReference(
   compiler: Compiler,
   { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
-): Promise<BuildOutcome> =>
-  compile(compiler, {
+): Promise<BuildOutcome> {
+  return compile(compiler, {
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
@@ -190,8 +191,9 @@ export const compileReference = (
     output: 'reference.so',
     libraries: ['-ldl'],
   })
+}
 
-/** Builds what the task's rungs are checked against; without it there is no run. */
+/** The same for a run: without it there is none. */
 export async function buildReference(
   compiler: Compiler,
   inputs: TaskInputs,
@@ -203,7 +205,7 @@ export async function buildReference(
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${inputs.task.id} cannot be built.`, built.reason),
+    together(`The reference of the task ${inputs.task.id} could not be built.`, built.reason),
     `See ${source.file}.`,
   )
 }

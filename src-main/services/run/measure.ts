@@ -265,7 +265,7 @@ async function attempt(
       'failed',
       `The runner ended before it reached a rung: ${
         ended.result.outcome === 'idle'
-          ? `no word of it for ${Math.round(request.idleMs / 1000)} s`
+          ? `no output for ${Math.round(request.idleMs / 1000)} s`
           : (ended.error?.message ?? tail(ended.result))
       }`,
       done.size > 0
@@ -307,7 +307,7 @@ function throwIfHopeless(
   if (at?.stage === 'reference' && !error)
     throw new KernelLadderError('failed', {
       sentences: [
-        `The reference ${reference} does not come to its end.`,
+        `The reference ${reference} does not finish.`,
         causeOf(result, 'reference', idleMs),
       ],
     })
@@ -324,7 +324,7 @@ function throwIfHopeless(
       begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
     )
   if (result.exitCode === 2)
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }
 
 const stages = ['load', 'verify', 'time', 'profile'] as const

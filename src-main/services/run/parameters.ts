@@ -30,7 +30,7 @@ export function checkParams(
     if (!declared.some((param) => param.allowed.includes(value)))
       throw inputError(
         `${name}=${value} is not allowed.`,
-        `Values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+        `Allowed values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
       )
   }
   return params

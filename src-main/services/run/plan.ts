@@ -70,7 +70,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
   const fault = library.faults.get(entry.id)
   throw inputError(
     fault ??
-      `The ladder ${ladder} names the rung ${entry.id}, and no file cuda-kernels/*/${entry.id}.cu declares it.`,
+      `The ladder ${ladder} names the rung ${entry.id}, but no file cuda-kernels/*/${entry.id}.cu declares it.`,
   )
 }
 
@@ -80,7 +80,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
-        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, and ${file} takes ${list(header.options[option] ?? [])}.`,
+        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, but ${file} accepts only ${list(header.options[option] ?? [])}.`,
       )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
@@ -99,7 +99,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
-  throw inputError(`The ladder ${id} names the task ${task}, which is not there.`)
+  throw inputError(`The ladder ${id} names the task ${task}, which does not exist.`)
 }
 
 /** The ladder with its task and these rungs. */

@@ -66,7 +66,7 @@ export async function sanitize(
   const { toolbox, library, signal, onProgress } = environment
   if (toolbox.replays)
     throw inputError(
-      'What compute-sanitizer says was not recorded.',
+      'The output of compute-sanitizer was not recorded.',
       'Run it on a machine with an NVIDIA GPU.',
     )
   const plan = planRun(library, {
@@ -79,8 +79,8 @@ export async function sanitize(
   const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
   if (rungs.length === 0)
     throw inputError(
-      `The ladder ${plan.ladder.id} has no rung beside its reference.`,
-      'Name the reference with --rungs to have it checked.',
+      `The ladder ${plan.ladder.id} has no rung besides its reference.`,
+      'To check the reference, name it with --rungs.',
     )
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
@@ -326,7 +326,7 @@ class Checker {
     // What was found says why it was not.
     return launched || xml.records.length > 0
       ? null
-      : message('tools.notLaunched', { text: lastWord ?? 'no word why' })
+      : message('tools.notLaunched', { text: lastWord ?? 'no reason given' })
   }
 }
 
@@ -352,5 +352,5 @@ function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEve
   if (error.kind === 'no-device')
     throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
   if (error.kind === 'bad-argument')
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }

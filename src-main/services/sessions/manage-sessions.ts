@@ -23,7 +23,7 @@ function ownName(places: SessionPlaces, ref: string, verb: string): string {
     throw inputError(`${ref} ships with the program and cannot be ${verb}.`)
   if (places.mounted !== undefined && mountedRef(places.mounted) === ref)
     throw inputError(
-      `${ref} was opened from a folder of yours and cannot be ${verb} here.`,
+      `${ref} was opened from a folder of your own and cannot be ${verb} here.`,
       'Change the folder itself.',
     )
   return ref

@@ -60,8 +60,8 @@ export async function readRecording({
   const recording = asRecording(name, folder, await readSession(folder))
   if (!recording)
     throw inputError(
-      `${folder} is no recording: it was imported, and there is no run to replay.`,
-      'Give a session that `kernel-ladder run` has written.',
+      `${folder} is not a recording: it was imported, so there is no run to replay.`,
+      'Use a session written by `kernel-ladder run`.',
     )
   return recording
 }

@@ -116,7 +116,7 @@ export const defaultLadder = 'gemm-fp32'
 
 export async function defaultRecordingRef(places: SessionPlaces): Promise<string> {
   const recordings = await listRecordings(places.assets.recordingsDir)
-  if (recordings.length === 0) throw inputError('No recording ships with this program.')
+  if (recordings.length === 0) throw inputError('No recordings ship with this program.')
   const ladder = recordings.some(({ summary }) => summary.ladder.id === defaultLadder)
     ? defaultLadder
     : recordings[0]!.summary.ladder.id
@@ -163,7 +163,7 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
         deviceName: null,
         profile: 'none',
         rungCount: 0,
-        damaged: problem ?? 'It cannot be read.',
+        damaged: problem,
       }
     })
   const recorded = (await listRecordings(places.assets.recordingsDir)).map(

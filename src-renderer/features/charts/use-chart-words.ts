@@ -16,7 +16,7 @@ export function useChartWords() {
       ...(session.device ? [session.device.name] : []),
       ...(session.tools.nvcc ? [`nvcc ${session.tools.nvcc}`] : []),
       ...(session.tools.ncu ? [`ncu ${session.tools.ncu}`] : []),
-      t(`charts.kind.${session.target.kind}`, { date: formatDate(session.createdAt) }),
+      t(`targets.${session.target.kind}.chart`, { date: formatDate(session.createdAt) }),
     ].join(' · ')
   }
 

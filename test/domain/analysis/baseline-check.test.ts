@@ -52,7 +52,7 @@ describe('the check against a baseline', () => {
 
   it('fails a rung that is slower than the threshold with its whole interval', () => {
     const found = check(slowed(recording(), id, 1.05))
-    expect([found.verdict, inEnglish(found.headline)]).toEqual(['fail', '1 of 7 rungs got worse'])
+    expect([found.verdict, inEnglish(found.headline)]).toEqual(['fail', '1 of 7 rungs regressed'])
     expect(row(found, id)).toMatchObject({
       verdict: 'slower',
       why: expect.stringMatching(/^\+5\.00 % \(/),
@@ -68,7 +68,7 @@ describe('the check against a baseline', () => {
       expect(found.verdict).toBe('unresolved')
       expect(row(found, id)).toMatchObject({
         verdict: 'unresolved',
-        why: expect.stringContaining('the threshold of 3 % lies inside the interval'),
+        why: expect.stringContaining('the confidence interval contains the threshold of 3 %'),
       })
     }
     expect(check(slowed(recording(), id, 2, 0.12)).verdict).toBe('fail')
@@ -82,7 +82,7 @@ describe('the check against a baseline', () => {
           session.rungs.findIndex((rung) => rung.id === id),
           1,
         ),
-      /in the baseline and not in the new session/,
+      /in the baseline but not in the new session/,
     ],
     ['a time that is null', (now) => editRung(now, id, { timing: null }), /no time in the new/],
     [
@@ -93,17 +93,17 @@ describe('the check against a baseline', () => {
     [
       'a median that is not that of the samples',
       (now) => (rungOf(now.session, id)!.timing!.medianMs *= 0.99),
-      /does not follow from the samples/,
+      /does not match its samples/,
     ],
     [
       'a spread that is not that of the samples',
       (now) => (rungOf(now.session, id)!.timing!.spread = 0.12),
-      /does not follow from the samples/,
+      /does not match its samples/,
     ],
     [
       'too few samples',
       (now) => (rungOf(now.session, id)!.timing!.samplesMs = [1, 1, 1]),
-      /3 samples in the new session are too few: an interval needs 6/,
+      /3 samples in the new session are too few; a confidence interval needs at least 6/,
     ],
     [
       'another clock',
@@ -112,7 +112,7 @@ describe('the check against a baseline', () => {
           smClockBeforeMHz: 1500,
           smClockAfterMHz: 1500,
         }),
-      /SM clock differs: 1980 MHz and 1500 MHz/,
+      /SM clocks differ: 1980 MHz and 1500 MHz/,
     ],
     [
       'a clock that one side alone knows',
@@ -121,7 +121,7 @@ describe('the check against a baseline', () => {
           smClockBeforeMHz: null,
           smClockAfterMHz: null,
         }),
-      /known of one session only/,
+      /known for only one session/,
     ],
     ['no verification', (now) => editRung(now, id, { verify: null }), /not verified in the new/],
     [
@@ -132,7 +132,7 @@ describe('the check against a baseline', () => {
     [
       'a rung that was not reached',
       (now) => editRung(now, id, { status: 'not-run', timing: null }),
-      /was not reached/,
+      /ended before reaching it/,
     ],
   ])('cannot tell with %s', (_what, change, why) => {
     const now = recording()
@@ -144,17 +144,21 @@ describe('the check against a baseline', () => {
   })
 
   it.each<[string, (session: Session) => unknown, RegExp]>([
-    ['GPU', ({ device }) => (device!.name = 'NVIDIA B200'), /^The GPU differs/],
+    ['GPU', ({ device }) => (device!.name = 'NVIDIA B200'), /^The GPUs differ/],
     [
       'compute capability',
       ({ device }) => (device!.computeCapability = '10.0'),
       /^The compute cap/,
     ],
-    ['number of SMs', ({ device }) => (device!.smCount = 60), /^The number of SMs/],
-    ['seed', ({ settings }) => (settings.seed = 7), /^The seed/],
-    ['L2 flush', ({ settings }) => (settings.flushL2 = !settings.flushL2), /^The L2 flush/],
-    ['size', (session) => (session.problem!.sizes.k = 1024), /^The problem differs/],
-    ['data type', (session) => (session.problem!.options.dtype = 'f16'), /^The type of the inputs/],
+    ['number of SMs', ({ device }) => (device!.smCount = 60), /^The SM counts/],
+    ['seed', ({ settings }) => (settings.seed = 7), /^The input seeds/],
+    ['L2 flush', ({ settings }) => (settings.flushL2 = !settings.flushL2), /flushing L2/],
+    ['size', (session) => (session.problem!.sizes.k = 1024), /^The problems differ/],
+    [
+      'data type',
+      (session) => (session.problem!.options.dtype = 'f16'),
+      /^The sessions differ in the type of the inputs/,
+    ],
     ['ladder', (session) => (session.ladder.id = 'other'), /^The ladder/],
   ])('cannot tell with another %s', (_what, change, why) => {
     const now = recording()
@@ -195,7 +199,7 @@ describe('the check against a baseline', () => {
     const broke = check(wrong)
     expect([broke.verdict, row(broke, id)]).toMatchObject([
       'fail',
-      { verdict: 'broken', why: 'It was ok and is wrong: NaN.' },
+      { verdict: 'broken', why: 'The rung was ok and is now wrong: NaN.' },
     ])
     expect(row(check(recording(), 3, wrong), id).verdict).toBe('mended')
     expect(check(wrong, 3, wrong).verdict).toBe('unresolved')
@@ -208,7 +212,7 @@ describe('the check against a baseline', () => {
     rungOf(contradicted.session, id)!.verify!.passed = false
     expect(row(check(contradicted), id)).toMatchObject({
       verdict: 'broken',
-      why: 'It was ok and is wrong: its verification did not pass.',
+      why: 'The rung was ok and is now wrong: it failed verification.',
     })
   })
 
@@ -218,7 +222,7 @@ describe('the check against a baseline', () => {
     const found = check(now)
     expect([found.verdict, inEnglish(found.headline)]).toEqual([
       'fail',
-      '1 of 7 rungs got worse, and 1 could not be decided',
+      '1 of 7 rungs regressed, and 1 could not be decided',
     ])
   })
 
@@ -241,7 +245,7 @@ describe('where the reference moved', () => {
       expect(found.notes.map(inEnglish).join()).toMatch(/moved in the same direction .*normalized/)
       expect(row(found, id)).toMatchObject({
         verdict: 'same',
-        why: expect.stringContaining('after normalization'),
+        why: expect.stringContaining('after normalizing'),
       })
     }
   })
@@ -263,21 +267,27 @@ describe('where the reference moved', () => {
     rungOf(now.session, id)!.timing!.referenceMedianMs = null
     expect(row(check(now), id)).toMatchObject({
       verdict: 'unresolved',
-      why: expect.stringContaining('not timed in turn'),
+      why: expect.stringContaining('not timed alternately'),
     })
   })
 
   it('does not normalize by one that moved too far, or alone', () => {
     const far = check(drifted(1.5))
     expect([far.verdict, far.normalized]).toEqual(['fail', false])
-    expect(row(far, id).why).toMatch(/By its time it is slower, relative to .* it is same/)
+    expect(row(far, id).why).toMatch(
+      /Judged by its time, the rung is slower; relative to .* it is same/,
+    )
     expect(row(far, id).verdict).toBe('unresolved')
     const alone = slowed(recording(), reference!, 0.9)
     for (const { timing } of alone.session.rungs) timing!.referenceMedianMs! *= 0.9
     const found = check(alone)
     expect([found.verdict, found.normalized]).toEqual(['unresolved', false])
-    expect(row(found, id).why).toMatch(/By its time it is same, relative to .* it is slower/)
-    expect(found.notes.map(inEnglish).join()).toContain('not every rung in the same direction')
+    expect(row(found, id).why).toMatch(
+      /Judged by its time, the rung is same; relative to .* it is slower/,
+    )
+    expect(found.notes.map(inEnglish).join()).toContain(
+      'not every rung moved in the same direction',
+    )
   })
 
   it('takes a reference of another source for none', () => {
@@ -336,7 +346,7 @@ describe('the headline', () => {
       const [worse, unknown] = [count('slower', 'broken'), count('unresolved')]
       const words = inEnglish(headline)
       expect(verdict).toBe(foldVerdicts(verdicts))
-      expect(words.includes('got worse')).toBe(worse > 0)
+      expect(words.includes('regressed')).toBe(worse > 0)
       if (worse > 0) expect(words).toMatch(new RegExp(`^${worse} of ${rungs.length} rungs`))
       if (worse === 0 && unknown > 0) expect(words).toMatch(/^cannot tell/)
       if (words.startsWith('no rung got')) expect([worse, unknown]).toEqual([0, 0])

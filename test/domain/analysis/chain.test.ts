@@ -42,7 +42,7 @@ function side(instructions: Instruction[]): ChainSide {
   for (const { opcode, executed } of instructions)
     opcodes[opcode] = (opcodes[opcode] ?? 0) + (executed ?? 0)
   const deep: DeepProfile = {
-    schema: 1,
+    schema: 2,
     rung: 'x',
     kernels: [{ name: 'k', instructions, lines: [], opcodes, rules: [] }],
     notes: [],

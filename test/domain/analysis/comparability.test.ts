@@ -27,18 +27,18 @@ describe('what two rungs compute', () => {
 
   it('is said of both where it differs', () => {
     expect(rungWarnings(task, plain, fused).map(inEnglish)).toEqual([
-      '01_naive computes the product alone, and 02_coalesced the product, a bias and ReLU: that is part of what their times differ by.',
+      '01_naive computes the product only, and 02_coalesced computes the product, a bias and ReLU; that accounts for part of the difference in time.',
     ])
     const biased: RungResult = { ...fused, id: 'biased', flags: ['bias'] }
     const activated: RungResult = { ...fused, id: 'activated', flags: ['relu'] }
     expect(rungWarnings(task, biased, activated).map(inEnglish)).toEqual([
-      'biased computes the product and a bias, and activated the product and ReLU: that is part of what their times differ by.',
+      'biased computes the product and a bias, and activated computes the product and ReLU; that accounts for part of the difference in time.',
     ])
   })
 
   it('is warned of where a rung of one name computes another thing in another session', () => {
     expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
-      'In one session 02_coalesced computes the product alone, in the other the product, a bias and ReLU.',
+      'In one session 02_coalesced computes the product only, in the other the product, a bias and ReLU.',
     ])
     expect(comparability(withFused, withFused).warnings).toEqual([])
   })
@@ -46,7 +46,7 @@ describe('what two rungs compute', () => {
   it('is not what the reference computes, to which the ratio is', () => {
     expect(ratioWarning(session, plain)).toBeNull()
     expect(inEnglish(ratioWarning(session, fused)!)).toBe(
-      '02_coalesced computes the product, a bias and ReLU; 00_cublas, which its ratio is to, the product alone.',
+      '02_coalesced computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
     )
     expect(ratioWarnings(withFused).length).toBe(1)
     const without = { ...withFused, ladder: { ...session.ladder, reference: null } }

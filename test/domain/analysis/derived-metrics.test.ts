@@ -70,7 +70,7 @@ describe('figures from a launch', () => {
       unit: '%',
       evidence: 'unavailable',
       reason:
-        'It launches 2 kernels that differ in it, and without counters it is not known which runs longest.',
+        'It launches 2 kernels that differ in this, and without counters it is unknown which of them runs longest.',
     })
   })
 
@@ -78,7 +78,7 @@ describe('figures from a launch', () => {
     expect(said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason)).toMatch(
       /7\.0/,
     )
-    expect(said(derivedOf([launch({}, { registersPerThread: null })])?.reason)).toMatch(/not known/)
+    expect(said(derivedOf([launch({}, { registersPerThread: null })])?.reason)).toMatch(/unknown/)
     expect(said(derivedOf([])?.reason)).toBe('It launches no kernel.')
   })
 })

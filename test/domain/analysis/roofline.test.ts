@@ -45,15 +45,17 @@ describe('the roofs of a GPU', () => {
     // 66.9 TFLOP/s and 4.8 TB/s are what NVIDIA publishes.
     expect(compute.fp32.value.value).toBeCloseTo(66_908, -1)
     expect(memory.dram.value.value).toBeCloseTo(4814, 0)
-    expect(inEnglish(memory.dram.how)).toBe('A bus of 6016 bits, twice a cycle at 3201 MHz.')
+    expect(inEnglish(memory.dram.how)).toBe(
+      'A 6016-bit bus with two transfers per cycle at 3201 MHz.',
+    )
     expect(inEnglish(compute.fp32.how)).toBe(
-      '132 SMs at their highest clock of 1980 MHz, each 256 FP32 operations a cycle (an FMA is two).',
+      '132 SMs at their maximum clock of 1980 MHz, each executing 256 FP32 operations per cycle (an FMA counts as two).',
     )
     expect(said(memory.l2.value)).toEqual({
       value: null,
       unit: 'GB/s',
       evidence: 'unavailable',
-      reason: 'It was not measured in this session, and is not published for this GPU.',
+      reason: 'It was not measured in this session, and no figure for this GPU is published.',
     })
   })
 
@@ -67,18 +69,16 @@ describe('the roofs of a GPU', () => {
 
   it('are not guessed: no clock, no GPU, another architecture, a rate that products differ in', () => {
     const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
-    expect(said(reason(null))).toBe('The session names no GPU.')
-    expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
-      'The highest SM clock is not known.',
-    )
+    expect(said(reason(null))).toBe('The session does not name a GPU.')
+    expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe('The maximum SM clock is unknown.')
     expect(said(reason({ ...h200, computeCapability: '7.0' }))).toBe(
-      'Compute capability 7.0 is not in the table.',
+      'Compute capability 7.0 is not in the built-in table.',
     )
     expect(
       said(
         ceilingsOf({ device: { ...h200, computeCapability: '8.9' } }).compute.tensor.value.reason,
       ),
-    ).toBe('Products of compute capability 8.9 differ in their tensor rate.')
+    ).toBe('GPUs of compute capability 8.9 differ in their tensor rate.')
   })
 
   it('have the tensor rate that NVIDIA publishes of an H100 at its boost clock', () => {

@@ -163,15 +163,15 @@ describe('occupancy', () => {
   })
 
   it.each([
-    [{ threads: 1025 }, 'A block has at most 1024 threads; this one has 1025.'],
-    [{ registers: 256 }, 'A thread has at most 255 registers; this one has 256.'],
+    [{ threads: 1025 }, 'A block can have at most 1024 threads; this one has 1025.'],
+    [{ registers: 256 }, 'A thread can have at most 255 registers; this one has 256.'],
     [
       { staticSharedBytes: 232_449 },
-      'A block has at most 232448 bytes of shared memory on compute capability 9.0; this one asks for 232449.',
+      'A block can have at most 232448 bytes of shared memory on compute capability 9.0; this one requests 232449.',
     ],
     [
       { threads: 1024, registers: 72 },
-      'The registers of one block (73728) are more than the 65536 of an SM.',
+      'One block needs 73728 registers, more than the 65536 of an SM.',
     ],
   ])('says why a block with %j cannot run, and that none does', (given, reason) => {
     const found = occupancy(hopper, kernel(given))

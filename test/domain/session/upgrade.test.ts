@@ -1,10 +1,11 @@
 /** Files of version 1, opened by this one: the same figures, messages in place of sentences, or the reason why not. */
 import { createHash } from 'node:crypto'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { parseSession, readSession } from '../../../src-main/adapters/sessions/session-store'
 import {
   englishTemplate,
@@ -29,7 +30,15 @@ import {
 import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import { importHtml } from '../../../src-main/services/import/import-html'
 import { tempDir } from '../../services/support'
-import { attempts1, file1, folder1, inWordsOf1, saidIn1, sessions1 } from '../../version-1'
+import {
+  attempts1,
+  file1,
+  folder1,
+  inWordsOf1,
+  saidIn1,
+  sessions1,
+  withMetricsOf1,
+} from '../../version-1'
 
 const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>
@@ -117,7 +126,7 @@ describe('a session of version 1', () => {
     const opened = open(name)
     expect(opened.schema).toBe(2)
     // What its problem becomes is tried in upgrade-problem-1.test.ts.
-    expect({ ...(inWordsOf1(opened) as object), schema: 1 }).toEqual(
+    expect({ ...(inWordsOf1(withMetricsOf1(opened)) as object), schema: 1 }).toEqual(
       withTask(json(file1(`${name}.json`))),
     )
   })
@@ -171,10 +180,14 @@ function damaged(text: string, path: string, value: unknown): string {
 describe('a session that cannot be read', () => {
   const text = file1('failures.json')
   it.each([
-    ['schema', 3, /it has schema 3 and this version reads up to 2; a newer kernel-ladder wrote it/],
-    ['schema', 0, /it has schema 0, which no kernel-ladder wrote/],
-    ['schema', 1.5, /it has schema 1.5, which no kernel-ladder wrote/],
-    ['schema', 'one', /does not say its schema version/],
+    [
+      'schema',
+      3,
+      /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
+    ],
+    ['schema', 0, /it has schema 0, which no version of kernel-ladder writes/],
+    ['schema', 1.5, /it has schema 1.5, which no version of kernel-ladder writes/],
+    ['schema', 'one', /does not state its schema version/],
     ['warnings', 'none', /warnings/],
     ['warnings', [7], /this is no text, and no message that this version knows[^]*warnings\[0\]/],
     ['rungs', {}, /rungs/],
@@ -229,11 +242,13 @@ describe('an HTML report of version 1', () => {
     const [session] = (
       before.sessions as { session: Record<string, unknown>; sources: object }[]
     ).slice(0, 1)
-    expect(inWordsOf1(report.sessions[0])).toEqual({
+    const now = report.sessions[0]!
+    expect(inWordsOf1({ ...now, session: withMetricsOf1(now.session) })).toEqual({
       session: { ...withTask(session!.session), schema: 2 },
       sources: session!.sources,
     })
-    expect(Object.keys(deep[0]!)).toHaveLength(1)
+    const profiles = Object.values(deep[0]!)
+    expect(profiles.map(({ schema }) => schema)).toEqual([2])
     expect(report.sessions[0]?.session.rungs.some(({ reason }) => typeof reason === 'object')).toBe(
       true,
     )
@@ -248,9 +263,9 @@ describe('an HTML report of version 1', () => {
   })
 
   it.each([
-    [damaged(data, 'report', 3), /it has version 3 and this version reads up to 2/],
-    [damaged(data, 'report', 0), /it has version 0, which no kernel-ladder wrote/],
-    ['{}', /does not say its report version/],
+    [damaged(data, 'report', 3), /it has version 3 but this version reads up to 2/],
+    [damaged(data, 'report', 0), /it has version 0, which no version of kernel-ladder writes/],
+    ['{}', /does not state its report version/],
     [damaged(data, 'sessions', []), /sessions/],
     [damaged(data, 'sessions.0.session', null), /sessions\[0\]\.session/],
     [damaged(data, 'sessions.0.session.rungs.0.reason', 1), /rungs\[0\]\.reason/],
@@ -258,6 +273,49 @@ describe('an HTML report of version 1', () => {
     [data.slice(0, 200), /is not JSON/],
   ])('that cannot be read is refused with the reason: %#', (text, why) => {
     expect(() => parseReportHtml(withData(text), 'report.html')).toThrow(why)
+  })
+})
+
+describe('a deep profile of version 1', () => {
+  const rung = '01_naive'
+  const kernel = { name: 'k', instructions: [], lines: [], opcodes: null, rules: [] }
+  const notes = [
+    'ncu showed no instructions of void k<4>(int).',
+    'k was built without line information: its instructions have no source line.',
+    "1 row of ncu's source page cannot be read and is left out.",
+    "7 rows of ncu's source page cannot be read and are left out.",
+    "Imported from mine.csv, which has ncu's advice and no counters of instructions or lines.",
+    'Something else.',
+  ]
+  const opened = async (profile: object) => {
+    const dir = await tempDir()
+    await mkdir(join(dir, 'deep'))
+    await writeFile(join(dir, 'deep', `${rung}.json`), JSON.stringify(profile))
+    return readDeep(dir, rung)
+  }
+
+  it('says the same, as messages', async () => {
+    const profile = await opened({ schema: 1, rung, kernels: [kernel], notes })
+    expect(profile).toMatchObject({ schema: 2, rung, kernels: [kernel] })
+    expect(profile!.notes).toEqual([
+      message('deep.noInstructions', { kernel: 'void k<4>(int)' }),
+      message('deep.noLines', { kernel: 'k' }),
+      message('deep.rowUnreadable', { count: 1 }),
+      message('deep.rowsUnreadable', { count: 7 }),
+      message('deep.adviceAlone', { file: 'mine.csv' }),
+      'Something else.',
+    ])
+    expect(profile!.notes.map(inEnglish)).toEqual(notes)
+    // As this version writes it, it is read as it is.
+    expect(await opened(profile!)).toEqual(profile)
+  })
+
+  it('of a newer program, or none, is refused with the reason', async () => {
+    const profile = { rung, kernels: [kernel], notes: [] }
+    await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
+      /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
+    )
+    await expect(opened(profile)).rejects.toThrow(/does not state its schema version/)
   })
 })
 
@@ -293,7 +351,7 @@ describe('an attempt at a lab of version 1', () => {
       clean: { reason: message('tools.noAnswer') },
     })
     for (const [text, why] of [
-      ['{"schema":3,"verdicts":{}}', /schema 3 and this version reads up to 2/],
+      ['{"schema":3,"verdicts":{}}', /schema 3 but this version reads up to 2/],
       ['{"schema":2}', /verdicts/],
       ['{"clean":7}', /clean/],
       ['{', /is not JSON/],
@@ -304,9 +362,9 @@ describe('an attempt at a lab of version 1', () => {
   })
 
   it.each([
-    ['outcome.schema', 3, /schema 3 and this version reads up to 2/],
-    ['outcome.schema', null, /does not say its schema version/],
-    ['outcome', 7, /does not say its schema version/],
+    ['outcome.schema', 3, /schema 3 but this version reads up to 2/],
+    ['outcome.schema', null, /does not state its schema version/],
+    ['outcome', 7, /does not state its schema version/],
     ['outcome.checks', {}, /checks/],
     ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
     ['outcome.build.reason', [], /build\.reason/],
@@ -337,11 +395,17 @@ describe('an upgrader', () => {
   it('does not change with the words of this version', () => {
     // A template that changes no longer recognizes what it wrote. A key may be renamed.
     // What is a value by now, as other tasks have others, was in its words.
-    const then = Object.values(templates1)
-      .join('\n')
+    const written = (where: 'deep' | 'elsewhere'): string =>
+      Object.entries(templates1)
+        .filter(([key]) => key.startsWith('deep.') === (where === 'deep'))
+        .map(([, template]) => template)
+        .join('\n')
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+    const then = written('elsewhere')
       .replaceAll('{buffers}', 'C')
       .replaceAll('{place}', 'C[{row}][{column}]')
       .replace('{what} takes {fmas}', 'The product takes {fmas}')
-    expect(createHash('sha256').update(then).digest('hex').slice(0, 16)).toBe('4b49ad459309cb41')
+    expect(hash(then)).toBe('4b49ad459309cb41')
+    expect(hash(written('deep'))).toBe('d0acaf5702417692')
   })
 })

@@ -75,31 +75,18 @@ describe('a session ref', () => {
 })
 
 describe('the words of every kind', () => {
-  const wordsOf = (language: string, file: string): Record<string, unknown> =>
-    JSON.parse(
-      readFileSync(
-        join(import.meta.dirname, '../../../src-renderer/locales', language, `${file}.json`),
-        'utf8',
-      ),
-    ) as Record<string, unknown>
-  const at = (words: Record<string, unknown>, path: string): unknown =>
-    path
-      .split('.')
-      .reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], words)
-
   it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
-    const shell = wordsOf(language, 'shell')
-    const charts = wordsOf(language, 'charts')
-    const run = wordsOf(language, 'run')
-    for (const kind of Object.keys(targetKinds)) {
-      expect(at(shell, `facts.${kind}`), kind).toBeTypeOf('string')
-      expect(at(shell, `facts.${kind}Tip`), kind).toBeTypeOf('string')
-      expect(at(charts, `charts.kind.${kind}`), kind).toBeTypeOf('string')
+    const file = `../../../src-renderer/locales/${language}/targets.json`
+    const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {
+      targets: Record<string, Record<string, string>>
     }
+    expect(Object.keys(targets).sort()).toEqual(Object.keys(targetKinds).sort())
+    const always = ['badge', 'tip', 'chart']
+    for (const kind of Object.keys(targetKinds))
+      expect(Object.keys(targets[kind]!), kind).toEqual(expect.arrayContaining(always))
     for (const { kind, syntax } of runnableKinds)
       if (syntax.names !== 'recordings')
-        for (const word of ['text', 'missing'])
-          expect(at(run, `run.targets.${kind}.${word}`), kind).toBeTypeOf('string')
+        expect(Object.keys(targets[kind]!), kind).toEqual([...always, 'choice', 'missing'])
   })
 
   it('are there in what reports print', () => {

@@ -3,20 +3,12 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { ladderSchemaText } from '../../../scripts/lib/session-schema.mjs'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-schema'
 
 const root = join(import.meta.dirname, '../../..')
 const templates = join(root, 'resources/templates')
 
 describe('the schema of ladder.yaml', () => {
-  it('is published as it is', async () => {
-    const published = readFileSync(join(root, 'docs/schemas/ladder.json'), 'utf8')
-    expect(published, 'run `node scripts/session-schema.mjs`').toBe(
-      await ladderSchemaText(ladderSchema()),
-    )
-  })
-
   const check = new Ajv2020({ strict: false }).compile(ladderSchema())
 
   it.each(readdirSync(templates))('takes the template %s, and no key that is none', (name) => {

@@ -12,6 +12,7 @@ import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
+import { said } from '../../said'
 import { ncuCapture } from '../captures'
 
 const nothing = { sections: [], notes: [] }
@@ -98,7 +99,7 @@ describe('the source page of ncu', () => {
   it('says of a kernel that is not on the page that there is nothing, and keeps those after it', () => {
     const [second, last] = rest.kernels
     expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
-    expect(rest.notes).toContain(`ncu showed no instructions of ${second!.name}.`)
+    expect(said(rest.notes)).toContain(`ncu showed no instructions of ${second!.name}.`)
     expect(last!.name).toBe('scale(float *, int)')
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })
@@ -132,7 +133,7 @@ describe('the source page of ncu', () => {
     expect(both.get('03_a')).toEqual(tile)
     const alone = toDeepProfiles(launches, { sass, lines: nothing, rules, nameOf }).get('03_a')!
     expect(alone.kernels[0]!.instructions[9]).toMatchObject({ file: null, line: null })
-    expect(alone.notes.join()).toMatch(/without line information/)
+    expect(said(alone.notes).join()).toMatch(/without line information/)
   })
 
   it.each([

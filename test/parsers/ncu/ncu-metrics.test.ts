@@ -124,7 +124,7 @@ describe('unavailable is not zero, and has its reason', () => {
     const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
     expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
       value: null,
-      reason: `ncu has no figure of ${name} for the kernel scale(float *, int).`,
+      reason: `ncu reported no value of ${name} for the kernel scale(float *, int).`,
     })
   })
 
@@ -138,7 +138,7 @@ describe('unavailable is not zero, and has its reason', () => {
     const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
     const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')
     expect(said(toMetrics([kernel], 'card').achievedOccupancy?.reason)).toMatch(
-      /ratio and not in percent/,
+      /ratio instead of percent/,
     )
   })
 

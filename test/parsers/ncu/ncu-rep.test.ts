@@ -76,16 +76,14 @@ describe('a report that is cut off', () => {
     expect(cut.launches).toEqual(report.launches.slice(0, cut.launches.length))
     expect(cut.launches.length).toBeLessThan(3)
     expect(said(cut.notes).join()).toMatch(
-      /cut off at byte \d+: (no launch|launches behind the first)/,
+      /truncated at byte \d+: (no launch|launches after the first)/,
     )
   })
 
   it('says how many launches it gave', () => {
     const { launches, notes } = parseNcuRep(bytes.slice(0, bytes.length - 10))
     expect(launches).toHaveLength(2)
-    expect(said(notes)).toEqual([
-      expect.stringContaining('launches behind the first 2 are missing'),
-    ])
+    expect(said(notes)).toEqual([expect.stringContaining('launches after the first 2 are missing')])
   })
 })
 
@@ -108,7 +106,7 @@ describe('foreign bytes', () => {
     const { notes } = parseNcuRep(
       new Uint8Array([0x4e, 0x56, 0x52, 0, 2, 0, 0, 0, 8, 7, header.length, 0, 0, 0, ...header]),
     )
-    expect(said(notes)).toEqual([expect.stringContaining('cut off')])
+    expect(said(notes)).toEqual([expect.stringContaining('truncated')])
   })
 
   it('that are launches of nothing are left out, with few notes', () => {
@@ -123,7 +121,7 @@ describe('foreign bytes', () => {
     expect(launches).toEqual([])
     // A few by name, then that reading stopped, then how many.
     expect(notes).toHaveLength(22)
-    expect(said(notes).join()).toContain('10000 launches in all')
+    expect(said(notes).join()).toContain('In total, 10000 launches')
   })
 
   it('in the middle of a report neither hang nor crash', () => {
@@ -146,6 +144,6 @@ describe('foreign bytes', () => {
     newer[9] = 9
     const { launches, notes } = parseNcuRep(newer)
     expect(launches).toHaveLength(3)
-    expect(said(notes)).toEqual([expect.stringMatching(/format version 9; .* left out/)])
+    expect(said(notes)).toEqual([expect.stringMatching(/format version 9; .* ignores/)])
   })
 })

@@ -15,7 +15,7 @@ describe("the doctor's trial of the counters", () => {
   it('reads one of a small kernel, through one ncu', async () => {
     const machine = await fakeMachine()
     const { detail, remedy } = await counters(machine)
-    expect(said(detail)).toMatch(/ncu read one\.$/)
+    expect(said(detail)).toMatch(/ncu read a counter\.$/)
     expect(remedy).toBeUndefined()
     const trials = machine.calls('ncu').filter((call) => !call.includes('--version'))
     expect(trials).toHaveLength(1)
@@ -43,7 +43,7 @@ describe("the doctor's trial of the counters", () => {
 
   it('is left out where there is nothing to try it with', async () => {
     const machine = await fakeMachine(['nvcc'])
-    expect(said((await counters(machine)).detail)).not.toMatch(/ncu read one/)
+    expect(said((await counters(machine)).detail)).not.toMatch(/ncu read a counter/)
     expect(machine.calls('ncu').filter((call) => !call.includes('--version'))).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ describe('whether two sessions may be compared', () => {
     other.session.ladder.id = 'gemm-f16'
     other.session.problem = gemmProblem(4096, 4096, 1024, { dtype: 'f16' })
     expect(() => compare(recording(), other, 'md')).toThrow(
-      /cannot be compared. The ladder differs: gemm-fp32 and gemm-f16. The problem differs: 4096³.*The type of the inputs differs: f32 and f16/,
+      /cannot be compared. The ladders differ: gemm-fp32 and gemm-f16. The problems differ: 4096³.*The sessions differ in the type of the inputs: f32 and f16/,
     )
   })
 
@@ -36,11 +36,11 @@ describe('whether two sessions may be compared', () => {
     expect({ refusals, warnings: warnings.map(inEnglish) }).toEqual({
       refusals: [],
       warnings: [
-        'The GPU differs: NVIDIA H200 and NVIDIA B200.',
-        'The driver differs: 580.159.04 and 590.1.',
-        'The SM clock differs: 1980 MHz and 1200 MHz.',
-        'The compiler (nvcc) differs: 13.0.88 and 13.1.',
-        'The profiler (ncu) differs: 2025.3.1.0 and unknown.',
+        'The GPUs differ: NVIDIA H200 and NVIDIA B200.',
+        'The driver versions differ: 580.159.04 and 590.1.',
+        'The SM clocks differ: 1980 MHz and 1200 MHz.',
+        'The compiler (nvcc) versions differ: 13.0.88 and 13.1.',
+        'The profiler (ncu) versions differ: 2025.3.1.0 and unknown.',
       ],
     })
   })
@@ -63,10 +63,12 @@ describe('two sessions side by side', () => {
 
   it('md: warnings first, the times, what changed, and the source diff', () => {
     const text = compare(recording(), after(), 'md')
-    expect(text).toContain('> **Warning:** The driver differs: 580.159.04 and &lt;b&gt;590.')
-    expect(text).toContain('- `01_naive` was ok and is failed. It crashed.')
+    expect(text).toContain(
+      '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
+    )
+    expect(text).toContain('- `01_naive` was ok and is now failed. It crashed.')
     expect(text).toMatch(/\| `06_float4` \| 3\.41 ms \| 3\.75 ms \| 0\.909× \|.*▼ worse \|/)
-    expect(text).toContain('has other parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
+    expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
     expect(text).toContain('```diff\n')
     expect(text).toContain('\n+// changed\n')
   })
@@ -84,10 +86,12 @@ describe('two sessions side by side', () => {
 
   it('json and tex', () => {
     const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
-      warnings: string[]
+      warnings: { text: string }[]
       rungs: { id: string; time: { verdict: string } }[]
     }
-    expect(warnings).toEqual(['The driver differs: 580.159.04 and <b>590.'])
+    expect(warnings.map(({ text }) => text)).toEqual([
+      'The driver versions differ: 580.159.04 and <b>590.',
+    ])
     expect(rungs.find(({ id }) => id === '06_float4')?.time.verdict).toBe('worse')
     expect(compare(recording(), after(), 'tex')).toContain(
       '\\texttt{06\\_float4} & 3.41 ms & 3.75 ms & 0.909$\\times$ & 0.1 \\% \\\\',

@@ -16,7 +16,7 @@ describe('the published figures of a parameter study', () => {
   it('have every column of the author’s two tables', () => {
     expect(columns).toEqual([
       'Throughput',
-      'Threads a block',
+      'Threads per block',
       'Waves per SM',
       'Theoretical occupancy',
       'Achieved occupancy',

@@ -107,7 +107,7 @@ describe('profiling', () => {
     expect(said(rung(session, '01_naive').metrics.fmaUtilization)).toMatchObject({
       value: null,
       evidence: 'unavailable',
-      reason: expect.stringContaining('left out of profiling') as string,
+      reason: expect.stringContaining('excluded from profiling') as string,
     })
     expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
   })
@@ -144,7 +144,7 @@ describe('profiling', () => {
       expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
       const log = events.filter((event) => event.type === 'log').map(({ message }) => said(message))
       expect(log).toHaveLength(2)
-      expect(log[0]).toMatch(/holds the GPU's counters; trying again in 1 s/)
+      expect(log[0]).toMatch(/is using the GPU's counters; trying again in 1 s/)
     })
 
     it('it is said after the third try, with the remedy', async () => {

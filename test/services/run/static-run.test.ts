@@ -35,14 +35,14 @@ describe('without a GPU, rungs are built for one of the table', () => {
           expect(Math.abs(figure.value! - ncu.metrics[id]!.value!)).toBeLessThan(0.006)
         } else {
           expect(figure, `${own.id} ${id}`).toMatchObject({ value: null, evidence: 'unavailable' })
-          expect(said(figure.reason)).toContain('launches 2 kernels that differ in it')
+          expect(said(figure.reason)).toContain('launches 2 kernels that differ in this')
         }
       }
       expect(said(own.metrics.fmaUtilization)).toEqual({
         value: null,
         unit: '%',
         evidence: 'unavailable',
-        reason: 'Nothing was run: it was built for H200.',
+        reason: 'It was only built for H200, not run.',
       })
     }
     expect(machine.calls('nvidia-smi')).toEqual([])
@@ -52,7 +52,7 @@ describe('without a GPU, rungs are built for one of the table', () => {
   it('and what cannot be known is said: a library, a GPU of which only the architecture is', async () => {
     const { session } = await build(await fakeMachine(noGpu))
     expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
-      'What it launches is not known: it launches no kernel of its own',
+      'What it launches is unknown: it launches no kernel of its own',
     )
     const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
     const { metrics } = rung(bare, '01_naive')
@@ -60,7 +60,7 @@ describe('without a GPU, rungs are built for one of the table', () => {
     expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
     expect(said(metrics.wavesPerSm)).toMatchObject({
       value: null,
-      reason: 'How many SMs the GPU has is not known.',
+      reason: 'The SM count of the GPU is unknown.',
     })
   })
 

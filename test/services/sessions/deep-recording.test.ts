@@ -19,6 +19,7 @@ import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
 import { setUp } from '../../../src-main/adapters/machine/local-machine'
 import { openSession } from '../../../src-main/services/sessions/sessions'
+import { said } from '../../said'
 import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'
 
 const ref = 'recorded:gemm-fp32-h200-4096-deep'
@@ -96,7 +97,7 @@ describe('the deep recording of gemm-fp32', () => {
 
   it('has every line that ncu counted, also those whose text holds quotes', async () => {
     for (const id of session.rungs.map((own) => own.id))
-      expect((await profileOf(id)).notes.join()).not.toMatch(/left out/)
+      expect(said((await profileOf(id)).notes).join()).not.toMatch(/left out/)
     const own = (await profileOf('13_cp_async')).kernels[0]!.lines
     const text = sources['13_cp_async']!.split('\n')
     for (const asm of own.filter(({ text: line }) => line!.includes('asm volatile("')))
@@ -108,7 +109,7 @@ describe('the deep recording of gemm-fp32', () => {
     const { kernels, notes } = await profileOf('00_cublas')
     expect(kernels[0]!.instructions.length).toBeGreaterThan(7000)
     expect(kernels[0]!.lines).toEqual([])
-    expect(notes.join()).toMatch(/without line information/)
+    expect(said(notes).join()).toMatch(/without line information/)
   })
 
   it('shows what float4 did: an eighth of the loads from global memory, each wider', async () => {

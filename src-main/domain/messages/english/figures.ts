@@ -1,69 +1,70 @@
-/** How a figure was come by, or why there is none. */
+/** How a figure was obtained, or why there is none. */
 
-/** The roofs of a GPU. */
+/** The roofline ceilings of a GPU. */
 export const ceilings = {
-  benchmark: 'Reached by a micro-benchmark of the runner in this session.',
-  notMeasured: 'It was not measured in this session, and is not published for this GPU.',
-  noGpu: 'The session names no GPU.',
-  noClock: 'The highest SM clock is not known.',
-  notInTable: 'Compute capability {computeCapability} is not in the table.',
-  fp32: '{smCount} SMs at their highest clock of {clock} MHz, each {rate} FP32 operations a cycle (an FMA is two).',
+  benchmark: "Measured by the runner's microbenchmark in this session.",
+  notMeasured: 'It was not measured in this session, and no figure for this GPU is published.',
+  noGpu: 'The session does not name a GPU.',
+  noClock: 'The maximum SM clock is unknown.',
+  notInTable: 'Compute capability {computeCapability} is not in the built-in table.',
+  fp32: '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} FP32 operations per cycle (an FMA counts as two).',
   tensor:
-    '{smCount} SMs at their highest clock of {clock} MHz, each {rate} dense 16-bit tensor operations a cycle.',
-  tensorDiffers: 'Products of compute capability {computeCapability} differ in their tensor rate.',
-  l1: '{smCount} SMs at their highest clock of {clock} MHz, each {rate} bytes a cycle.',
-  bus: 'A bus of {bits} bits, twice a cycle at {clock} MHz.',
-  noBus: "The memory's clock and bus width are not in this session.",
+    '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} dense 16-bit tensor operations per cycle.',
+  tensorDiffers: 'GPUs of compute capability {computeCapability} differ in their tensor rate.',
+  l1: '{smCount} SMs at their maximum clock of {clock} MHz, each moving {rate} bytes per cycle.',
+  bus: 'A {bits}-bit bus with two transfers per cycle at {clock} MHz.',
+  noBus: 'This session does not record the memory clock and the bus width.',
 } as const
 
-/** Why a rung has no place in a roofline. */
+/** Where a rung's operation count comes from, or why the rung is not on the roofline. */
 export const roofline = {
-  noOperations: 'The report counts no FP32 operations.',
+  noOperations: 'The report has no count of FP32 operations.',
   noDuration: 'The report has no duration.',
-  noFp32: 'It executes no FP32 operation.',
-  noOperationsOfTask: 'Its task counts no operations, and ncu counted none.',
+  noFp32: 'It executes no FP32 operations.',
+  noOperationsOfTask: 'The task does not define an operation count, and ncu counted no operations.',
   noTime: 'It has no time.',
   notCollected: '{metric} was not collected.',
   notAvailable: '{metric} is not available.',
-  noByte: 'It moved no byte at this level, so the ratio has no value.',
-  counted: 'FP32 operations that ncu counted: twice the FFMA, plus FADD and FMUL.',
-  ofProblem: 'Operations of {what}, {flops}: the FP32 operations were not counted.',
+  noByte: 'It moved no bytes at this level, so its arithmetic intensity is undefined.',
+  counted: 'FP32 operations counted by ncu: 2 × FFMA + FADD + FMUL.',
+  ofProblem: 'Operation count of {what}, {flops}; FP32 operations were not counted.',
   ofProblemTensor:
-    'Operations of {what}, {flops}: the tensor pipe computed, and the counters of FP32 operations do not see it.',
+    'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not see.',
 } as const
 
-/** Why a launch cannot be. */
+/** Why a launch is impossible. */
 export const occupancy = {
-  threads: 'A block has at most {most} threads; this one has {threads}.',
-  registers: 'A thread has at most {most} registers; this one has {registers}.',
+  threads: 'A block can have at most {most} threads; this one has {threads}.',
+  registers: 'A thread can have at most {most} registers; this one has {registers}.',
   shared:
-    'A block has at most {most} bytes of shared memory on compute capability {computeCapability}; this one asks for {bytes}.',
-  registersOfBlock: 'The registers of one block ({held}) are more than the {most} of an SM.',
+    'A block can have at most {most} bytes of shared memory on compute capability {computeCapability}; this one requests {bytes}.',
+  registersOfBlock: 'One block needs {held} registers, more than the {most} of an SM.',
 } as const
 
-/** Figures that follow from a launch and its GPU, and the metrics that a profile did not give. */
+/** Figures derived from a launch and its GPU, and why a metric has no value. */
 export const figures = {
   time: 'Time',
-  limitsUnknown: 'The limits of compute capability {computeCapability} are not in the table.',
-  resourcesUnknown: 'The registers and shared memory of the launch are not known.',
+  limitsUnknown:
+    'The limits of compute capability {computeCapability} are not in the built-in table.',
+  resourcesUnknown: 'The register and shared memory usage of the launch is unknown.',
   computed:
-    'Computed from {threads} threads a block, {registers} registers a thread, {bytes} bytes of shared memory a block and compute capability {computeCapability}.',
+    'Computed from {threads} threads per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}.',
   computedWaves:
-    'Computed from {threads} threads a block, {registers} registers a thread, {bytes} bytes of shared memory a block and compute capability {computeCapability}. A grid of {blocks} blocks over {smCount} SMs.',
-  clustersUnknown: 'Whether it is launched in clusters is not known.',
+    'Computed from {threads} threads per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}, for a grid of {blocks} blocks on {smCount} SMs.',
+  clustersUnknown: 'It is unknown whether the kernel is launched in thread block clusters.',
   clusters:
-    'It is launched in clusters; how many of them the GPU holds at once depends on how its SMs are grouped.',
-  smCountUnknown: 'How many SMs the GPU has is not known.',
-  noBlockFits: 'No block of it fits on an SM.',
-  registersUnknown: 'The registers of the launch are not known.',
-  registersHeld: 'What CUDA holds of the kernel that was launched.',
+    'The kernel is launched in thread block clusters; how many of them fit on the GPU at once depends on how its SMs are grouped.',
+  smCountUnknown: 'The SM count of the GPU is unknown.',
+  noBlockFits: 'Not even one block fits on an SM.',
+  registersUnknown: 'The register usage of the launch is unknown.',
+  registersHeld: 'Reported by CUDA for the kernel that was launched.',
   noKernel: 'It launches no kernel.',
   kernelsDiffer:
-    'It launches {count} kernels that differ in it, and without counters it is not known which runs longest.',
+    'It launches {count} kernels that differ in this, and without counters it is unknown which of them runs longest.',
   fp32Operations:
-    'Twice the FFMA, plus FADD and FMUL, as ncu counted them by threads. Tensor operations are not among them.',
+    '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
   slotShare:
-    'Of 32 lanes for each warp instruction executed; lanes that a predicate or a branch switched off are part of the whole.',
-  follows: 'It follows from {metric}, which has no figure: {why}',
-  noShare: 'No instruction was executed, so a share of them has no value.',
+    'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch count toward the total.',
+  follows: 'It is derived from {metric}, which has no value: {why}',
+  noShare: 'No instructions were executed, so the share is undefined.',
 } as const

@@ -1,8 +1,9 @@
 /**
- * The English words of what the domain says, a table an area; `{name}` is where a value is set in. Every
- * other language has the same keys and names in its `statements.json`, held to these by a test.
+ * The English templates of the domain's messages, one table per area; `{name}` marks where a value is inserted.
+ * Every other language has the same keys and placeholders in its `statements.json`; a test checks that.
  */
 import { baseline, rungVerdict } from './baseline'
+import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
 import { imports } from './imports'
@@ -31,6 +32,7 @@ export const templates = {
   part,
   records,
   imports,
+  deep,
   doctor,
   tools,
 } as const

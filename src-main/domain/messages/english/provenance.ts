@@ -1,23 +1,23 @@
 /** Where a session's figures come from. */
 
-/** By the id of the fact, which is a column's name in CSV. */
+/** By the id of the fact, which is also its CSV column name. */
 export const fact = {
   session: 'Session',
   origin: 'Origin',
   date: 'Measured on',
   ladder: 'Ladder',
   problem: 'Problem',
-  seed: 'Seed of the inputs',
+  seed: 'Input seed',
   gpu: 'GPU',
   driver: 'Driver',
-  cuda: 'CUDA of the driver',
-  smClock: 'SM clock while timing',
-  l2Flush: 'L2 between samples',
+  cuda: 'CUDA version of the driver',
+  smClock: 'SM clock during timing',
+  l2Flush: 'L2 cache between samples',
   nvcc: 'nvcc',
   nvccFlags: 'nvcc flags',
   ncu: 'ncu',
   appVersion: 'Kernel Ladder',
-  completion: 'The run',
+  completion: 'Run',
   reproduce: 'To reproduce',
 } as const
 
@@ -25,7 +25,7 @@ export const origin = {
   live: 'measured live',
   recorded: 'replayed from the recording {name}',
   imported: 'imported from {name}',
-  static: 'built for {name} without a GPU, and not run',
+  static: 'built for {name} without a GPU, not run',
 } as const
 
 export const provenance = {
@@ -45,9 +45,9 @@ export const provenance = {
   clocks: 'before {before}, after {after}',
   clocksAtMost: 'before {before}, after {after}, at most {most} MHz',
   profiler:
-    '{ncu}, level {level}, up to {passes} passes a kernel, clock control {clock}, cache control {cache}',
+    '{ncu}, level {level}, up to {passes} passes per kernel, clock control {clock}, cache control {cache}',
   profilerOnce:
-    '{ncu}, level {level}, up to {passes} pass a kernel, clock control {clock}, cache control {cache}',
+    '{ncu}, level {level}, up to {passes} pass per kernel, clock control {clock}, cache control {cache}',
   complete: 'complete, {seconds} s',
   cancelled: 'cancelled, {seconds} s',
 } as const

@@ -1,4 +1,4 @@
-/** What a session shows: its best rung, its largest steps, and those that did not pay. */
+/** A session's highlights: its best rung, its largest steps, and those that did not pay off. */
 const best = 'Best rung: {rung} ({title}), {time} ± {spread}, {throughput}'
 const reached =
   `${best}; it reaches {ratio} (± {both}) of the throughput of the reference {reference}` as const
@@ -7,20 +7,20 @@ export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
   best: `${best}.`,
   bestBelow: `${reached}.`,
-  bestLevel: `${reached}, level with it within the spread.`,
-  bestPast: `${reached}, past it.`,
+  bestLevel: `${reached}, on par with it within the spread.`,
+  bestPast: `${reached}, ahead of it.`,
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
-  unexplained: 'No counter that was collected explains it.',
-  announced: '{metric}: {a} → {b}, as its header announced.',
-  largestLower: '{metric}: {a} → {b}, the largest improvement of a counter (lower is better).',
-  largestHigher: '{metric}: {a} → {b}, the largest improvement of a counter (higher is better).',
+  unexplained: 'None of the collected counters explains it.',
+  announced: '{metric}: {a} → {b}, as its header predicted.',
+  largestLower: '{metric}: {a} → {b}, the largest counter improvement (lower is better).',
+  largestHigher: '{metric}: {a} → {b}, the largest counter improvement (higher is better).',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
-  meant: 'It is meant to be.',
-  level: '{to} is level with {from} within the spread of both.',
-  trouble: '{rung}: {status}; why is below.',
+  meant: 'That is intentional.',
+  level: '{to} is on par with {from} within the spread of both.',
+  trouble: '{rung}: {status}; the reason is below.',
 } as const
 
-/** How a rung ended; the names that sessions have for it. */
+/** How a rung ended, by the names used in sessions. */
 export const status = {
   ok: 'ok',
   wrong: 'wrong',

@@ -49,6 +49,13 @@ export const templates1 = {
     'Of 32 lanes for each warp instruction executed; lanes that a predicate or a branch switched off are part of the whole.',
   'figures.follows': 'It follows from {metric}, which has no figure: {why}',
   'figures.noShare': 'No instruction was executed, so a share of them has no value.',
+  'deep.noInstructions': 'ncu showed no instructions of {kernel}.',
+  'deep.noLines':
+    '{kernel} was built without line information: its instructions have no source line.',
+  'deep.adviceAlone':
+    "Imported from {file}, which has ncu's advice and no counters of instructions or lines.",
+  'deep.rowUnreadable': "{count} row of ncu's source page cannot be read and is left out.",
+  'deep.rowsUnreadable': "{count} rows of ncu's source page cannot be read and are left out.",
   'checks.rightAt': 'Right at {sizes}',
   'checks.sanitizerTitle': 'compute-sanitizer finds nothing ({tools})',
   'checks.timeTitle': 'At most {factor} times the time of {rung}',

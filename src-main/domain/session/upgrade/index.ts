@@ -1,25 +1,32 @@
 /**
- * Files of older versions, made into what this version reads: one upgrader a version, in a row. What was
- * read stays on disk as it was. Pure.
+ * Upgrades files of older versions to the current one: one upgrader per version, applied in sequence. The files
+ * on disk are not changed. Pure.
  */
-import { frozenReportFrom1, labOutcomeFrom1, sanitizerVerdictsFrom1, sessionFrom1 } from './from-1'
+import {
+  deepFrom1,
+  frozenReportFrom1,
+  labOutcomeFrom1,
+  sanitizerVerdictsFrom1,
+  sessionFrom1,
+} from './from-1'
 
-/** From the version that it is named by to the next. */
+/** From the version it is keyed by to the next. */
 type Upgrader = (value: unknown) => unknown
 
 interface Format {
-  /** Where the file says its version; a file that says none is of version 1 where `unnumbered`. */
+  /** The key of the version in the file; without it, the file is version 1 if `unnumbered`. */
   version: string
-  /** What a person is told that the version is of. */
+  /** What the version is called in messages. */
   word: string
   unnumbered?: true
   upgraders: Readonly<Record<number, Upgrader>>
 }
 
-/** The version that this program writes is one past the last upgrader. */
+/** The version that this program writes is one above the last upgrader. */
 export const formats = {
   session: { version: 'schema', word: 'schema', upgraders: { 1: sessionFrom1 } },
   report: { version: 'report', word: 'version', upgraders: { 1: frozenReportFrom1 } },
+  deep: { version: 'schema', word: 'schema', upgraders: { 1: deepFrom1 } },
   labOutcome: { version: 'schema', word: 'schema', upgraders: { 1: labOutcomeFrom1 } },
   sanitizerVerdicts: {
     version: 'schema',
@@ -29,7 +36,7 @@ export const formats = {
   },
 } as const satisfies Record<string, Format>
 
-/** A value of the current version, still to be checked, or why the program cannot read it. */
+/** A value of the current version, not yet validated, or why the program cannot read it. */
 export function upgraded(
   { version: field, word, unnumbered, upgraders }: Format,
   value: unknown,
@@ -39,14 +46,14 @@ export function upgraded(
       ? (value as Record<string, unknown>)[field]
       : undefined
   const version = typeof said === 'number' ? said : unnumbered ? 1 : undefined
-  if (version === undefined) return { refused: `it does not say its ${field} version.` }
+  if (version === undefined) return { refused: `it does not state its ${field} version.` }
   const newest = Math.max(...Object.keys(upgraders).map(Number)) + 1
   if (version > newest)
     return {
-      refused: `it has ${word} ${version} and this version reads up to ${newest}; a newer kernel-ladder wrote it.`,
+      refused: `it has ${word} ${version} but this version reads up to ${newest}; it was written by a newer kernel-ladder.`,
     }
   if (version !== newest && !Object.hasOwn(upgraders, version))
-    return { refused: `it has ${word} ${version}, which no kernel-ladder wrote.` }
+    return { refused: `it has ${word} ${version}, which no version of kernel-ladder writes.` }
   let current = value
   for (let at = version; at < newest; at += 1) current = upgraders[at]!(current)
   return { value: current }

@@ -1,4 +1,4 @@
-/** `kernel-ladder import`: a file of ncu, or an HTML report, becomes a session. */
+/** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
 import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
 import { setUp } from '../../../adapters/machine/local-machine'
@@ -7,8 +7,8 @@ import { importReport, type ImportResult } from '../../../services/import/import
 import { importHtml } from '../../../services/import/import-html'
 import { appVersion } from '../../../services/version'
 import { describeSession } from '../describe/describe-ladder'
+import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
-import { sessionDocument } from './run-command'
 
 export interface ImportOptions {
   out?: string
@@ -27,7 +27,7 @@ export async function importCommand(file: string, options: ImportOptions): Promi
   const { session, folder, misplaced } = (await isHtmlFile(file))
     ? await importPage(file, options, place)
     : await importProfile(file, options, place)
-  if (options.json) printJson(sessionDocument(session, folder))
+  if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(describeSession(session))
   note(`Saved in ${folder}`)
   if (misplaced) printError(misplaced)
@@ -46,9 +46,12 @@ async function importPage(
 ): Promise<ImportResult> {
   const { order, name, which } = options
   const given = order === undefined ? (name === undefined ? null : '--name') : '--order'
-  if (given) throw inputError(`${given} is for files of ncu; a report has its rungs in order.`)
+  if (given)
+    throw inputError(
+      `${given} applies only to ncu files; an HTML report already has its rungs in order.`,
+    )
   if (which !== undefined && which !== 'first' && which !== 'second')
-    throw inputError(`--which ${JSON.stringify(which)} is not first or second.`)
+    throw inputError(`--which must be first or second, not ${JSON.stringify(which)}.`)
   return importHtml(file, { ...place, ...(which === undefined ? {} : { which }) })
 }
 
@@ -58,13 +61,13 @@ async function importProfile(
   place: Place,
 ): Promise<ImportResult> {
   if (options.which !== undefined)
-    throw inputError('--which is for reports in HTML that hold two sessions.')
+    throw inputError('--which applies only to HTML reports that hold two sessions.')
   const order = options.order
     ?.split(',')
     .map((word) => word.trim())
     .filter(Boolean)
   if (order?.length === 0)
-    throw inputError('--order names no rung.', 'For example --order 02_tile,00_naive.')
+    throw inputError('--order lists no rungs.', 'For example: --order 02_tile,00_naive.')
   return importReport(file, {
     ...place,
     appVersion,
@@ -80,7 +83,7 @@ function parseNames(words: readonly string[]): Map<string, string> {
       if (id === undefined || name === undefined)
         throw inputError(
           `--name ${JSON.stringify(word)} is not of the form ID=NAME.`,
-          'For example --name 00_tile="32 wide".',
+          'For example: --name 00_tile="32 wide".',
         )
       return [id.trim(), name.trim()] as const
     }),

@@ -1,4 +1,4 @@
-/** `kernel-ladder lab …`: labs from the command line. */
+/** `kernel-ladder lab …`: labs on the command line. */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
@@ -23,6 +23,7 @@ import { appVersion } from '../../../services/version'
 import { parseLabTarget, wholeNumber } from '../arguments'
 import { confirmed } from '../confirm'
 import { describeOutcome } from '../describe/describe-lab'
+import { labCheckDocument, labListDocument } from '../documents/labs'
 import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
@@ -55,7 +56,7 @@ export async function labListCommand({ json }: { json?: boolean }): Promise<numb
     target: lab.target,
     needs: { ...lab.needs, counters: profileLevelOf(lab) !== 'none' },
   }))
-  if (json) printJson({ schema: 1, labs: rows, problems: faults.map(faultSentence) })
+  if (json) printJson(labListDocument, { labs: rows, problems: faults.map(faultSentence) })
   else if (rows.length > 0)
     printText(
       table(rows, [
@@ -69,7 +70,7 @@ export async function labListCommand({ json }: { json?: boolean }): Promise<numb
         },
       ]),
     )
-  else note('No lab ships with this program.')
+  else note('No labs ship with this program.')
   for (const fault of faults) note(`error: ${faultSentence(fault)}`)
   return faults.length > 0 ? exitCodes.input : 0
 }
@@ -78,7 +79,7 @@ export async function labStartCommand(name: string, folder: string): Promise<num
   const lab = await openLab(await setUp(), name)
   const files = await startLab(lab, resolve(folder))
   printText(`${lab.lab.title}: ${files.join(', ')} in ${folder}`)
-  note(`Then: kernel-ladder lab check ${name} --file ${join(folder, 'lab.cu')}`)
+  note(`Next: kernel-ladder lab check ${name} --file ${join(folder, 'lab.cu')}`)
   return 0
 }
 
@@ -119,24 +120,24 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
           : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
       },
       emit: progressPrinter(),
-      signal: abortOnStop('stopping; nothing of this attempt is kept.'),
+      signal: abortOnStop('stopping; this attempt is discarded.'),
     },
   )
-  if (options.json) printJson({ ...outcome, folder })
+  if (options.json) printJson(labCheckDocument, { ...outcome, folder })
   else printText(describeOutcome(outcome))
-  note(`Kept in ${folder}`)
+  note(`Saved in ${folder}`)
   const misplaced = asked === null ? null : takenMeanwhile(asked, folder)
   if (misplaced) printError(misplaced)
   return misplaced ? exitCodes[misplaced.kind] : outcomeExitCode(outcome)
 }
 
-/** Shows every file of the lab, and asks; without a terminal only `--yes` is an answer. */
+/** Shows every file of the lab and asks for confirmation; without a terminal, only `--yes` confirms. */
 export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }): Promise<number> {
   const setup = await setUp()
   const library = await readKernelLibrary(setup.assets.kernelsDir)
   const lab = await readLab(resolve(folder), labReferences(library))
   if (await isTrusted(setup, lab)) {
-    printText(`${lab.folder} is trusted already, as it is now.`)
+    printText(`${lab.folder} is already trusted in its current state.`)
     return 0
   }
   for (const file of lab.files) {
@@ -147,17 +148,19 @@ export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }
   if (!yes) {
     if (!process.stdin.isTTY)
       throw inputError(
-        'There is no terminal to ask on.',
-        'Read the files above, and give --yes if you want their code built and run.',
+        'There is no terminal to ask for confirmation.',
+        'Read the files above, and pass --yes if you want their code to be built and run.',
       )
     if (
-      !(await confirmed('Its code will be built and run as you, for as long as these files stay.'))
+      !(await confirmed(
+        'Its code will be built and run with your permissions for as long as these files do not change.',
+      ))
     ) {
       note('Nothing was changed.')
       return exitCodes.failed
     }
   }
   await trustLab(setup.machine.folders, lab)
-  printText(`${lab.folder} is trusted until a file of it changes.`)
+  printText(`${lab.folder} is trusted until one of its files changes.`)
   return 0
 }

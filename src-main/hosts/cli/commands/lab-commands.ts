@@ -1,4 +1,4 @@
-/** The words of `kernel-ladder lab`. */
+/** The subcommands of `kernel-ladder lab`. */
 import type { Command } from 'commander'
 import { labTargets } from '../../../domain/target/targets'
 import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
@@ -11,71 +11,82 @@ import {
   type LabCheckOptions,
 } from './lab-command'
 
-const json = ['--json', 'exactly one JSON document on stdout'] as const
-const labName = 'a lab of `lab list`, or the folder of one'
+const json = ['--json', 'print exactly one JSON document to stdout'] as const
+const labName = 'the id of a lab in `lab list`, or a lab’s folder'
 
 export function addLabCommands(cli: Command, finish: (code: number) => void): void {
   const lab = cli.command('lab').description('exercises: predict, change, measure')
   lab
     .command('list')
-    .description('the labs in their order')
+    .description('list the labs in order')
     .option(...json)
     .action(async (options: { json?: boolean }) => finish(await labListCommand(options)))
   lab
     .command('start')
-    .description('put what a student begins with into a folder')
+    .description('copy a lab’s starting files into a folder')
     .argument('<id>', labName)
-    .argument('<dir>', 'nothing in it is overwritten')
+    .argument('<dir>', 'the folder; nothing in it is overwritten')
     .action(async (id: string, dir: string) => finish(await labStartCommand(id, dir)))
   lab
     .command('check')
-    .description('0 passed, 1 not yet, 2 bad input, 3 cannot be checked here')
+    .description(
+      'check a submission; exits 0 if it passed, 1 if not yet, 2 on bad input, 3 if it cannot be checked here',
+    )
     .argument('<id>', labName)
     .requiredOption('--file <file>', 'the submission')
-    .option('--answers <file>', 'predictions and answers; answers.yaml beside the submission')
+    .option(
+      '--answers <file>',
+      'predictions and answers (default: answers.yaml beside the submission)',
+    )
     .option(
       '--target <target>',
-      `${labTargets.join(' or ')}: of a lab that ships, what was recorded`,
+      `${labTargets.join(' or ')}; recordings exist only for the labs that ship`,
       'local',
     )
-    .option('--timeout <seconds>', 'code without progress for so long counts as hung (60)')
-    .option('--no-wait', 'end with 3 when another run uses the GPU, in place of waiting for it')
-    .option('--out <dir>', 'keep the attempt in this folder, which must not exist')
+    .option(
+      '--timeout <seconds>',
+      'the code counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)
     .action(async (id: string, options: LabCheckOptions) =>
       finish(await labCheckCommand(id, options)),
     )
   lab
     .command('grade')
-    .description('a folder of submissions, each in a process tree of its own, as a row a student')
+    .description('grade a folder of submissions, each in its own process tree; one row per student')
     .argument(
       '<dir>',
-      'a .cu file or a folder for each student; or folders named as labs, with those',
+      'one .cu file or folder per student; or folders named after labs that contain those',
     )
-    .option('--lab <id>', 'the lab they are of; else the folder’s name')
-    .option('--csv', 'comma-separated values, a column a check')
+    .option('--lab <id>', 'the lab to grade (default: the folder’s name)')
+    .option('--csv', 'print comma-separated values, one column per check')
     .option(...json)
     .option('--out <file>', 'write the CSV to a file that does not exist yet')
-    .option('--jobs <n>', 'so many at a time; as many as there are GPUs unless given')
-    .option('--timeout <seconds>', 'the most a submission may take (120)')
-    .option('--memory <GiB>', 'the most its processes may hold together (8)')
-    .option('--readable <dir...>', 'folders that submissions may read, such as a toolkit’s')
-    .option('--unisolated', 'grade also where this machine cannot keep submissions apart')
+    .option('--jobs <n>', 'submissions to grade in parallel (default: one per GPU)')
+    .option('--timeout <seconds>', 'time limit per submission (default: 120)')
+    .option(
+      '--memory <GiB>',
+      'memory limit per submission, for all its processes together (default: 8)',
+    )
+    .option('--readable <dir...>', 'folders that submissions may read, such as a CUDA toolkit’s')
+    .option('--unisolated', 'grade even if this machine cannot isolate submissions')
     .option('--target <target>', labTargets.join(' or '), 'local')
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(dir, options)),
     )
   lab
     .command('trust')
-    .description('show every file of a lab from elsewhere, and allow its code to be built and run')
+    .description('show every file of a third-party lab, and allow its code to be built and run')
     .argument('<dir>', 'the folder of the lab')
-    .option('--yes', 'the answer, where there is no terminal to ask on')
+    .option('--yes', 'confirm without asking, for use without a terminal')
     .action(async (dir: string, options: { yes?: boolean }) =>
       finish(await labTrustCommand(dir, options)),
     )
   lab
     .command('validate')
-    .description('read a lab, or a folder of labs, and name every fault with its file and line')
-    .argument('[dir]', 'the shipped labs unless given')
+    .description('check a lab, or a folder of labs, and report every fault with its file and line')
+    .argument('[dir]', 'the folder (default: the shipped labs)')
     .action(async (dir: string | undefined) => finish(await labValidateCommand(dir)))
 }

@@ -1,4 +1,4 @@
-/** `kernel-ladder lab grade`: a folder of submissions as a table, one row a student. */
+/** `kernel-ladder lab grade`: a folder of submissions as a table, one row per student. */
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
@@ -20,6 +20,7 @@ import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 import { parseLabTarget, wholeNumber } from '../arguments'
 import { confirmed } from '../confirm'
+import { labGradeDocument } from '../documents/labs'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 
@@ -41,7 +42,7 @@ interface Batch {
   folder: string
 }
 
-/** `--lab`, or the name of the folder, or a folder a lab in it. */
+/** The lab is given by `--lab`, by the folder's name, or by the names of the folders in it. */
 async function batchesOf(setup: Setup, dir: string, named: string | undefined): Promise<Batch[]> {
   const folder = resolve(dir)
   const open = async (name: string, at: string): Promise<Batch> => {
@@ -57,8 +58,8 @@ async function batchesOf(setup: Setup, dir: string, named: string | undefined): 
   )
   if (inside.length === 0)
     throw inputError(
-      `It is not known which lab ${dir} is of.`,
-      'Name it with --lab, or name the folder, or folders in it, as the labs are named.',
+      `Cannot tell which lab the submissions in ${dir} are for.`,
+      'Name the lab with --lab, or name the folder or the folders in it after labs.',
     )
   return Promise.all(inside.sort().map((name) => open(name, join(folder, name))))
 }
@@ -76,35 +77,35 @@ function limitsOf(options: LabGradeOptions): Limits {
   }
 }
 
-/** Folders that exist, as they are really called. */
+/** The real paths of folders, which must exist. */
 const readableFolders = (folders: readonly string[]): Promise<string[]> =>
   Promise.all(
     folders.map((folder) =>
       realpath(folder).catch(() => {
-        throw inputError(`--readable ${folder} does not exist.`, 'Name a folder that is there.')
+        throw inputError(`--readable ${folder} does not exist.`, 'Name an existing folder.')
       }),
     ),
   )
 
-/** What is not isolated runs only where someone said so, by the option or when asked. */
+/** Unisolated submissions run only with explicit consent, by the option or when asked. */
 async function allowUnisolated(
   isolation: Isolation,
   { unisolated }: LabGradeOptions,
 ): Promise<boolean> {
   if (unisolated) return true
   const refusal = missingError(
-    `This machine does not keep submissions apart as they have to be. ${isolationSentence(isolation)}`,
-    'Grade on a machine with util-linux (unshare, setpriv) where user namespaces are allowed, or as root; or give --unisolated to run them all the same.',
+    `This machine cannot isolate submissions as required. ${isolationSentence(isolation)}`,
+    'Grade on a machine with util-linux (unshare, setpriv) where user namespaces are allowed, or as root; or pass --unisolated to run them anyway.',
   )
   if (!process.stdin.isTTY) throw refusal
-  if (await confirmed('They would run with what is named above in reach.')) return true
+  if (await confirmed('Submissions would be able to reach everything named above.')) return true
   throw refusal
 }
 
 const countOf = (parts: Record<string, string>, good: string): string =>
   `${Object.values(parts).filter((status) => status === good).length}/${Object.keys(parts).length}`
 
-/** Columns of all labs; a cell is empty where the lab has no such part. */
+/** The columns of all labs; a cell is empty if the row's lab has no such part. */
 function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
   const ids = (group: 'checks' | 'predictions' | 'questions'): string[] => [
     ...new Set(batches.flatMap(({ lab }) => lab.lab[group].map(({ id }) => id))),
@@ -147,27 +148,27 @@ const textOf = (rows: readonly GradeRow[]): string =>
     { header: 'questions', cell: ({ questions }) => countOf(questions, 'right') },
     { header: 's', cell: ({ seconds }) => seconds.toFixed(1) },
     {
-      header: 'alike',
+      header: 'similar to',
       align: 'left',
       cell: ({ similarTo }) => similarTo.map(({ student }) => student).join(', '),
     },
     { header: 'reason', align: 'left', cell: ({ reason }) => inEnglish(reason) },
   ])
 
-/** A file of ours that was not there: whether it can be written is known before an hour of grading. */
+/** Creates the output file, so that a path that cannot be written is noticed before an hour of grading. */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
   try {
     await writeFile(path, '', { flag: 'wx' })
   } catch (error) {
     if (errorCode(error) === 'EEXIST')
-      throw inputError(`${path} exists already.`, 'Name another file; nothing is overwritten.')
+      throw inputError(`${path} already exists.`, 'Choose another file; nothing is overwritten.')
     throw diskError(error, path, 'write')
   }
   return path
 }
 
-/** What cannot be written is printed instead, so that no grade is lost. */
+/** If the file cannot be written, the text is printed instead, so that no grade is lost. */
 async function writeOrPrint(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text)
@@ -177,12 +178,12 @@ async function writeOrPrint(path: string, text: string): Promise<void> {
   }
 }
 
-/** Progress and what a teacher must know go to stderr; the table is what is printed. */
+/** Progress and notices for the teacher go to stderr; only the table goes to stdout. */
 export async function labGradeCommand(dir: string, options: LabGradeOptions): Promise<number> {
   if ((options.csv ?? options.out !== undefined) && options.json)
     throw inputError(
-      `${options.csv ? '--csv' : '--out'} cannot go with --json.`,
-      'Give one or the other.',
+      `${options.csv ? '--csv' : '--out'} cannot be combined with --json.`,
+      'Use one or the other.',
     )
   const target = parseLabTarget(options.target)
   const setup = await setUp()
@@ -205,7 +206,7 @@ async function gradeBatches(
   out: string | null,
   options: LabGradeOptions,
 ): Promise<number> {
-  const signal = abortOnStop('stopping; the rows that are finished are printed.')
+  const signal = abortOnStop('stopping; finished rows are printed.')
   const rows: GradeRow[] = []
   const solutions: GradeRow[] = []
   let isolation = ''
@@ -226,7 +227,7 @@ async function gradeBatches(
         )
         note(isolation)
         if (facts.jobs > Math.max(1, facts.gpus))
-          note('warning: several share a GPU, which disturbs their times.')
+          note('warning: several submissions share a GPU, which distorts their times.')
         allowed ||= isIsolated(facts.isolation) || (await allowUnisolated(facts.isolation, options))
       },
       onSolution: (row) => {
@@ -251,10 +252,11 @@ async function gradeBatches(
   }
   if (out !== null) await writeOrPrint(out, csvOf(batches, rows))
   else if (options.csv) process.stdout.write(csvOf(batches, rows))
-  else if (options.json) printJson({ schema: 2, isolation, seconds, solutions, rows })
+  else if (options.json) printJson(labGradeDocument, { isolation, seconds, solutions, rows })
   else printText(textOf(rows))
   note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length
-  if (alike > 0) note(`${alike} are much alike another: look at both before you conclude anything.`)
+  if (alike > 0)
+    note(`${alike} closely resemble another submission: look at both before drawing conclusions.`)
   return signal.aborted ? exitCodes.cancelled : 0
 }

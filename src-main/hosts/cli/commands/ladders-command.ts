@@ -1,4 +1,4 @@
-/** `kernel-ladder ladders`: the ladders, their rungs, and what the recordings that ship measured of each. */
+/** `kernel-ladder ladders`: the ladders, their rungs, and what the shipped recordings measured for each. */
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
@@ -7,6 +7,7 @@ import { sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { measuredRungs } from '../../../services/sessions/measured'
+import { laddersDocument } from '../documents/ladders'
 import { copiesOf } from '../../../services/ladder-library/copies'
 import { openLadder } from '../../../services/ladder-library/open'
 import { note, printJson, printText, table } from '../output'
@@ -57,7 +58,6 @@ export async function laddersCommand(
             takes: source?.header.options ?? {},
             flags: source?.header.flags ?? [],
             requires: source?.header.requires ?? null,
-            /** What a recording measured of it; null where none holds it. */
             measured: measured[id] ?? null,
           }
         }),
@@ -67,7 +67,7 @@ export async function laddersCommand(
   const used = new Set(ladders.map(({ task }) => task))
   const tasks = [...library.tasks.values()].filter((task) => id === null || used.has(task.id))
   const problems = [...library.faults.values()]
-  if (json) printJson({ schema: 2, tasks, ladders, problems })
+  if (json) printJson(laddersDocument, { tasks, ladders, problems })
   else
     for (const ladder of ladders) {
       printText(`${ladder.id}: ${ladder.title}`)

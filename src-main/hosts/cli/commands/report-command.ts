@@ -1,4 +1,4 @@
-/** `kernel-ladder report`: a session, or two side by side, as a document; or a check against a baseline. */
+/** `kernel-ladder report`: a document about one session or two, or a check against a baseline. */
 import { basename, extname } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
@@ -32,7 +32,7 @@ export interface ReportCommandOptions {
 
 const toStdout = '-'
 const defaultThreshold = 3
-/** Below, no measurement decides; above, twice the time would pass. */
+/** Below the minimum, no measurement is precise enough; above the maximum, twice the time would pass. */
 const [leastThreshold, mostThreshold] = [0.1, 100]
 
 const open = async (name: string): Promise<OpenedSession> => openNamed(await setUp(), name)
@@ -42,7 +42,7 @@ function percent(word: string): number {
   if (!(value >= leastThreshold && value <= mostThreshold))
     throw inputError(
       `--threshold ${JSON.stringify(word)} is not a percentage from ${leastThreshold} to ${mostThreshold}.`,
-      'For example --threshold 3.',
+      'For example: --threshold 3.',
     )
   return value
 }
@@ -50,19 +50,19 @@ function percent(word: string): number {
 function day(word: string): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(word) || Number.isNaN(Date.parse(word)))
     throw inputError(
-      `--date ${JSON.stringify(word)} is not a day.`,
-      'For example --date 2026-11-21.',
+      `--date ${JSON.stringify(word)} is not a date of the form YYYY-MM-DD.`,
+      'For example: --date 2026-11-21.',
     )
   return word
 }
 
-/** Options that would be passed over in silence are refused. */
+/** Rejects options that would otherwise be silently ignored. */
 function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOptions)[], why: string) {
   const given = names.find((name) => options[name] !== undefined)
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-/** A print takes seconds, and minutes for hundreds of rungs. */
+/** Printing takes seconds, or minutes for hundreds of rungs. */
 function sayStage(stage: ReportStage): void {
   if (stage === 'layout') note('Laying out the pages…')
   if (stage === 'print') note('Printing…')
@@ -76,7 +76,7 @@ async function deliver(
   if (out !== toStdout) {
     await saveReport(out, content, pictures)
     note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
-    // As it is: printers leave no control sequences, and CSV ends its lines with CR LF.
+    // Unfiltered: printers emit no control sequences, and CSV lines end with CR LF.
   } else process.stdout.write(content)
 }
 
@@ -84,7 +84,7 @@ async function check(name: string, options: ReportCommandOptions): Promise<numbe
   refuse(
     options,
     ['format', 'compare', 'wide', 'date', 'sections', 'chart'],
-    'does not go with --ci',
+    'cannot be combined with --ci',
   )
   if (options.baseline === undefined)
     throw inputError('--ci needs a session to compare with.', 'Name it with --baseline.')
@@ -98,21 +98,21 @@ async function check(name: string, options: ReportCommandOptions): Promise<numbe
   if (out !== toStdout) await checkPlace(out)
   const [baseline, now] = [await open(options.baseline), await open(name)]
   const { text, verdict, headline } = reportCi(baseline, now, choice)
-  // First: a reader of stdout that goes away ends the program.
+  // The file comes first: if the reader of stdout goes away, the program ends.
   if (out !== toStdout) await deliver(text, out)
   await deliver(text, toStdout)
-  // Stdout may go to a file that nobody looks at; the log says it too.
+  // Stdout may go to a file that nobody reads, so the log says it too.
   note(`Kernel Ladder: ${headline}`)
   return checkExitCodes[verdict]
 }
 
-/** The words of a list with commas; an empty list would make an empty report. */
+/** Splits a comma-separated list; an empty one would make an empty report. */
 function words(list: string, option: string): string[] {
   const found = list
     .split(',')
     .map((word) => word.trim())
     .filter(Boolean)
-  if (found.length === 0) throw inputError(`--${option} names nothing.`)
+  if (found.length === 0) throw inputError(`--${option} is an empty list.`)
   return [...new Set(found)]
 }
 
@@ -120,7 +120,10 @@ const isSection = (word: string): word is ReportSection =>
   reportSections.some((section) => section === word)
 
 function parseSections(list: string, format: ReportFormat): ReportSection[] {
-  if (!hasSections(format)) throw inputError('--sections goes with --format html, pdf and md only.')
+  if (!hasSections(format))
+    throw inputError(
+      `--sections works only with --format ${reportFormats.filter(hasSections).join(', ')}.`,
+    )
   const found = words(list, 'sections')
   const unknown = found.find((word) => !isSection(word))
   if (unknown !== undefined)
@@ -128,13 +131,17 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
       `--sections ${JSON.stringify(unknown)} is not a section.`,
       `Sections: ${reportSections.join(', ')}. The summary and the provenance are in every report.`,
     )
-  // In one order, so that the order of the words changes nothing.
+  // In a fixed order, so that the order on the command line does not matter.
   return reportSections.filter((section) => found.includes(section))
 }
 
-/** One chart at print size, as SVG or PNG by the ending of the file's name. */
+/** One chart at print size, as SVG or PNG depending on the file extension. */
 async function chart(name: string, id: string, options: ReportCommandOptions): Promise<number> {
-  refuse(options, ['format', 'compare', 'wide', 'date', 'sections'], 'does not go with --chart')
+  refuse(
+    options,
+    ['format', 'compare', 'wide', 'date', 'sections'],
+    'cannot be combined with --chart',
+  )
   const { out, rungs } = options
   const ending = out === undefined ? '' : extname(out).toLowerCase()
   if (out === undefined || !['.svg', '.png'].includes(ending))
@@ -166,20 +173,20 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
 export async function reportCommand(name: string, options: ReportCommandOptions): Promise<number> {
   if (options.ci) return check(name, options)
   if (options.chart !== undefined) {
-    refuse(options, ['baseline', 'threshold', 'json'], 'goes with --ci only')
+    refuse(options, ['baseline', 'threshold', 'json'], 'works only with --ci')
     return chart(name, options.chart, options)
   }
-  refuse(options, ['baseline', 'threshold', 'json'], 'goes with --ci only')
+  refuse(options, ['baseline', 'threshold', 'json'], 'works only with --ci')
   const { format: word, out, compare, wide, sections, rungs } = options
   if (word === undefined)
     throw inputError('--format is missing.', `Formats: ${reportFormats.join(', ')}.`)
   const format = parseFormat(word)
   if (out === undefined)
     throw inputError('--out is missing.', 'Name a file that does not exist yet, or - for stdout.')
-  if (wide && format !== 'csv') throw inputError('--wide goes with --format csv only.')
-  if (wide && compare !== undefined) throw inputError('--wide does not go with --compare.')
+  if (wide && format !== 'csv') throw inputError('--wide works only with --format csv.')
+  if (wide && compare !== undefined) throw inputError('--wide cannot be combined with --compare.')
   if (options.date !== undefined && format === 'json' && compare === undefined)
-    throw inputError('--date does not go with --format json, which is the session itself.')
+    throw inputError('--date cannot be combined with --format json, which is the session itself.')
   const choice = {
     format,
     wide: wide ?? false,
@@ -187,7 +194,7 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
     ...(sections === undefined ? {} : { sections: parseSections(sections, format) }),
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
   }
-  // On stdout there is no place beside it.
+  // There is no folder beside stdout to put pictures in.
   const withPictures =
     format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
   if (out !== toStdout) await checkPlace(out, withPictures)

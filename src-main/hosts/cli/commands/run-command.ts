@@ -1,48 +1,27 @@
-/** `kernel-ladder run`: climbs a ladder, prints the session, and ends with the contract's exit code. */
+/** `kernel-ladder run`: runs a ladder, prints the session, and exits with the contract's exit code. */
 import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { exitCodes, inputError } from '../../../domain/errors'
-import type { Session } from '../../../domain/session/session'
 import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
 import type { FinishedRun } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
 import { parseRunRequest, wholeNumber, type NamedOption, type RunOptions } from '../arguments'
 import { sessionText } from '../describe/describe-static'
+import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'
 import { watchRun } from './watch-command'
 
-/** What `run --json` and `show --json` print. */
-export function sessionDocument(session: Session, folder: string | null): object {
-  const { schema, target, device, ladder, ...rest } = session
-  return {
-    schema,
-    session: folder,
-    target,
-    device,
-    problem: rest.problem,
-    ladder: ladder.id,
-    createdAt: rest.createdAt,
-    appVersion: rest.appVersion,
-    tools: rest.tools,
-    settings: rest.settings,
-    completion: rest.completion,
-    elapsedSeconds: rest.elapsedSeconds,
-    warnings: rest.warnings,
-    rungs: rest.rungs,
-  }
-}
-
-/** 1 when a rung is wrong or failed or was not reached, 3 when the GPU was lost on the way; an unsupported rung is no failure of the run. */
+/** 1 if a rung is wrong, failed or was not reached, 3 if the GPU was lost during the run; an unsupported rung is not a failure. */
 function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
-  // Without a GPU nothing is run, and that is what was asked for.
+  // A build-only target runs nothing by design.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
-  // What kept rungs from being run is this machine's, whatever became of those before.
+  // A problem of this machine kept rungs from running, however the earlier ones ended.
   const notRun = session.rungs.some(({ status }) => status === 'not-run')
   if (missing && notRun && session.completion !== 'cancelled') return exitCodes.missing
   if (session.completion === 'cancelled' || failed) return exitCodes.failed
@@ -75,15 +54,15 @@ export async function runCommand(
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     settings,
-    signal: abortOnStop('stopping, and saving what is finished.'),
+    signal: abortOnStop('stopping and saving what has finished.'),
   }
   if (options.watch) return watchRun(setup, request, runOptions)
   const result = await startRun(request, { ...runOptions, emit: progressPrinter() })
   const { session, folder, missing, unsaved } = result
-  if (options.json) printJson(sessionDocument(session, folder))
+  if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   if (folder !== null && !can(session.target).replays) note(`Saved in ${folder}`)
-  if (folder === null && !unsaved) note('Nothing was finished, so nothing was saved.')
+  if (folder === null && !unsaved) note('Nothing finished, so nothing was saved.')
   for (const error of [missing, unsaved]) if (error) printError(error)
   return exitCodeOf(result)
 }

@@ -1,4 +1,4 @@
-/** `kernel-ladder sanitize`: compute-sanitizer over the rungs of a ladder. */
+/** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
 import { setUp } from '../../../adapters/machine/local-machine'
 import { inEnglish } from '../../../domain/text/wording'
 import { SanitizeRequest } from '../../../contract/sanitize'
@@ -21,6 +21,7 @@ import {
   type NamedOption,
   type ProblemOptions,
 } from '../arguments'
+import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'
@@ -42,8 +43,8 @@ function parseTools(word: string): SanitizerTool[] {
   const unknown = wanted.find((name) => !SanitizerTool.safeParse(name).success)
   if (unknown !== undefined || wanted.length === 0)
     throw inputError(
-      `--tool ${JSON.stringify(unknown ?? word)} is not a checker.`,
-      `Checkers: ${sanitizerTools.join(', ')}.`,
+      `--tool ${JSON.stringify(unknown ?? word)} is not a compute-sanitizer tool.`,
+      `Tools: ${sanitizerTools.join(', ')}.`,
     )
   return sanitizerTools.filter((tool) => wanted.includes(tool))
 }
@@ -63,7 +64,7 @@ function parseSanitizeRequest(
   if (parsed.success) return parsed.data
   throw inputError(
     rungs
-      ? `--rungs ${JSON.stringify(options.rungs)} or --ladder ${JSON.stringify(options.ladder)} names nothing.`
+      ? `--rungs ${JSON.stringify(options.rungs)} or --ladder ${JSON.stringify(options.ladder)} does not exist.`
       : `There is no ladder named ${JSON.stringify(options.ladder)}.`,
     'See `kernel-ladder ladders`.',
   )
@@ -78,7 +79,7 @@ export async function sanitizeCommand(
   const setup = await setUp()
   await askTrust(setup, request.ladder, options)
   const report = await sanitizeLive(setup, request, {
-    signal: abortOnStop('stopping; what was checked is printed.'),
+    signal: abortOnStop('stopping; finished checks are printed.'),
     waitForGpu: options.wait,
     ...(options.timeout === undefined
       ? {}
@@ -88,7 +89,7 @@ export async function sanitizeCommand(
         notice !== undefined
           ? `warning: ${inEnglish(notice)}`
           : stage === 'prepare'
-            ? 'Looking at the machine…'
+            ? 'Checking the machine…'
             : stage === 'build'
               ? `  build ${done}/${total} ${rung ?? ''}`
               : rung === null
@@ -98,7 +99,7 @@ export async function sanitizeCommand(
       said = line
     },
   })
-  if (options.json) printJson(report)
+  if (options.json) printJson(sanitizeDocument, report)
   else printText(describeReport(report))
   return exitCodeOf(report)
 }
@@ -122,13 +123,13 @@ function describeFinding(finding: SanitizerFinding): string[] {
   const { count, severity, message, place, conflict, thread, block, address, excerpt } = finding
   const times = count === 1 ? '' : ` ×${count}`
   const access = conflict
-    ? `${conflict.first} here, ${conflict.second} at ${placeLabel(conflict.place) || 'an unknown place'}`
+    ? `${conflict.first} here, ${conflict.second} at ${placeLabel(conflict.place) || 'an unknown location'}`
     : null
   const example = thread
     ? `first: thread ${triple(thread)}, block ${triple(block)}${address ? `, address ${address}` : ''}`
     : null
   return [
-    `    ${placeLabel(place) || '(no place given)'}: ${severity}: ${message}${times}`,
+    `    ${placeLabel(place) || '(unknown location)'}: ${severity}: ${message}${times}`,
     ...[access, example].flatMap((line) => (line === null ? [] : [`      ${line}`])),
     ...(excerpt?.lines ?? []).map((line, index) => {
       const number = excerpt!.from + index
@@ -154,7 +155,7 @@ function describeReport(report: SanitizeReport): string {
     ),
   )
   return [
-    `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch a rung`,
+    `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch per rung`,
     table(rungs, [
       { header: 'rung', align: 'left', cell: ({ id }) => id },
       ...tools.map((tool, index) => ({

@@ -1,4 +1,4 @@
-/** `kernel-ladder serve`: the UI on loopback until it is interrupted. */
+/** `kernel-ladder serve`: serves the UI on loopback until interrupted. */
 import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readSession } from '../../../adapters/sessions/session-store'
@@ -23,7 +23,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     const { rendererDir } = setup.assets
     const host = await startWebHost({ core, rendererDir, port, log: note })
     printText(`Kernel Ladder is at ${host.url}`)
-    note('The link works once, from this machine. Press ^C to stop.')
+    note('The link works once, from this machine. Press Ctrl+C to stop.')
     await new Promise<void>((stopped) => {
       onStop(
         () => {

@@ -1,4 +1,4 @@
-/** `kernel-ladder show` and `diff`: a session, one rung of it in depth, or two side by side. */
+/** `kernel-ladder show` and `diff`: a session, one of its rungs in depth, or two side by side. */
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
 import { rungWarnings } from '../../../domain/analysis/comparability'
@@ -7,12 +7,7 @@ import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/
 import { inputError } from '../../../domain/errors'
 import { inEnglish } from '../../../domain/text/wording'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
-import {
-  rungOf,
-  sessionSchemaVersion,
-  type RungResult,
-  type Session,
-} from '../../../domain/session/session'
+import { rungOf, type RungResult, type Session } from '../../../domain/session/session'
 import { can } from '../../../domain/target/targets'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
@@ -20,15 +15,17 @@ import { diffSources } from '../../../services/source-diff'
 import { describeComparison } from '../describe/describe-ladder'
 import { sessionText } from '../describe/describe-static'
 import { describeMachineCode, describeRung } from '../describe/describe-rung'
+import { diffDocument } from '../documents/diff'
+import { runDocument, sessionFields } from '../documents/run'
+import { showRungDocument } from '../documents/show-rung'
 import { printJson, printText } from '../output'
-import { sessionDocument } from './run-command'
 
 export interface ShowOptions {
   rung?: string
   json?: boolean
 }
 
-/** What the recordings say of this rung, where the session is not the recording that says it. */
+/** What the recordings measured for this rung, unless the session is that recording itself. */
 async function measuredElsewhere(
   { assets }: SessionPlaces,
   { ladder, target }: Session,
@@ -47,7 +44,7 @@ export async function showCommand(
 ): Promise<number> {
   const { session, folder, deep } = await openNamed(places, name)
   if (id === undefined) {
-    if (json) printJson(sessionDocument(session, folder))
+    if (json) printJson(runDocument, sessionFields(session, folder))
     else printText(sessionText(session))
     return 0
   }
@@ -56,15 +53,7 @@ export async function showCommand(
   const profile = await deep(id)
   const measured = await measuredElsewhere(places, session, id)
   if (json)
-    printJson({
-      schema: sessionSchemaVersion,
-      session: folder,
-      rung,
-      bottleneck,
-      deep: profile,
-      /** What a recording measured of the rung; null where none holds it, or this session is the one. */
-      measured,
-    })
+    printJson(showRungDocument, { session: folder, rung, bottleneck, deep: profile, measured })
   else {
     printText(describeRung(session, rung, bottleneck, profile))
     if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
@@ -84,11 +73,7 @@ export async function diffCommand(
     { session, rung: namedRung(session, a) },
     { session, rung: namedRung(session, b) },
   )
-  const warnings = rungWarnings(
-    session.ladder.task,
-    namedRung(session, a),
-    namedRung(session, b),
-  ).map(inEnglish)
+  const warnings = rungWarnings(session.ladder.task, namedRung(session, a), namedRung(session, b))
   const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
   const [left, right] = [await deep(a), await deep(b)]
   const machineCode =
@@ -100,17 +85,10 @@ export async function diffCommand(
         }
       : null
   if (json)
-    printJson({
-      schema: sessionSchemaVersion,
-      ...comparison,
-      warnings,
-      source: { hunks },
-      /** Null where a side has no deep profile. */
-      deep: machineCode,
-    })
+    printJson(diffDocument, { ...comparison, warnings, source: { hunks }, deep: machineCode })
   else {
     printText(describeComparison(comparison, hunks))
-    for (const warning of warnings) printText(`warning: ${warning}`)
+    for (const warning of warnings) printText(`warning: ${inEnglish(warning)}`)
     if (machineCode) printText(describeMachineCode(machineCode))
   }
   return 0

@@ -1,4 +1,4 @@
-/** An outcome of a lab as text. */
+/** A lab outcome as terminal text. */
 import { inEnglish } from '../../../domain/text/wording'
 import type { LabOutcome } from '../../../domain/labs/outcome'
 import { can } from '../../../domain/target/targets'
@@ -17,8 +17,8 @@ const signs = {
 
 const verdicts: Record<LabOutcome['status'], string> = {
   passed: 'Passed.',
-  failed: 'Not yet.',
-  unavailable: 'Cannot be checked here in full.',
+  failed: 'Not passed yet.',
+  unavailable: 'Cannot be fully checked here.',
 }
 
 export function describeOutcome(outcome: LabOutcome): string {
@@ -30,7 +30,7 @@ export function describeOutcome(outcome: LabOutcome): string {
       : `measured on ${device.name}`
   return [
     `${outcome.title} · ${origin}`,
-    ...(build.ok ? [] : [`It was not built: ${inEnglish(build.reason ?? '')}`]),
+    ...(build.ok ? [] : [`Not built: ${inEnglish(build.reason ?? '')}`]),
     ...build.diagnostics
       .filter(({ severity }) => severity === 'error')
       .map(
@@ -54,7 +54,7 @@ export function describeOutcome(outcome: LabOutcome): string {
     ),
     ...(build.occupancy.length > 0 && outcome.status === 'unavailable'
       ? [
-          `derived occupancy on ${build.architecture ?? ''}, by threads a block, without dynamic shared memory: ${build.occupancy.map(({ threads, percent }) => `${threads}: ${percent.toFixed(0)} %`).join(', ')}`,
+          `derived occupancy on ${build.architecture ?? ''}, by threads per block, without dynamic shared memory: ${build.occupancy.map(({ threads, percent }) => `${threads}: ${percent.toFixed(0)} %`).join(', ')}`,
         ]
       : []),
     verdicts[outcome.status],

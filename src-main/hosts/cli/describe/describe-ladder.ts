@@ -49,7 +49,7 @@ const metricHeaders: Readonly<Record<string, string>> = {
   sharedStoreBankConflicts: 'confl. st',
 }
 
-/** Where the figures come from, in one line. */
+/** The origin of the figures, in one line. */
 export function describeOrigin(session: Session): string {
   const { device, target } = session
   const { problem } = session
@@ -63,7 +63,7 @@ export function describeOrigin(session: Session): string {
   return `${session.ladder.title}${at} · ${gpu} · ${origin}`
 }
 
-/** The author's figures beside ours, where the ladder was published with any. */
+/** The author's published figures beside ours, if the ladder has any. */
 function describePublished(session: Session): string[] {
   const { published } = session.ladder
   if (!published) return []
@@ -86,7 +86,7 @@ function describePublished(session: Session): string[] {
     ...(threads
       ? [
           {
-            header: 'threads a block',
+            header: 'threads/block',
             cell: (rung: RungResult) =>
               `${threadsPerBlock(rung) ?? none} | ${threads[rung.id] ?? none}`,
           },
@@ -168,7 +168,7 @@ export function describeSession(session: Session): string {
         return factor === null ? none : formatRatio(factor)
       },
     },
-    // Rungs that compute in another precision are told apart by it.
+    // Rungs that compute in different precisions differ in it.
     { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
     ...countersOf(session).map((id): Column<RungResult> => ({
       header: metricHeaders[id] ?? metricDefinition(id)?.label ?? id,
@@ -188,12 +188,12 @@ export function describeSession(session: Session): string {
             ),
         ],
   )
-  // The rung that a rung comes after need not be the row above it.
+  // The previous rung of a rung is not necessarily the row above it.
   const steppedOver = session.rungs.flatMap(({ id }, at) => {
     const before = rungBefore(session, id)?.id
-    return before && before !== session.rungs[at - 1]?.id ? [`${id} to ${before}`] : []
+    return before && before !== session.rungs[at - 1]?.id ? [`${id} (to ${before})`] : []
   })
-  // An import may not know them, which is 0.
+  // An import may not know the number of passes, which is then 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
   const { knowsRun } = can(session.target)
   const evidence = [
@@ -206,7 +206,7 @@ export function describeSession(session: Session): string {
       : []),
     ...(passes.length > 0
       ? [
-          `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} a kernel`,
+          `counters: ${['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')}, ${passesWord(Math.max(...passes))} per kernel`,
         ]
       : []),
   ].join('; ')
@@ -215,7 +215,7 @@ export function describeSession(session: Session): string {
     table(session.rungs, columns),
     evidence,
     ...(steppedOver.length > 0
-      ? [`to prev.: the row above, where the rung does not name another: ${steppedOver.join(', ')}`]
+      ? [`to prev.: relative to the row above, except ${steppedOver.join(', ')}`]
       : []),
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
@@ -233,10 +233,10 @@ const verdictWords: Record<Verdict, string> = {
   unknown: '? unknown',
 }
 
-/** What the later rung's header expected of a metric, and whether it came so. */
+/** What the later rung's header expected of a metric, and whether it came true. */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''
-  const outcome = expected.met === null ? 'not known' : expected.met ? '✓' : '✗'
+  const outcome = expected.met === null ? 'unknown' : expected.met ? '✓' : '✗'
   return `expected ${expected.direction}: ${outcome}`
 }
 

@@ -31,14 +31,15 @@ const shownOpcodes = 12
 const none = '–'
 
 export const bottleneckWords: Record<BottleneckClass, string> = {
-  tail: 'the last wave: part of the machine has nothing to do',
+  tail: 'the last wave: part of the GPU is idle',
   tensor: 'the tensor pipe',
-  'fma-issue': 'issuing instructions: the FMA pipe or the issue slots are full',
-  'lsu-mio': 'loads and stores (LSU, MIO): shared memory, or the queue in front of it, is full',
+  'fma-issue': 'instruction issue: the FMA pipe or the issue slots are saturated',
+  'lsu-mio':
+    'loads and stores (LSU, MIO): shared memory, or the queue in front of it, is saturated',
   'l1-bandwidth': 'the L1 cache',
   'l2-bandwidth': 'the L2 cache',
   'dram-bandwidth': 'device memory',
-  latency: 'waiting: no unit is near its limit',
+  latency: 'stalls: no unit is near its limit',
   unknown: 'unknown',
 }
 
@@ -54,11 +55,11 @@ const percent = (share: number): string => formatPercent(100 * share)
 function describeDerivation(how: Derivation): string {
   switch (how.kind) {
     case 'dram-traffic':
-      return `traffic over the measured time, of ${Math.round(how.ceilingGBs)} GB/s`
+      return `traffic over the measured time, relative to ${Math.round(how.ceilingGBs)} GB/s`
     case 'tail':
-      return `${percent(how.efficiency)} of the slots of ${how.wholeWaves} whole ${how.wholeWaves === 1 ? 'wave' : 'waves'} in use, if all blocks take equally long`
+      return `${percent(how.efficiency)} of the slots of ${how.wholeWaves} full ${how.wholeWaves === 1 ? 'wave' : 'waves'} in use, assuming that all blocks take equally long`
     case 'stall-share':
-      return `${how.metrics.map(labelOf).join(' and ')}, of all that warps do`
+      return `${how.metrics.map(labelOf).join(' and ')}, as a share of all warp states`
   }
 }
 
@@ -76,18 +77,18 @@ function describeEvidence({
 }
 
 function describeBottleneck(found: Bottleneck | null): string[] {
-  if (!found) return ['Limited by: unknown; it was not profiled.']
+  if (!found) return ['Limited by: unknown (not profiled)']
   const { class: name, leaning, evidence, missing } = found
   return [
-    `${leaning ? 'Leans towards' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
+    `${leaning ? 'Leaning toward' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
     ...evidence.map(describeEvidence),
     ...(name === 'unknown'
-      ? [`  Not known: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
+      ? [`  Missing: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
       : []),
   ]
 }
 
-/** What its threads execute, the largest kinds first. */
+/** The instruction mix of its threads, largest category first. */
 function describeMix(rung: RungResult): string[] {
   const mix = mixOf(rung)
   if (!mix) return []
@@ -99,12 +100,12 @@ function describeMix(rung: RungResult): string[] {
     .map(([id, count]) => `${labelOf(id).replace(/^.*: /, '')} ${share(count)}`)
   const operations = rung.metrics['fp32Operations']?.value
   return [
-    `Executed by threads, of ${formatCount(mix.whole)} (32 lanes for each warp instruction):`,
-    `  ${[...kinds, `tensor, no kind or lane off ${share(mix.none)}`].join(', ')}`,
+    `Thread instructions, as a share of ${formatCount(mix.whole)} (32 lanes per warp instruction):`,
+    `  ${[...kinds, `tensor, uncategorized or inactive lanes ${share(mix.none)}`].join(', ')}`,
     ...(operations == null
       ? []
       : [
-          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(rung) ? '; the product is computed by the tensor pipe, which this does not count' : ''}`,
+          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(rung) ? '; the tensor pipe does the work, which this does not count' : ''}`,
         ]),
   ]
 }
@@ -134,14 +135,14 @@ function describeLines(profile: DeepProfile): string[] {
   ]
 }
 
-/** For machine code without line information: a library's. */
+/** For machine code without line information, such as a library's. */
 function describeInstructions(profile: DeepProfile): string[] {
   const all = profile.kernels.flatMap((kernel) => kernel.instructions)
   const total = all.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
-  if (total === 0) return ['No instruction has samples.']
+  if (total === 0) return ['No instruction has any samples.']
   const hot = [...all].sort((a, b) => (b.samples ?? 0) - (a.samples ?? 0)).slice(0, shownLines)
   return [
-    'Instructions by warp samples; there is no line information:',
+    'Instructions by warp samples (no line information):',
     table(hot, [
       { header: 'samples', cell: ({ samples }) => percent((samples ?? 0) / total) },
       { header: 'executed', cell: ({ executed }) => formatCount(executed ?? 0) },
@@ -160,7 +161,7 @@ function describeHistogram(
   const total = Object.values(histogram).reduce((sum, value) => sum + value, 0)
   const rows = Object.entries(histogram).sort(([, a], [, b]) => b - a)
   return [
-    `${title} (${formatCount(total)} in all):`,
+    `${title} (${formatCount(total)} in total):`,
     table(rows.slice(0, shownOpcodes), [
       { header: '', cell: ([, value]) => percent(value / total) },
       { header: '', cell: ([, value]) => formatCount(value) },
@@ -173,7 +174,7 @@ function describeHistogram(
 const speedup = ({ estimatedSpeedup, speedupType }: Rule): string =>
   estimatedSpeedup === null
     ? ''
-    : ` (${speedupType ?? 'estimated'} speed-up ${formatPercent(estimatedSpeedup)}, as ncu estimates)`
+    : ` (${speedupType ?? 'estimated'} speedup of ${formatPercent(estimatedSpeedup)}, according to ncu)`
 
 function describeRules(profile: DeepProfile): string[] {
   const rules = profile.kernels
@@ -182,21 +183,21 @@ function describeRules(profile: DeepProfile): string[] {
     .sort((a, b) => (b.estimatedSpeedup ?? 0) - (a.estimatedSpeedup ?? 0))
   if (rules.length === 0) return ['ncu has no advice.']
   return [
-    'What ncu advises:',
+    'Advice from ncu:',
     ...rules.map((rule) => `  ${rule.name}${speedup(rule)}\n    ${rule.text}`),
   ]
 }
 
-/** What the header of a rung expects against the rung before, and what came of it here. */
+/** What a rung's header expects relative to the previous rung, and what was measured. */
 function describeExpected(session: Session, rung: RungResult): string[] {
   const before = rungBefore(session, rung.id)
   if (!before || !isPredicted(before, rung)) return []
   const { metrics } = compareRungs({ session, rung: before }, { session, rung })
   const rows = metrics.filter(({ expected }) => expected !== null)
-  // A metric that this session's level does not collect has no row of its own in the comparison.
+  // A metric that this session's profiling level does not collect has no row in the comparison.
   const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
   return [
-    `Expected against ${before.id}:`,
+    `Expected relative to ${before.id}:`,
     table(rows, [
       { header: '', align: 'left', cell: ({ label }) => `  ${label}` },
       { header: '', align: 'left', cell: describeExpectation },
@@ -205,7 +206,7 @@ function describeExpected(session: Session, rung: RungResult): string[] {
     ]),
     ...absent.map(
       ({ metric: id, direction }) =>
-        `  ${labelOf(id)} ${direction}: not collected; --profile ${metricDefinition(id)?.level} does.`,
+        `  ${labelOf(id)} ${direction}: not collected; --profile ${metricDefinition(id)?.level} collects it.`,
     ),
   ]
 }
@@ -237,25 +238,27 @@ export function describeRung(
           ...describeLines(profile),
           '',
           ...describeHistogram(
-            'Instructions executed, by warps',
+            'Warp instructions executed',
             opcodeHistogram(profile),
             'Instructions were not counted.',
           ),
           '',
           ...describeHistogram(
-            'Warp samples by what the warp did',
+            'Warp samples by warp state',
             stallHistogram(profile),
             'Warps were not sampled.',
           ),
           '',
           ...describeRules(profile),
-          ...profile.notes.map((note) => `note: ${note}`),
+          ...profile.notes.map((note) => `note: ${inEnglish(note)}`),
         ]
-      : ['Lines, instructions and advice need a session of the deep level: --profile deep.']),
+      : [
+          'Source lines, instructions and advice require a session profiled at the deep level (--profile deep).',
+        ]),
   ].join('\n')
 }
 
-/** The machine code of two rungs beside one another. */
+/** The machine code of two rungs side by side. */
 export function describeMachineCode({
   identicalSass,
   opcodes,
@@ -270,13 +273,13 @@ export function describeMachineCode({
   return [
     '',
     identicalSass === null
-      ? 'The machine code of a side is not known.'
+      ? 'The machine code of at least one rung is unknown.'
       : identicalSass
         ? 'Both rungs run the same machine code.'
         : 'The machine code differs.',
     ...(changed.length > 0
       ? [
-          'Instructions executed, by warps:',
+          'Warp instructions executed:',
           table(changed, [
             { header: '', align: 'left', cell: ({ key }) => `  ${key}` },
             { header: 'a', cell: ({ a }) => formatCount(a) },
@@ -290,7 +293,7 @@ export function describeMachineCode({
       : []),
     ...(waits.length > 0
       ? [
-          'Warp samples, share of each rung’s:',
+          'Warp samples, as a share of each rung’s total:',
           table(waits, [
             { header: '', align: 'left', cell: ({ key }) => `  ${key}` },
             { header: 'a', cell: ({ shareA }) => percent(shareA) },

@@ -1,4 +1,4 @@
-/** A session that was built and not run, as terminal text: the compiler's figures and what follows from the launch. */
+/** A session that was built but not run, as terminal text: the compiler's figures and what is derived from the launch. */
 import { inEnglish } from '../../../domain/text/wording'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
 import { gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
@@ -11,17 +11,17 @@ const none = '–'
 const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)
 
-/** null where ptxas named no kernel: none was compiled, which is not the same as no spills. */
+/** null if ptxas reported no kernel: nothing was compiled, which differs from having no spills. */
 const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
   spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes
 
-/** Of a rung's launches, each once: `256` or `256, 512`. */
+/** The distinct values over a rung's launches: `256` or `256, 512`. */
 const each = (
   rung: RungResult,
   word: (launch: NonNullable<RungResult['launches']>[number]) => string,
 ) => (rung.launches ? [...new Set(rung.launches.map(word))].join(', ') : none)
 
-/** A session as `run` and `show` print it, whatever it is. */
+/** Any session, as `run` and `show` print it. */
 export const sessionText = (session: Session): string =>
   isBuiltOnly(session.target) ? describeStatic(session) : describeSession(session)
 
@@ -42,7 +42,7 @@ function describeStatic(session: Session): string {
       header: 'registers',
       cell: (rung) => each(rung, ({ resources }) => `${resources.registersPerThread}`),
     },
-    { header: 'most', cell: ({ build }) => `${build?.registersPerThread ?? none}` },
+    { header: 'max', cell: ({ build }) => `${build?.registersPerThread ?? none}` },
     {
       header: 'spills',
       cell: ({ build }) => bytes(build && spilled(build)),
@@ -57,13 +57,13 @@ function describeStatic(session: Session): string {
     },
     { header: 'threads', cell: (rung) => each(rung, (launch) => `${threadsOf(launch)}`) },
     { header: 'occ. theor.', cell: (rung) => figure(rung, 'theoreticalOccupancy') },
-    { header: 'held by', align: 'left', cell: limiters },
+    { header: 'limited by', align: 'left', cell: limiters },
     { header: 'waves/SM', cell: (rung) => figure(rung, 'wavesPerSm') },
   ]
   return [
     describeOrigin(session),
     table(session.rungs, columns),
-    'registers, shared memory and threads: of the kernels that this problem launches; most and spills: over all that were compiled; occupancy and waves: derived',
+    'registers, shared memory and threads: of the kernels that this problem launches; max and spills: over all compiled kernels; occupancy and waves: derived',
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...session.rungs.flatMap(troublesOf),
   ].join('\n')

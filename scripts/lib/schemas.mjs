@@ -1,0 +1,58 @@
+// @ts-check
+/** The published JSON schemas, from the zod schemas that the documents' types come from. */
+import { format } from 'prettier'
+import { z } from 'zod'
+
+/** @typedef {import('../../src-main/hosts/cli/documents/document.ts').PublishedSchema} PublishedSchema */
+/** @typedef {import('zod').z.core.JSONSchema.BaseSchema} JsonSchema */
+
+const spoken = ['Message', 'Passage']
+
+/**
+ * Of what is printed: a later program may add fields and messages, so none is closed, and what is said has its
+ * English beside it.
+ * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
+ */
+function asPrinted({ zodSchema, jsonSchema }) {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (!spoken.includes(z.globalRegistry.get(zodSchema)?.id ?? '')) return
+  const { properties = {}, required = [] } = jsonSchema
+  if (properties.key) properties.key = { type: 'string' }
+  jsonSchema.properties = { ...properties, text: { type: 'string' } }
+  jsonSchema.required = [...required, 'text']
+}
+
+/** @param {PublishedSchema} published @param {boolean} isPrinted @returns {Promise<string>} */
+async function schemaText({ name, version, title, description, schema }, isPrinted) {
+  const { $schema, ...rest } = isPrinted
+    ? z.toJSONSchema(schema, { io: 'output', override: asPrinted })
+    : // What a reader accepts: fields with a default may be left out.
+      z.toJSONSchema(schema, { io: 'input' })
+  const about = {
+    $schema,
+    $id: `urn:kernel-ladder:${name}${version === null ? '' : `:${version}`}`,
+    title: `Kernel Ladder: ${title}${version === null ? '' : `, schema ${version}`}`,
+    description,
+  }
+  return format(JSON.stringify({ ...about, ...rest }), { parser: 'json', printWidth: 100 })
+}
+
+/**
+ * Each by the name of its file in docs/schemas.
+ * @param {typeof import('../../src-main/hosts/cli/documents/index.ts')} documents
+ * @returns {Promise<Map<string, string>>}
+ */
+export async function publishedSchemas({ printedDocuments, readFiles }) {
+  const all = [
+    ...printedDocuments.map((one) => ({ one, isPrinted: true })),
+    ...readFiles.map((one) => ({ one, isPrinted: false })),
+  ]
+  return new Map(
+    await Promise.all(
+      all.map(
+        async ({ one, isPrinted }) =>
+          /** @type {const} */ ([`${one.name}.json`, await schemaText(one, isPrinted)]),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,30 @@
+/** What `diff SESSION A B --json` prints. */
+import { z } from 'zod'
+import { RungComparison } from '../../../domain/analysis/compare'
+import { Statement } from '../../../domain/messages/message'
+import { HistogramDelta } from '../../../domain/session/deep'
+import { Hunk } from '../../../services/source-diff'
+import { documentKind } from './document'
+
+export const diffDocument = documentKind({
+  name: 'diff',
+  version: 3,
+  title: 'diff',
+  description:
+    'What `kernel-ladder diff SESSION A B --json` prints: two rungs side by side, B against A.',
+  fields: {
+    ...RungComparison.shape,
+    /** What a reader must know beside the figures. */
+    warnings: z.array(Statement),
+    source: z.object({ hunks: z.array(Hunk) }),
+    /** null where a side has no deep profile. */
+    deep: z
+      .object({
+        /** null where a side's machine code is not known. */
+        identicalSass: z.boolean().nullable(),
+        opcodes: z.array(HistogramDelta).nullable(),
+        stalls: z.array(HistogramDelta).nullable(),
+      })
+      .nullable(),
+  },
+})

@@ -1,0 +1,29 @@
+/** What a JSON document is: the schema that its type comes from, and what is published of it in docs/schemas. */
+import { z } from 'zod'
+
+export interface PublishedSchema {
+  /** docs/schemas/<name>.json */
+  readonly name: string
+  /** null of a file that says none. */
+  readonly version: number | null
+  readonly title: string
+  readonly description: string
+  readonly schema: z.ZodType
+}
+
+/** A document that a command prints with `--json`; `fields` are all but `schema`, which is the version. */
+export interface DocumentKind<
+  Fields extends z.ZodRawShape = z.ZodRawShape,
+> extends PublishedSchema {
+  readonly version: number
+  readonly fields: Fields
+}
+
+export type FieldsOf<Fields extends z.ZodRawShape> = z.output<z.ZodObject<Fields>>
+
+export const documentKind = <Fields extends z.ZodRawShape>(
+  kind: Omit<DocumentKind<Fields>, 'schema'>,
+): DocumentKind<Fields> => ({
+  ...kind,
+  schema: z.object({ schema: z.literal(kind.version), ...kind.fields }),
+})

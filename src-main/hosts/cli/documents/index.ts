@@ -1,0 +1,75 @@
+/** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
+import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
+import { LabFile } from '../../../domain/labs/lab'
+import { LadderDocument } from '../../../domain/ladder/ladder-document'
+import { Session, sessionSchemaVersion } from '../../../domain/session/session'
+import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
+import { diffDocument } from './diff'
+import type { PublishedSchema } from './document'
+import { doctorDocument } from './doctor'
+import { errorDocument } from './error'
+import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
+import { laddersDocument } from './ladders'
+import { runDocument } from './run'
+import { sanitizeDocument } from './sanitize'
+import { showRungDocument } from './show-rung'
+
+const ciDocument: PublishedSchema = {
+  name: 'ci',
+  version: ciSchemaVersion,
+  title: 'check against a baseline',
+  description: 'What `kernel-ladder report --ci --json` prints. docs/CI.md tells what it means.',
+  schema: CiDocument,
+}
+
+const comparisonDocument: PublishedSchema = {
+  name: 'comparison',
+  version: comparisonJsonVersion,
+  title: 'comparison of two sessions',
+  description: 'What `kernel-ladder report A --compare B --format json` writes.',
+  schema: ComparisonJson,
+}
+
+/** What is printed: a schema has the form that leaves the program. */
+export const printedDocuments: readonly PublishedSchema[] = [
+  doctorDocument,
+  laddersDocument,
+  runDocument,
+  showRungDocument,
+  diffDocument,
+  ciDocument,
+  comparisonDocument,
+  sanitizeDocument,
+  labListDocument,
+  labCheckDocument,
+  labGradeDocument,
+  errorDocument,
+]
+
+/** What is read: a schema says what is taken, so that fields with a default may be left out. */
+export const readFiles: readonly PublishedSchema[] = [
+  {
+    name: 'session',
+    version: sessionSchemaVersion,
+    title: 'session',
+    description:
+      'session.json of a session folder, and what `kernel-ladder report --format json` writes. docs/SESSION-FORMAT.md tells what the fields mean.',
+    schema: Session,
+  },
+  {
+    name: 'ladder',
+    version: 1,
+    title: 'ladder folder',
+    description:
+      'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md tells what the keys mean; `kernel-ladder ladders DIR` also looks at expressions, names and files.',
+    schema: LadderDocument,
+  },
+  {
+    name: 'lab',
+    version: null,
+    title: 'front matter of a lab',
+    description:
+      'The YAML at the top of lab.md. docs/LABS.md tells what the keys mean; `kernel-ladder lab validate` also looks at the rungs, metrics and files that they name.',
+    schema: LabFile,
+  },
+]

@@ -1,0 +1,43 @@
+/** What `ladders --json` prints. */
+import { z } from 'zod'
+import { RungMeasured } from '../../../domain/analysis/rung-measured'
+import { LadderFile } from '../../../domain/ladder/ladder'
+import { Expectation, Identifier, Parameters, RungParameter } from '../../../domain/ladder/rung'
+import { Options } from '../../../domain/task/problem'
+import { Task } from '../../../domain/task/task'
+import { documentKind } from './document'
+
+const ListedRung = z.object({
+  /** The variant's name, where the ladder gives one. */
+  id: Identifier,
+  /** null where the rung's file cannot be used, like all that its header says. */
+  title: z.string().nullable(),
+  idea: z.string().nullable(),
+  expect: z.array(Expectation),
+  note: z.string().nullable(),
+  file: z.string().nullable(),
+  params: z.array(RungParameter),
+  /** Values of its parameters that are not the defaults. */
+  values: Parameters,
+  /** Options of the task as the rung is climbed with. */
+  options: Options,
+  /** By option of the task: the choices that it takes. */
+  takes: z.record(z.string(), z.array(z.string())),
+  flags: z.array(z.string()),
+  requires: z.string().nullable(),
+  /** What a recording measured of it; null where none holds it. */
+  measured: RungMeasured.nullable(),
+})
+
+export const laddersDocument = documentKind({
+  name: 'ladders',
+  version: 2,
+  title: 'ladders',
+  description:
+    'What `kernel-ladder ladders --json` prints: the tasks, and the ladders with their rungs. `problems` are the faults of files that cannot be used, as sentences.',
+  fields: {
+    tasks: z.array(Task),
+    ladders: z.array(LadderFile.omit({ schema: true }).extend({ rungs: z.array(ListedRung) })),
+    problems: z.array(z.string()),
+  },
+})

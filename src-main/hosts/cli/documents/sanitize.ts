@@ -1,0 +1,13 @@
+/** What `sanitize --json` prints. */
+import { SanitizeReport, sanitizeReportVersion } from '../../../domain/session/sanitizer'
+import { documentKind } from './document'
+
+const { schema: _schema, ...fields } = SanitizeReport.shape
+
+export const sanitizeDocument = documentKind({
+  name: 'sanitize',
+  version: sanitizeReportVersion,
+  title: 'sanitize',
+  description: 'What `kernel-ladder sanitize --json` prints: what each checker found in each rung.',
+  fields,
+})

@@ -1,0 +1,289 @@
+/** The command line: commands, their options and their exit codes. */
+import { Command, CommanderError } from 'commander'
+import { setUp } from '../../adapters/machine/local-machine'
+import { assets } from '../../adapters/kernels/assets'
+import { readTasks } from '../../adapters/kernels/kernel-library'
+import {
+  exitCodes,
+  inputError,
+  KernelLadderError,
+  toErrorShape,
+  type ErrorShape,
+} from '../../domain/errors'
+import type { Task } from '../../domain/task/task'
+import { reportSections } from '../../domain/report/frozen-report'
+import { reportFormats } from '../../domain/report/report-format'
+import { sanitizerTools } from '../../domain/session/sanitizer'
+import { targetHelp } from '../../domain/target/targets'
+import { templateNames } from '../../services/ladder-library/init'
+import { defaultSecondsARung } from '../../services/sanitize/sanitize'
+import { appVersion } from '../../services/version'
+import { namedOptions, type NamedOption, type RunOptions } from './arguments'
+import { doctorCommand } from './commands/doctor-command'
+import { importCommand, type ImportOptions } from './commands/import-command'
+import { addLabCommands } from './commands/lab-commands'
+import { initCommand } from './commands/init-command'
+import { laddersCommand } from './commands/ladders-command'
+import { errorDocument } from './documents/error'
+import { checkOutput, note, printError, printJson } from './output'
+import { reportCommand, type ReportCommandOptions } from './commands/report-command'
+import { runCommand } from './commands/run-command'
+import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
+import { serveCommand, type ServeOptions } from './commands/serve-command'
+import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
+
+const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
+const trust = [
+  '--trust',
+  'allow building and running the code of this ladder folder from now on',
+] as const
+
+/** Adds the options that select a problem; returns those named by the tasks. */
+function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string): NamedOption[] {
+  const taken = new Set(command.options.map((option) => option.attributeName()))
+  const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
+  command.option('--size <n>', size)
+  for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
+  command.option(
+    '--at <NAME=value>',
+    'set any name of the ladder’s task (repeatable)',
+    (word: string, words: string[] = []) => [...words, word],
+  )
+  return named
+}
+
+function program(
+  finish: (code: number) => void,
+  tasks: readonly Task[],
+  templates: readonly string[],
+): Command {
+  const cli = new Command('kernel-ladder')
+    .description('Take a CUDA kernel from naive to past cuBLAS, and see what each change bought.')
+    .version(appVersion)
+    .exitOverride()
+    .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
+  const json = '--json'
+  const jsonText = 'print exactly one JSON document to stdout'
+  cli
+    .command('doctor')
+    .description(
+      'check the GPU, driver, nvcc, ncu and counter permission, with a remedy for each problem',
+    )
+    .option(json, jsonText)
+    .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
+  cli
+    .command('ladders')
+    .description(
+      'list the ladders and their rungs; for a folder, every fault with its file and line',
+    )
+    .argument('[ladder]', ladderHelp)
+    .option(json, jsonText)
+    .action(async (name: string | undefined, options: { json?: boolean }) =>
+      finish(await laddersCommand(name, options)),
+    )
+  cli
+    .command('init')
+    .description('create a folder with a ladder of your own, from a template that builds and runs')
+    .argument('<dir>', 'a new or empty folder')
+    .option('--template <name>', templates.join(', '), 'blank')
+    .action(async (dir: string, options: { template: string }) =>
+      finish(await initCommand(dir, options)),
+    )
+  const run = cli
+    .command('run')
+    .description('build, verify, time and profile a ladder, and save the session')
+    .requiredOption('--ladder <id>', ladderHelp)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option(
+      '--param <NAME=value>',
+      'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option('--target <target>', targetHelp, 'local')
+    .option('--profile <level>', 'none, card, standard or deep (default: card; none with --watch)')
+    .option('--profile-skip <ids>', 'rungs to time but not to profile (comma-separated)')
+    .option(
+      '--profile-limit <seconds>',
+      'do not profile rungs that are expected to take longer; the estimate is printed',
+    )
+    .option('--watch', 'for a ladder folder: run the rungs that changed again at each save')
+    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(
+      '--timeout <seconds>',
+      'a rung counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option(...trust)
+    .option(json, jsonText)
+  const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
+  run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
+  cli
+    .command('show')
+    .description('print a session, or one of its rungs in depth')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option('--rung <id>', 'one rung: what limits it, its hot lines, instructions and ncu’s advice')
+    .option(json, jsonText)
+    .action(async (name: string, options: ShowOptions) =>
+      finish(await showCommand(await setUp(), name, options)),
+    )
+  cli
+    .command('diff')
+    .description('compare two rungs of a session: source hunks and metric deltas')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument('<a>', 'the rung to compare against')
+    .argument('<b>', 'the rung to compare')
+    .option(json, jsonText)
+    .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
+      finish(await diffCommand(await setUp(), name, a, b, options)),
+    )
+  cli
+    .command('report')
+    .description(
+      'write a report on a session, or on two side by side; or check a session against a baseline',
+    )
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option('--format <format>', reportFormats.join(', '))
+    .option('--out <file>', 'a file that does not exist yet, or - for stdout')
+    .option('--compare <session>', 'a second session to show beside the first')
+    .option('--sections <names>', `only these sections: ${reportSections.join(', ')}`)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option(
+      '--chart <id>',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option('--wide', 'CSV with one row per rung instead of one row per figure')
+    .option(
+      '--date <day>',
+      'a date to print in the report; without it, the same session yields the same bytes',
+    )
+    .option(
+      '--ci',
+      'print a check as Markdown to stdout; exits 1 if a rung got slower or broke, 2 if that cannot be decided',
+    )
+    .option('--baseline <session>', 'the session that --ci compares with')
+    .option(
+      '--threshold <percent>',
+      'how much slower --ci lets a rung get, 0.1 to 100 (default: 3)',
+    )
+    .option(json, 'with --ci: print exactly one JSON document to stdout')
+    .action(async (name: string, options: ReportCommandOptions) =>
+      finish(await reportCommand(name, options)),
+    )
+  cli
+    .command('import')
+    .description(
+      'make a session from a .ncu-rep, a CSV of ncu’s raw or details page, or an HTML report',
+    )
+    .argument('<file>', 'a .ncu-rep file, a CSV or an HTML report')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option('--order <ids>', 'keep only these imported rungs, in this order (comma-separated)')
+    .option(
+      '--name <id=name>',
+      'rename an imported rung (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option('--which <one>', 'first or second: which session of a report that compares two')
+    .option(json, jsonText)
+    .action(async (file: string, options: ImportOptions) =>
+      finish(await importCommand(file, options)),
+    )
+  const sanitize = cli
+    .command('sanitize')
+    .description(
+      'run compute-sanitizer on rungs and report findings by file and line; exits 1 if there are any',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
+    .option(
+      '--param <NAME=value>',
+      'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...trust)
+    .option(json, jsonText)
+  const ofSanitize = addProblemOptions(
+    sanitize,
+    tasks,
+    'set every size of the ladder’s task (default: its small ragged shape)',
+  )
+  sanitize.action(async (options: SanitizeCommandOptions) =>
+    finish(await sanitizeCommand(options, ofSanitize)),
+  )
+  cli
+    .command('serve')
+    .description('serve the UI on loopback and print a link that works once')
+    .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
+    .option('--session <dir>', 'a session folder to open first')
+    .action(async (options: ServeOptions) => finish(await serveCommand(options)))
+  addLabCommands(cli, finish)
+  cli
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'such as run, or lab check')
+    .action((words: string[]) => commandOf(cli, words).outputHelp())
+  return cli
+}
+
+/** `lab check` is a command of a command. */
+function commandOf(cli: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => {
+    const found = command.commands.find((candidate) => candidate.name() === word)
+    if (found) return found
+    const names = command.commands.map((candidate) => candidate.name())
+    throw inputError(
+      `There is no command ${JSON.stringify(words.join(' '))}.`,
+      names.length > 0 ? `The commands are: ${names.join(', ')}.` : 'See `kernel-ladder help`.',
+    )
+  }, cli)
+}
+
+/** The tasks whose names become options of the command being run; most commands need none. */
+async function namingTasks(words: readonly string[]): Promise<Task[]> {
+  if (!words.includes('run') && !words.includes('sanitize')) return []
+  return [...(await readTasks((await assets()).kernelsDir)).values()]
+}
+
+const namedTemplates = async (words: readonly string[]): Promise<string[]> =>
+  words.includes('init') ? templateNames(await setUp()) : []
+
+/** What went wrong, in words; null where commander has printed its sentence already. */
+function sayError(error: unknown): ErrorShape {
+  if (error instanceof CommanderError)
+    return { kind: 'usage', message: error.message.replace(/^error: /, '') }
+  const shape = toErrorShape(error)
+  printError(shape)
+  const isOurs = error instanceof KernelLadderError
+  if (!isOurs && process.env.KERNEL_LADDER_DEBUG && error instanceof Error) note(error.stack ?? '')
+  return shape
+}
+
+/** Runs a command, given as the words after the program's name; the exit code. */
+export async function runProgram(words: readonly string[]): Promise<number> {
+  let code = 0
+  try {
+    const finish = (result: number): void => {
+      code = result
+    }
+    await program(finish, await namingTasks(words), await namedTemplates(words)).parseAsync(
+      [...words],
+      { from: 'user' },
+    )
+  } catch (error) {
+    // Help and --version are no errors.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
+    const shape = sayError(error)
+    // A command that fails has printed no document yet.
+    if (words.includes('--json')) printJson(errorDocument, { error: shape })
+    code = exitCodes[shape.kind]
+  }
+  try {
+    await checkOutput()
+    return code
+  } catch (error) {
+    return exitCodes[sayError(error).kind]
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * A report as CSV. Long: a line a figure, `rung,metric,value,unit,evidence,reason`; lines without a rung
+ * tell where all of it comes from. Wide: a line a rung, units in the names of the columns. Figures have
+ * their full precision; `timing.…`, `verify.…` and `build.…` are the session schema's own names.
+ */
+import type { Statement } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/wording'
+import { rungOrigins } from '../../../domain/session/rung-origins'
+import type { RungResult } from '../../../domain/session/session'
+import { leadFigure, leadOf } from '../../../domain/analysis/lead-figure'
+import { metricDefinition } from '../../../domain/metrics/metrics'
+import { csvTable, type Cell } from '../../../domain/text/csv'
+import type { ComparisonModel } from '../comparison'
+import type { ReportModel } from '../model'
+import type { Printer } from './printer'
+
+interface Field {
+  id: string
+  unit: string
+  evidence: 'measured' | 'derived'
+  of: (rung: RungResult) => number | null | undefined
+}
+
+const ofEverySession: readonly Field[] = [
+  { id: 'timing.medianMs', unit: 'ms', evidence: 'measured', of: ({ timing }) => timing?.medianMs },
+  { id: 'timing.spread', unit: '1', evidence: 'derived', of: ({ timing }) => timing?.spread },
+  { id: 'timing.samples', unit: '1', evidence: 'measured', of: ({ timing }) => timing?.samples },
+  { id: 'timing.gflops', unit: 'GFLOP/s', evidence: 'derived', of: ({ timing }) => timing?.gflops },
+  {
+    id: 'timing.ratioToReference',
+    unit: '×',
+    evidence: 'derived',
+    of: ({ timing }) => timing?.ratioToReference,
+  },
+  {
+    id: 'timing.referenceMedianMs',
+    unit: 'ms',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.referenceMedianMs,
+  },
+  {
+    id: 'timing.smClockBeforeMHz',
+    unit: 'MHz',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.smClockBeforeMHz,
+  },
+  {
+    id: 'timing.smClockAfterMHz',
+    unit: 'MHz',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.smClockAfterMHz,
+  },
+  {
+    id: 'verify.worstRelativeError',
+    unit: '1',
+    evidence: 'measured',
+    of: ({ verify }) => verify?.worstRelativeError,
+  },
+  {
+    id: 'build.registersPerThread',
+    unit: 'registers',
+    evidence: 'measured',
+    of: ({ build }) => build?.registersPerThread,
+  },
+  {
+    id: 'build.staticSharedBytes',
+    unit: 'bytes',
+    evidence: 'measured',
+    of: ({ build }) => build?.staticSharedBytes,
+  },
+  {
+    id: 'build.spillStoreBytes',
+    unit: 'bytes',
+    evidence: 'measured',
+    of: ({ build }) => build?.spillStoreBytes,
+  },
+  {
+    id: 'build.spillLoadBytes',
+    unit: 'bytes',
+    evidence: 'measured',
+    of: ({ build }) => build?.spillLoadBytes,
+  },
+]
+
+/** Of a task that memory bounds: what the session has no field for. */
+function fieldsOf({ session }: ReportModel): readonly Field[] {
+  const lead = leadOf(session)
+  if (lead.of === 'operations') return ofEverySession
+  const figure = (rung: RungResult) => leadFigure(session, rung, lead)
+  return [
+    ...ofEverySession,
+    {
+      id: 'throughput',
+      unit: 'GB/s',
+      evidence: 'derived',
+      of: (rung) => figure(rung)?.rate.value,
+    },
+    {
+      id: 'throughput.ofDram',
+      unit: '%',
+      evidence: 'derived',
+      of: (rung) => figure(rung)?.share,
+    },
+  ]
+}
+
+const told = (reason: Statement | undefined): string =>
+  reason === undefined ? '' : inEnglish(reason)
+
+const noTime = ({ status }: RungResult): string =>
+  status === 'ok' ? 'It was not recorded.' : `The rung's status is ${status}.`
+
+function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
+  const { metrics } = model
+  const { id, title, status, reason, sourceHash } = rung
+  return [
+    [id, 'title', title, '', '', ''],
+    [id, 'status', status, '', '', told(reason)],
+    [id, 'sourceHash', sourceHash, '', '', ''],
+    ...Object.entries(rung.params).map(([name, value]): Cell[] => [
+      id,
+      `param.${name}`,
+      value,
+      '',
+      '',
+      '',
+    ]),
+    ...fieldsOf(model).map(({ id: field, unit, evidence, of }): Cell[] => {
+      const value = of(rung) ?? null
+      return value === null
+        ? [id, field, null, unit, 'unavailable', noTime(rung)]
+        : [id, field, value, unit, evidence, '']
+    }),
+    ...metrics.flatMap(({ id: metric }): Cell[][] => {
+      const found = rung.metrics[metric]
+      return found
+        ? [[id, metric, found.value, found.unit, found.evidence, told(found.reason)]]
+        : []
+    }),
+    // An import keeps all that ncu reported, under its names.
+    ...Object.entries(rung.ncuMetrics ?? {}).map(([name, { value, unit }]): Cell[] => [
+      id,
+      name,
+      value,
+      unit,
+      value === null ? 'unavailable' : 'measured',
+      '',
+    ]),
+  ]
+}
+
+/** What every figure of the session shares. */
+const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
+  ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
+  ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),
+  ...(date === null ? [] : [['', 'reportDate', date, '', '', '']]),
+]
+
+const printLong = (model: ReportModel): string =>
+  csvTable(
+    ['rung', 'metric', 'value', 'unit', 'evidence', 'reason'],
+    [...sessionLines(model), ...model.session.rungs.flatMap((rung) => rungLines(model, rung))],
+  )
+
+function printWide(model: ReportModel): string {
+  const { metrics, session, facts, date } = model
+  const fields = fieldsOf(model)
+  const unitOf = (id: string): string =>
+    metricDefinition(id)?.unit ??
+    session.rungs.find(({ metrics: own }) => own[id])?.metrics[id]?.unit ??
+    ''
+  const inUnit = (id: string, unit: string): string => (unit === '1' ? id : `${id} [${unit}]`)
+  const rows = session.rungs.map((rung): Cell[] => [
+    rung.id,
+    rung.title,
+    rung.status,
+    told(rung.reason),
+    ...fields.map(({ of }) => of(rung) ?? null),
+    ...metrics.flatMap(({ id }): Cell[] => {
+      const found = rung.metrics[id]
+      return [found?.value ?? null, found?.evidence ?? 'unavailable']
+    }),
+    rung.sourceHash,
+    ...facts.map(({ value }) => value),
+    session.warnings.map(inEnglish).join(' '),
+    ...(date === null ? [] : [date]),
+  ])
+  return csvTable(
+    [
+      'rung',
+      'title',
+      'status',
+      'reason',
+      ...fields.map(({ id, unit }) => inUnit(id, unit)),
+      ...metrics.flatMap(({ id }) => [inUnit(id, unitOf(id)), `${id} evidence`]),
+      'sourceHash',
+      ...facts.map(({ id }) => id),
+      'warnings',
+      ...(date === null ? [] : ['reportDate']),
+    ],
+    rows,
+  )
+}
+
+function printComparison(model: ComparisonModel): string {
+  const { rungs, facts, warnings, date } = model
+  const shared: Cell[][] = [
+    ...facts.map(({ id, a, b }): Cell[] => ['', id, a, b, '', null, '', '', '']),
+    ...rungOrigins(model.a, model.b).flatMap(({ id, which, file, sourceHash, params }): Cell[][] =>
+      Object.entries({ file, sourceHash, params }).map(([what, value]) => [
+        id,
+        what,
+        which === 'second' ? '' : value,
+        which === 'first' ? '' : value,
+        ...['', null, '', '', ''],
+      ]),
+    ),
+    ...warnings.map((warning): Cell[] => [
+      '',
+      'warning',
+      inEnglish(warning),
+      '',
+      '',
+      null,
+      '',
+      '',
+      '',
+    ]),
+    ...(date === null ? [] : [['', 'reportDate', date, '', '', null, '', '', '']]),
+  ]
+  const lines = rungs.flatMap(({ a, b, comparison: { time, metrics } }): Cell[][] => [
+    [a.id, 'status', a.status, b.status, '', null, '', '', ''],
+    [
+      a.id,
+      'timing.medianMs',
+      time.aMs,
+      time.bMs,
+      'ms',
+      time.aMs === null || time.bMs === null ? null : time.bMs / time.aMs,
+      time.verdict,
+      time.aMs === null ? 'unavailable' : 'measured',
+      time.bMs === null ? 'unavailable' : 'measured',
+    ],
+    ...metrics.map((delta): Cell[] => [
+      a.id,
+      delta.id,
+      delta.a?.value ?? null,
+      delta.b?.value ?? null,
+      delta.unit,
+      delta.ratio,
+      delta.verdict,
+      delta.a?.evidence ?? 'unavailable',
+      delta.b?.evidence ?? 'unavailable',
+    ]),
+  ])
+  return csvTable(
+    ['rung', 'metric', 'a', 'b', 'unit', 'b/a', 'verdict', 'evidence a', 'evidence b'],
+    [...shared, ...lines],
+  )
+}
+
+export const csvPrinter: Printer = {
+  session: (model, { wide }) => (wide ? printWide(model) : printLong(model)),
+  comparison: printComparison,
+}

@@ -1,0 +1,252 @@
+/** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
+import { ratioWarnings } from '../../../domain/analysis/comparability'
+import { inEnglish } from '../../../domain/text/wording'
+import type { ReportSection } from '../../../domain/report/frozen-report'
+import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import type { Hunk } from '../../source-diff'
+import {
+  details,
+  fenced,
+  md,
+  mdCode,
+  mdCodeCell,
+  mdHtml,
+  mdSentence,
+  mdTable,
+} from '../../../domain/text/markdown'
+import { originTable, printMdTable } from '../md-table'
+import {
+  comparedFactTable,
+  counterTables,
+  movedCounters,
+  movedTable,
+  timeTable,
+  factTable,
+  ladderTable,
+  publishedTable,
+  stepTable,
+  verdictWords,
+} from '../tables'
+import { chartsOf, mdPicture, pairChart } from '../charts'
+import {
+  comparisonLegend,
+  comparisonTitle,
+  counts,
+  type ComparedRung,
+  type ComparisonModel,
+} from '../comparison'
+import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from '../model'
+import { halfSpread } from '../../../domain/report/summary'
+import type { Sentence } from '../../../domain/messages/sentence'
+import type { Printer } from './printer'
+
+export const list = (sentences: readonly Sentence[]): string =>
+  sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
+
+/** About as many columns as GitHub shows beside a rung's name without scrolling. */
+const mostAcross = 8
+
+export const patchText = (hunks: readonly Hunk[]): string =>
+  hunks
+    .flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      ...lines,
+    ])
+    .join('\n')
+
+function sourceBlock({ hunks, from, to }: ReportStep): string {
+  if (hunks === null) return 'The session does not contain both sources, so there is no diff.'
+  if (hunks.length === 0) return 'The sources are the same.'
+  const count = (sign: string): number =>
+    hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
+  return details(
+    `Source diff: ${mdHtml(from.file)} → ${mdHtml(to.file)}, ${count('+')} lines added, ${count('-')} removed`,
+    fenced(patchText(hunks), 'diff'),
+  )
+}
+
+function stepSection(step: ReportStep): string[] {
+  const { from, to, comparison } = step
+  const { time, metrics } = comparison
+  const timeLine =
+    time.speedup === null
+      ? 'One of the rungs has no time.'
+      : `Time: ${formatMs(time.aMs!)} → ${formatMs(time.bMs!)}, ${formatRatio(time.speedup)} ± ${halfSpread(time.noise!)} as fast, ${verdictWords[time.verdict]}.`
+  const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
+  return [
+    `### ${mdCode(from.id)} → ${mdCode(to.id)}: ${md(to.title)}`,
+    ...(to.idea ? [`_Idea:_ ${md(to.idea)}.`.replace(/\.\.$/, '.')] : []),
+    timeLine,
+    ...(known.length === 0
+      ? ['No counter has a value for either rung.']
+      : [printMdTable(stepTable(step, known))]),
+    sourceBlock(step),
+  ]
+}
+
+const troubleSection = ({ troubles }: ReportModel): string[] =>
+  troubles.length === 0
+    ? []
+    : [
+        '## Rungs without a result',
+        ...troubles.flatMap(({ id, title, status, reason, diagnostics }) => [
+          `### ${mdCode(id)}: ${md(title)}`,
+          `**${status}.** ${md(inEnglish(reason ?? noReason))}`,
+          ...(diagnostics.length > 0
+            ? [fenced(diagnostics.map(diagnosticLine).join('\n'), 'text')]
+            : []),
+        ]),
+      ]
+
+const sourceTable = ({ session }: ReportModel): string =>
+  details(
+    'Sources and parameters of each rung',
+    mdTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'Source', align: 'left' },
+        { header: 'SHA-256', align: 'left' },
+        { header: 'Parameters', align: 'left' },
+        { header: 'Clock before, after', align: 'right' },
+        { header: 'Worst relative error' },
+      ],
+      session.rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
+        mdCodeCell(id),
+        mdCodeCell(file),
+        mdCodeCell(sourceHash),
+        mdCodeCell(
+          Object.entries(params)
+            .map(([name, number]) => `${name}=${number}`)
+            .join(' '),
+        ),
+        timing ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz` : dash,
+        verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
+      ]),
+    ),
+  )
+
+const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
+  sections.includes(section)
+
+/** The rungs with their times, and the matrix of their counters; what the marks mean is below either. */
+function ladderSection(model: ReportModel): string[] {
+  const { notes, absent } = model
+  const hasLadder = isTold(model, 'ladder')
+  const hasMatrix = isTold(model, 'matrix')
+  if (!hasLadder && !hasMatrix) return []
+  const numbered = hasMatrix && notes.length > 0
+  return [
+    hasLadder ? '## Ladder' : '## Counters',
+    ...(hasLadder ? [printMdTable(ladderTable(model))] : []),
+    ...(hasMatrix ? counterTables(model, mostAcross).map(printMdTable) : []),
+    md(numbered ? `${legend} A number after – refers to the reason.` : legend),
+    ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
+    ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
+    ...(hasMatrix && absent.length > 0
+      ? [
+          details(
+            `Counters without a value on any rung: ${absent.length}`,
+            absent.map(({ label, reason }) => `- ${md(label)}: ${md(reason)}`).join('\n'),
+          ),
+        ]
+      : []),
+  ]
+}
+
+function publishedSection({ published }: ReportModel): string[] {
+  if (!published) return []
+  const { origin, conclusion, rows } = published
+  return [
+    '## Published figures beside ours',
+    md(origin),
+    md(conclusion),
+    ...(rows.length === 0 ? [] : [printMdTable(publishedTable(published))]),
+  ]
+}
+
+/** `pictures`: the folder beside it that holds the charts; without one they are left out. */
+function printSession(model: ReportModel, pictures: string | null = null): string {
+  const { session, summary, facts, steps, date } = model
+  const parts = [
+    `# ${md(model.title)}`,
+    ...(date === null ? [] : [`Report of ${md(date)}.`]),
+    ...session.warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`),
+    ...(session.completion === 'cancelled'
+      ? ['> **Warning:** the run was cancelled; this is what had finished by then.']
+      : []),
+    '## Summary',
+    ...summary.best.map(mdSentence),
+    ...(summary.jumps.length > 0 ? ['Largest improvements:', list(summary.jumps)] : []),
+    ...(summary.unpaid.length > 0 ? ['Steps that did not pay off:', list(summary.unpaid)] : []),
+    ...(summary.allPaid
+      ? ['Every step paid off: each rung is faster than the one before, beyond noise.']
+      : []),
+    ...(summary.troubles.length > 0 ? ['Rungs without a result:', list(summary.troubles)] : []),
+    ...ladderSection(model),
+    ...(isTold(model, 'ladder') ? publishedSection(model) : []),
+    ...(isTold(model, 'charts') && pictures !== null
+      ? ['## Charts', ...chartsOf(model).map((chart) => mdPicture(chart, pictures))]
+      : []),
+    ...(isTold(model, 'compare') && steps.length > 0
+      ? ['## Steps', ...steps.flatMap(stepSection)]
+      : []),
+    ...troubleSection(model),
+    '## Provenance',
+    printMdTable(factTable(facts.filter(({ id }) => id !== 'reproduce'))),
+    sourceTable(model),
+    'To reproduce:',
+    ...facts.filter(({ id }) => id === 'reproduce').map(({ value }) => fenced(value, 'sh')),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function counterBlock(rung: ComparedRung): string[] {
+  const { a } = rung
+  const moved = movedCounters(rung)
+  if (moved.length === 0) return []
+  const table = printMdTable(movedTable(moved))
+  return [details(`<code>${mdHtml(a.id)}</code>: counters that moved`, table)]
+}
+
+const diffBlock = ({ a, hunks }: ComparedRung): string[] =>
+  hunks === null || hunks.length === 0
+    ? []
+    : [details(`<code>${mdHtml(a.id)}</code>: source diff`, fenced(patchText(hunks), 'diff'))]
+
+const warningLines = ({ warnings }: ComparisonModel): string[] =>
+  warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
+
+/** `pictures`: the folder beside it that holds the chart; without one it is left out. */
+function printComparison(model: ComparisonModel, pictures: string | null = null): string {
+  const told = (section: ReportSection, parts: () => string[]): string[] =>
+    model.sections.includes(section) ? parts() : []
+  const headed = (heading: string, blocks: string[]): string[] =>
+    blocks.length > 0 ? [heading, ...blocks] : []
+  const chart = pairChart(model)
+  return `${[
+    `# ${md(comparisonTitle(model))}: two sessions`,
+    ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
+    ...warningLines(model),
+    md(counts(model)),
+    `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
+    ...(model.changes.length > 0 ? [list(model.changes)] : []),
+    ...told('ladder', () => [
+      '## Times',
+      printMdTable(timeTable(model.rungs)),
+      md(comparisonLegend),
+    ]),
+    ...told('charts', () =>
+      headed('## Charts', chart && pictures !== null ? [mdPicture(chart, pictures)] : []),
+    ),
+    ...told('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
+    ...told('compare', () => headed('## Sources', model.rungs.flatMap(diffBlock))),
+    '## Provenance',
+    printMdTable(comparedFactTable(model.facts)),
+    originTable(model.a, model.b),
+  ].join('\n\n')}\n`
+}
+
+export const markdownPrinter: Printer = {
+  session: (model, { pictures }) => printSession(model, pictures),
+  comparison: (model, { pictures }) => printComparison(model, pictures),
+}

@@ -1,0 +1,183 @@
+/** What the charts are made of, over the shipped recordings. */
+import { describe, expect, it } from 'vitest'
+import type { SessionSummary } from '../../../src-main/contract'
+import { absence, commandFor } from './collected'
+import { isKnown, rungOccupancy, rungWaves } from './occupancy-figures'
+import { stallFigures, stallReasons, stallTotal } from './stall-figures'
+import { publishedFigure, studies, studyFigure, studyMetrics } from './study-figures'
+import { firstChoice, sweepCandidates } from '../../../src-main/contract/sweep-sessions'
+import { sweep, toggleChoice } from './sweep-figures'
+import { leastBytes, trafficMetrics, trafficRungs } from './traffic-figures'
+import { rung, session } from '../../../test/renderer/samples'
+import { recording } from '../../../test/renderer/chart-samples'
+import { gemmProblem } from '../../../test/gemm'
+
+const deep = recording('gemm-fp32-h200-4096-deep')
+const card = recording('gemm-fp32-h200-8192')
+const small = recording('gemm-fp32-h200-1024')
+const seed = recording('seed-rtx3090-h200-1024')
+
+describe('what is missing', () => {
+  it('is nothing where a rung has a figure', () => {
+    expect(absence(deep, trafficMetrics)).toBeNull()
+  })
+
+  it('is named with the level that collects it', () => {
+    expect(absence(card, trafficMetrics)).toEqual({
+      kind: 'level',
+      level: 'standard',
+      sessionLevel: 'card',
+    })
+    expect(commandFor(card, 'standard')).toBe(
+      'kernel-ladder run --ladder gemm-fp32 --size 8192 --profile standard',
+    )
+  })
+
+  it('is told from what was asked for and did not come', () => {
+    const value = {
+      value: null,
+      unit: 'bytes' as const,
+      evidence: 'unavailable' as const,
+      reason: 'No permission.',
+    }
+    const own = { ...session([rung('01_naive', 1, { metrics: { dramBytes: value } })]) }
+    own.settings = { ...own.settings, profile: 'standard' }
+    expect(absence(own, ['dramBytes'])).toEqual({
+      kind: 'unavailable',
+      reasons: ['No permission.'],
+    })
+  })
+
+  it('of an import is named as ncu names it', () => {
+    const own = {
+      ...session([rung('01_naive', null)]),
+      target: { kind: 'imported' as const, name: 'x' },
+    }
+    expect(absence(own, ['dramBytes'])).toEqual({ kind: 'notInFile', ncu: ['dram__bytes.sum'] })
+  })
+})
+
+describe('why warps wait', () => {
+  it('comes with the largest reason of the ladder first, and adds up', () => {
+    const { reasons, rungs, without } = stallFigures(deep)
+    expect(without).toEqual([])
+    const sum = (id: string) => rungs.reduce((all, own) => all + (own.metrics[id]?.value ?? 0), 0)
+    const sums = reasons.map(({ id }) => sum(id))
+    expect(sums).toEqual([...sums].sort((a, b) => b - a))
+    const all = rungs.reduce((total, own) => total + stallTotal(own), 0)
+    expect(stallReasons.reduce((total, { id }) => total + sum(id), 0)).toBeCloseTo(all, 6)
+  })
+})
+
+describe('memory traffic', () => {
+  it('is never below the bytes of the matrices, counted cold', () => {
+    // 4096³ in FP32: three matrices of 64 MiB.
+    expect(leastBytes(deep)).toBe(3 * 64 * 2 ** 20)
+    for (const { id, metrics } of trafficRungs(deep).rungs)
+      expect(metrics['dramBytes']!.value! / leastBytes(deep)!, id).toBeGreaterThan(0.9)
+  })
+
+  it('reads C once more where beta keeps it, and counts 16-bit inputs as such', () => {
+    const problem = gemmProblem(4096, 4096, 4096, { beta: 1, dtype: 'bf16' })
+    expect(leastBytes({ ...deep, problem })).toBe((2 * 32 + 2 * 64) * 2 ** 20)
+  })
+})
+
+describe('occupancy', () => {
+  it('is calculated as ncu measured it, for every rung of every recording here', () => {
+    for (const own of [deep, card, small, seed, recording('gemm-tensor-h200-4096')])
+      for (const each of own.rungs) {
+        const found = rungOccupancy(own, each)
+        if (!isKnown(found)) continue
+        const measured = each.metrics['theoreticalOccupancy']?.value
+        expect(found.occupancy.percent, `${own.ladder.id} ${each.id}`).toBeCloseTo(measured!, 1)
+      }
+  })
+
+  it('gives the waves that ncu counts', () => {
+    for (const each of card.rungs) {
+      const found = rungOccupancy(card, each)
+      const waves = isKnown(found) ? rungWaves(card, found) : null
+      const measured = each.metrics['wavesPerSm']?.value
+      if (waves && each.profile!.kernels.length === 1)
+        expect(waves.waves.waves, each.id).toBeCloseTo(measured!, 1)
+    }
+  })
+
+  it('says why it is not known', () => {
+    expect(rungOccupancy(card, rung('x', 1))).toBe('notProfiled')
+    const profile = {
+      passes: 1,
+      kernels: [{ name: 'k', grid: [1, 1, 1], block: [32, 1, 1], passes: 1 }],
+    }
+    expect(rungOccupancy(card, rung('x', 1, { profile: profile as never }))).toBe('noResources')
+  })
+})
+
+describe('a sweep', () => {
+  const summary = (ref: string, m: number, over: Partial<SessionSummary> = {}): SessionSummary => ({
+    ref,
+    kind: 'live',
+    name: ref,
+    title: null,
+    createdAt: '2026-11-21T00:00:00Z',
+    ladder: { id: 'l', title: 'L' },
+    problem: gemmProblem(m),
+    deviceName: 'GPU',
+    profile: 'card',
+    rungCount: 1,
+    ...over,
+  })
+  const list = [
+    summary('big', 4096),
+    summary('small', 1024),
+    summary('old', 1024, { createdAt: '2025-01-01T00:00:00Z' }),
+    summary('other-gpu', 2048, { deviceName: 'Other' }),
+    summary('other-ladder', 2048, { ladder: { id: 'x', title: 'X' } }),
+    summary('broken', 2048, { damaged: 'It cannot be read.' }),
+  ]
+
+  it('takes sessions of the same ladder and GPU, one a size, the newest unless another is on screen', () => {
+    const found = sweepCandidates(list, list[0]!)
+    expect(found.map(({ ref }) => ref)).toEqual(['small', 'old', 'big'])
+    expect(firstChoice(found, 'big')).toEqual(['small', 'big'])
+    expect(firstChoice(found, 'old')).toEqual(['old', 'big'])
+    expect(toggleChoice(found, ['small', 'big'], 'old')).toEqual(['big', 'old'])
+    expect(toggleChoice(found, ['small', 'big'], 'small')).toEqual(['big'])
+  })
+
+  it('orders them by size and joins their rungs', () => {
+    const { sizes, rungs } = sweep([card, small], 'toReference')
+    expect(sizes).toEqual(['1024³', '8192³'])
+    const fastest = rungs.find(({ id }) => id === '17_fastest')!
+    const of = (own: typeof card) =>
+      own.rungs.find(({ id }) => id === '17_fastest')!.timing!.ratioToReference
+    expect(fastest.values).toEqual([of(small), of(card)])
+  })
+
+  it('sets a rung against the one before it, and has no figure where either has no time', () => {
+    const { rungs } = sweep([session([rung('01', 4), rung('02', 2), rung('03', null)])], 'toBefore')
+    expect(rungs.map(({ id, values }) => [id, ...values])).toEqual([['02', 2]])
+  })
+})
+
+describe('a parameter study', () => {
+  it('is found where variants of one source differ in one parameter', () => {
+    const [study, ...others] = studies(seed)
+    expect(others).toEqual([])
+    expect(study).toMatchObject({ file: 'gemm/39_coarsen.cu', parameter: 'STRIDE' })
+    expect(study!.variants.map(({ value }) => value)).toEqual([1, 2, 4, 8, 16])
+    expect(studies(card)).toEqual([])
+  })
+
+  it("has the author's figures beside ours, those with both first", () => {
+    const [study] = studies(seed)
+    const at8 = study!.variants.find(({ value }) => value === 8)!
+    expect(publishedFigure(seed, at8, 'throughput')).toBe(6000)
+    expect(publishedFigure(seed, at8, 'achievedOccupancy')).toBe(30.29)
+    expect(publishedFigure(seed, at8, 'sharedStoreBankConflicts')).toBeNull()
+    expect(studyFigure(at8, 'throughput')!.value).toBe(at8.rung.timing!.gflops)
+    const ids = studyMetrics(seed, study!)
+    expect(ids.indexOf('achievedOccupancy')).toBeLessThan(ids.indexOf('sharedStoreBankConflicts'))
+  })
+})

@@ -1,0 +1,106 @@
+/** Sources as Compare shows them: without headers, their lines numbered as in the file. */
+import { Chunk } from '@codemirror/merge'
+import { Text } from '@codemirror/state'
+import { describe, expect, it } from 'vitest'
+import { guardOf, pairAcross, sharedStep, withoutVerdicts } from './guard'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { compareRungs } from '../../../src-main/domain/analysis/compare'
+import { headerLines, whole, withoutHeader } from './source-header'
+import { diffConfig, sourceHunks } from './source-hunks'
+import { folds } from './unfold'
+import { rung, session } from '../../../test/renderer/samples'
+import { gemmProblem } from '../../../test/gemm'
+
+const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
+
+describe('the header of a rung', () => {
+  it('is left out, with its lines remembered', () => {
+    const text = rungSource('01_naive', 'int a;\nint b;')
+    expect(headerLines(text)).toBe(2)
+    expect(withoutHeader(text, 'x.cu')).toEqual({
+      text: '\nint a;\nint b;',
+      file: 'x.cu',
+      offset: 2,
+    })
+  })
+
+  it('is not any comment that a source begins with', () => {
+    const text = '// Copyright\nint a;'
+    expect(withoutHeader(text, 'x.cu')).toEqual(whole(text, 'x.cu'))
+  })
+})
+
+describe('changes', () => {
+  const hunks = (a: string, b: string) =>
+    sourceHunks(
+      withoutHeader(rungSource('a', a), 'a.cu'),
+      withoutHeader(rungSource('b', b), 'b.cu'),
+    )
+
+  it('are lines of the files, headers counted', () => {
+    expect(hunks('one\ntwo\nthree', 'one\n2\nthree')).toEqual([
+      { a: { from: 5, to: 5 }, b: { from: 5, to: 5 } },
+    ])
+  })
+
+  it('that add or remove are empty on the other side', () => {
+    const [added] = hunks('one\nthree', 'one\ntwo\nthree')
+    expect(added!.b).toEqual({ from: 5, to: 5 })
+    expect(added!.a.to).toBeLessThan(added!.a.from)
+  })
+
+  it('are none between headers', () => {
+    expect(hunks('one', 'one')).toEqual([])
+  })
+})
+
+describe('two sessions', () => {
+  const a = session([rung('01', 4), rung('02', 2)])
+  const b = session([rung('02', 1), rung('03', 1), rung('01', 3)])
+
+  it('open with a rung that both timed', () => {
+    expect(pairAcross(a, b)).toEqual(['02', '02'])
+    expect(pairAcross(a, session([rung('09', 1)]))).toEqual(['02', '09'])
+    expect(pairAcross(a, session([]))).toBeNull()
+  })
+
+  it('are stepped through by the rungs they share', () => {
+    expect(sharedStep(a, b, '02', -1)).toEqual({ a: '01', b: '01' })
+    expect(sharedStep(a, b, '02', 1)).toBeUndefined()
+  })
+
+  it('of other problems are refused, of other ladders only warned of', () => {
+    expect(guardOf(a, { ...b, problem: gemmProblem(7) }).refusals).toHaveLength(1)
+    const other = { ...b, ladder: { ...b.ladder, id: 'gemm-other' } }
+    expect(guardOf(a, other).refusals).toEqual([])
+    expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')
+  })
+
+  it('that are refused keep their figures and lose every verdict', () => {
+    const found = compareRungs({ session: a, rung: a.rungs[0]! }, { session: b, rung: b.rungs[0]! })
+    expect(found.time.verdict).toBe('better')
+    const bare = withoutVerdicts(found)
+    expect(bare.time).toMatchObject({ aMs: 4, bMs: 1, speedup: null, verdict: 'unknown' })
+  })
+})
+
+describe('lines that are folded', () => {
+  const foldsOf = (a: string[], b: string[]) => {
+    const [left, right] = [Text.of(a), Text.of(b)]
+    return folds(Chunk.build(left, right, diffConfig), left, right)
+  }
+  const lines = (count: number, changed: Record<number, string> = {}) =>
+    Array.from({ length: count }, (_, index) => changed[index + 1] ?? `line ${index + 1}`)
+
+  it('are those further than three from a change, on both sides alike', () => {
+    expect(foldsOf(lines(20), lines(20, { 10: 'other' }))).toEqual([
+      { a: { from: 1, to: 6 }, b: { from: 1, to: 6 } },
+      { a: { from: 14, to: 20 }, b: { from: 14, to: 20 } },
+    ])
+  })
+
+  it('are all of them where nothing changed, and none of a few', () => {
+    expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
+    expect(foldsOf(lines(3), lines(3))).toEqual([])
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { steps, stepFrom } from '../compare/compare-steps'
+import {
+  columnMetrics,
+  defaultPair,
+  errorsDiffer,
+  inLadderOrder,
+  ladderRows,
+  metricScale,
+  referenceThroughput,
+  togglePick,
+} from './ladder-rows'
+import { groupMetrics } from '../metric-groups'
+import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
+import { rung, session } from '../../../test/renderer/samples'
+
+const climb = session([
+  rung('00_ref', 1),
+  rung('01_naive', 10),
+  rung('02_tile', 4, { after: '01_naive' }),
+  rung('03_wide', 5, { after: '02_tile' }),
+])
+
+describe('rows', () => {
+  it('compare each rung with the one that it builds on, and the reference with none', () => {
+    const rows = ladderRows(climb)
+    expect(rows.map(({ before }) => before?.id)).toEqual([
+      undefined,
+      undefined,
+      '01_naive',
+      '02_tile',
+    ])
+    expect(rows.map(({ speedup }) => speedup)).toEqual([null, null, 2.5, 0.8])
+    expect(rows[0]!.isReference).toBe(true)
+  })
+
+  it('have columns for all of the card and for registers', () => {
+    expect(columnMetrics).toEqual(expect.arrayContaining([...cardMetricIds, 'registersPerThread']))
+  })
+
+  it('tell the errors of rungs that compute in another precision, beside the reference’s own', () => {
+    const verified = (worstRelativeError: number | null) => ({
+      verify: {
+        passed: true,
+        worstRelativeError,
+        mismatches: 0,
+        firstMismatch: null,
+        outOfBounds: [],
+        changedInputs: [],
+      },
+    })
+    const mixed = session([
+      rung('00_ref', 1, verified(4e-7)),
+      rung('60_tf32x3', 10, verified(4e-6)),
+      rung('61_broken', 10, verified(null)),
+    ])
+    expect(ladderRows(mixed).map(({ error }) => error)).toEqual([4e-7, 4e-6, null])
+    expect(ladderRows(mixed).map(({ errorToReference }) => errorToReference)).toEqual([
+      null,
+      expect.closeTo(10),
+      null,
+    ])
+    expect(errorsDiffer(mixed)).toBe(true)
+    const alike = session([
+      rung('00_ref', 1, verified(4e-7)),
+      rung('01_naive', 2, verified(4.01e-7)),
+    ])
+    expect(errorsDiffer(alike)).toBe(false)
+    expect(errorsDiffer(climb)).toBe(false)
+  })
+
+  it('measure shares against 100 % and counts against the largest', () => {
+    const counts = session([
+      rung('01_naive', 1, {
+        metrics: { sharedLoads: { value: 40, unit: 'inst', evidence: 'measured' } },
+      }),
+    ])
+    expect(metricScale(counts, 'fmaUtilization').max).toBe(100)
+    expect(metricScale(counts, 'sharedLoads').max).toBe(40)
+  })
+
+  it('know the throughput of a reference that is no row of the session', () => {
+    expect(referenceThroughput(climb)).toBe(2000)
+    expect(referenceThroughput(session([rung('01_naive', 10)]))).toBe(2000)
+    expect(referenceThroughput(session([rung('01_naive', null)]))).toBeNull()
+  })
+})
+
+describe('picks', () => {
+  it('toggle, as many as are wanted', () => {
+    expect(togglePick([], 'a')).toEqual(['a'])
+    expect(togglePick(['a', 'b'], 'a')).toEqual(['b'])
+    expect(togglePick(['a', 'b'], 'c')).toEqual(['a', 'b', 'c'])
+  })
+
+  it('stand in the order of the ladder', () => {
+    expect(inLadderOrder(climb, ['03_wide', '01_naive'])).toEqual(['01_naive', '03_wide'])
+  })
+})
+
+describe('compare', () => {
+  it('opens with the fastest rung and the one before it', () => {
+    expect(defaultPair(climb)).toEqual(['01_naive', '02_tile'])
+    expect(defaultPair(session([]))).toBeNull()
+  })
+
+  it('steps along the ladder and stops at its ends', () => {
+    expect(steps(climb)).toEqual([
+      { a: '01_naive', b: '02_tile' },
+      { a: '02_tile', b: '03_wide' },
+    ])
+    expect(stepFrom(climb, '02_tile', 1)).toEqual({ a: '02_tile', b: '03_wide' })
+    expect(stepFrom(climb, '03_wide', 1)).toBeUndefined()
+    expect(stepFrom(climb, '03_wide', -1)).toEqual({ a: '01_naive', b: '02_tile' })
+    expect(stepFrom(climb, '00_ref', 1)).toEqual({ a: '01_naive', b: '02_tile' })
+  })
+})
+
+it('no metric is lost by grouping', () => {
+  const ids = ['fmaUtilization', 'dram__bytes.sum', 'sharedLoads']
+  const groups = groupMetrics(ids)
+  expect(groups.flatMap(({ metrics }) => metrics).sort()).toEqual([...ids].sort())
+  expect(groups.at(-1)).toEqual({ id: 'other', metrics: ['dram__bytes.sum'] })
+})

@@ -1,0 +1,202 @@
+/** Rungs × metrics: what each cell says, what is copied, and what a spreadsheet makes of it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Papa from 'papaparse'
+import { describe, expect, it } from 'vitest'
+import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
+import { parseSession } from '../../../src-main/adapters/sessions/session-store'
+import { matrixCsv, matrixMarkdown } from './matrix-copy'
+import { rung, session } from '../../../test/renderer/samples'
+
+const recorded = parseSession(
+  readFileSync(
+    join(import.meta.dirname, '../../../resources/recordings/gemm-fp32-h200-4096/session.json'),
+    'utf8',
+  ),
+  'session.json',
+)
+const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>
+  items.find((item): item is MatrixRow => item.type === 'metric' && item.id === id)!
+const measured = (value: number, unit = 'inst') => ({ value, unit, evidence: 'measured' }) as never
+
+const words = {
+  metric: 'Metric',
+  unit: 'Unit',
+  label: ({ id }: MatrixRow) => id,
+  unavailable: 'n/a',
+  absent: 'not collected',
+}
+
+describe('the rows', () => {
+  it('are the times, then the registry’s metrics in their groups', () => {
+    const items = matrixItems(recorded.rungs, 'common')
+    expect(items.slice(0, 4)).toMatchObject([
+      { type: 'group', id: 'time' },
+      { id: 'time', unit: 'ms' },
+      { id: 'throughput', unit: 'GFLOP/s' },
+      { id: 'ratio', unit: '×' },
+    ])
+    expect(rowOf(items, 'sharedLoads').cells).toHaveLength(recorded.rungs.length)
+    expect(items.filter(({ type }) => type === 'group').map(({ id }) => id)).toContain('shared')
+    for (const item of items)
+      if (item.type === 'metric') expect(item.cells).toHaveLength(recorded.rungs.length)
+  })
+
+  it('tell zero from not available and from not collected', () => {
+    const items = matrixItems(
+      [
+        rung('a', 1, { metrics: { sharedLoads: measured(0) } }),
+        rung('b', 1, {
+          metrics: {
+            sharedLoads: { value: null, unit: 'inst', evidence: 'unavailable', reason: 'Too old.' },
+          },
+        }),
+        rung('c', 1),
+      ],
+      'common',
+    )
+    expect(rowOf(items, 'sharedLoads').cells).toEqual([
+      { kind: 'value', value: 0, text: '0', evidence: 'measured' },
+      { kind: 'unavailable', reason: 'Too old.' },
+      { kind: 'absent' },
+    ])
+  })
+
+  it('of a rung without a time say nothing of a time', () => {
+    const items = matrixItems([rung('a', 2), rung('b', null)], 'common')
+    expect(rowOf(items, 'time').cells[1]).toEqual({ kind: 'absent' })
+    expect(matrixItems([rung('b', null)], 'common')).toEqual([])
+  })
+
+  it('hold every metric of ncu’s when asked, of several kernels each value', () => {
+    const ncu = {
+      'sm__cycles.sum': { value: 7, unit: 'cycle' },
+      arch: { value: 'Hopper', unit: '' },
+    }
+    const kernel = {
+      name: 'k',
+      grid: [1, 1, 1],
+      block: [1, 1, 1],
+      passes: 1,
+      ncuMetrics: ncu,
+    } as never
+    const rungs = [
+      rung('a', 1, { ncuMetrics: ncu }),
+      rung('b', 1, { profile: { passes: 1, kernels: [kernel, kernel] } }),
+      rung('c', 1),
+    ]
+    expect(ncuNames(rungs)).toEqual(['arch', 'sm__cycles.sum'])
+    const items = matrixItems(rungs, 'all')
+    expect(rowOf(items, 'sm__cycles.sum')).toMatchObject({
+      unit: 'cycle',
+      cells: [
+        { kind: 'value', value: 7 },
+        { kind: 'several', texts: ['7', '7'] },
+        { kind: 'absent' },
+      ],
+    })
+    expect(rowOf(items, 'arch').cells[0]).toEqual({ kind: 'text', text: 'Hopper' })
+    expect(rowOf(matrixItems(rungs, 'common'), 'arch')).toBeUndefined()
+  })
+
+  it('are found by label or by name, with their group', () => {
+    const items = matrixItems(recorded.rungs, 'common')
+    const found = filterItems(items, ' FMA pipe', ({ id }) =>
+      id === 'fmaUtilization' ? 'FMA pipe' : id,
+    )
+    expect(found).toMatchObject([{ type: 'group', id: 'arithmetic' }, { id: 'fmaUtilization' }])
+    expect(filterItems(items, 'nothing like it', ({ id }) => id)).toEqual([])
+  })
+})
+
+describe('heat', () => {
+  const heat = (values: number[]) =>
+    rowOf(
+      matrixItems(
+        values.map((value, index) =>
+          rung(`r${index}`, 1, { metrics: { sharedLoads: measured(value) } }),
+        ),
+        'common',
+      ),
+      'sharedLoads',
+    ).heat
+
+  it('runs from the row’s smallest to its largest', () => {
+    expect(heat([10, 20, 30])).toEqual([0, 0.5, 1])
+  })
+  it('is logarithmic over two orders of magnitude and more', () => {
+    expect(heat([1, 100, 10_000]).map((value) => +value!.toFixed(6))).toEqual([0, 0.5, 1])
+  })
+  it('takes zero into its row', () => {
+    expect(heat([0, 5, 1000])).toEqual([0, 0.005, 1])
+  })
+  it('is none where nothing differs', () => {
+    expect(heat([7, 7])).toEqual([null, null])
+  })
+})
+
+describe('the rungs', () => {
+  const all = session([rung('a', 1), rung('b', 1), rung('c', 1)])
+  it.each([
+    [
+      ['c', 'a'],
+      ['a', 'c'],
+    ],
+    [[], ['a', 'b', 'c']],
+    [['gone'], ['a', 'b', 'c']],
+  ])('%j of the address are %j, in the session’s order', (wanted, ids) => {
+    expect(chosenRungs(all, wanted).map(({ id }) => id)).toEqual(ids)
+  })
+})
+
+describe('a copy', () => {
+  const hostile = [
+    rung('a', 1, {
+      title: '=HYPERLINK("http://x")',
+      metrics: { sharedLoads: measured(-1.5) },
+      ncuMetrics: { name: { value: '@SUM(A1:A9)', unit: '+cmd' } },
+    }),
+    rung('b', 1, {
+      title: '<img src=x> | *b*',
+      metrics: { sharedLoads: { value: null, unit: 'inst', evidence: 'unavailable' } },
+    }),
+    rung('c', null),
+  ]
+  const titles = hostile.map(({ title }) => title)
+  const items = matrixItems(hostile, 'all')
+
+  it('as CSV reads back, with nothing a spreadsheet would compute', () => {
+    const { data } = Papa.parse<string[]>(matrixCsv(titles, items, words), { skipEmptyLines: true })
+    expect(data[0]).toEqual(['Metric', 'Unit', `'=HYPERLINK("http://x")`, '<img src=x> | *b*', 'c'])
+    expect(data.find(([metric]) => metric === 'sharedLoads')).toEqual([
+      'sharedLoads',
+      'inst',
+      '-1.5',
+      'n/a',
+      'not collected',
+    ])
+    expect(data.find(([metric]) => metric === 'name')).toEqual([
+      'name',
+      `'+cmd`,
+      `'@SUM(A1:A9)`,
+      'not collected',
+      'not collected',
+    ])
+  })
+
+  it('as CSV keeps figures in full', () => {
+    const csv = matrixCsv(
+      recorded.rungs.map(({ title }) => title),
+      matrixItems(recorded.rungs, 'common'),
+      words,
+    )
+    expect(csv).toContain(String(recorded.rungs.at(-1)!.timing!.medianMs))
+  })
+
+  it('as Markdown is one table, whatever the titles hold', () => {
+    const lines = matrixMarkdown(titles, items, words).split('\n')
+    expect(lines[0]).toContain('&lt;img src=x&gt; \\| \\*b\\*')
+    const columns = (line: string) => line.split(/(?<!\\)\|/).length
+    expect(new Set(lines.map(columns))).toEqual(new Set([columns(lines[1]!)]))
+  })
+})

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } from './what-if'
+
+describe("the what-if screen's address", () => {
+  it('fills the fields, and what it leaves out is as by default', () => {
+    expect(fieldsFrom({ gpu: '8.6', threads: '128' })).toEqual({
+      ...defaultFields,
+      gpu: '8.6',
+      threads: '128',
+    })
+    expect(fieldsFrom({})).toEqual(defaultFields)
+  })
+
+  it('may hold anything: an unknown GPU is the default one, and what is no number is kept to be mended', () => {
+    const fields = fieldsFrom({ gpu: '<b>9', threads: ['96', '64'], registers: 'many'.repeat(99) })
+    expect(fields).toMatchObject({ gpu: '9.0', threads: '96' })
+    expect(fields.registers.length).toBe(20)
+    expect(kernelOf(fields)).toEqual(['registers'])
+  })
+
+  it('leads back to the kernel that it was made from', () => {
+    const fields = fieldsOf({ threads: 256, registers: 120, shared: 8320 }, '9.0')
+    expect(fieldsFrom({ ...fields })).toEqual(fields)
+    expect(kernelOf(fields)).toEqual({
+      threads: 256,
+      registers: 120,
+      staticSharedBytes: 0,
+      dynamicSharedBytes: 8320,
+    })
+  })
+})
+
+describe('a field', () => {
+  it('takes whole numbers of its range and nothing else', () => {
+    const range = rangeOf('threads', smLimits('9.0')!)
+    expect(parseField(' 256 ', range)).toBe(256)
+    for (const text of ['', '0', '1025', '2e2', '-1', '1.5', '0x40', '１２'])
+      expect(parseField(text, range), text).toBeNull()
+  })
+
+  it('takes as much shared memory as a block of that GPU may have', () => {
+    expect(rangeOf('shared', smLimits('7.5')!).max).toBe(64 * 1024)
+    expect(rangeOf('shared', smLimits('9.0')!).max).toBe(227 * 1024)
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { findCommands } from './commands'
+import { helpGroups } from './help-keys'
+import en from '../../locales/en'
+import { wordAt } from '../../../test/renderer/locales'
+
+const command = (title: string, group = 'Go to') => ({ id: title, title, group, run: () => {} })
+const all = [
+  command('Show all'),
+  command('Ladder'),
+  command('Charts of the ladder'),
+  command('밝게', '테마'),
+]
+
+describe('a search of the commands', () => {
+  it.each([
+    ['', ['Show all', 'Ladder', 'Charts of the ladder', '밝게']],
+    ['ladder', ['Ladder', 'Charts of the ladder']],
+    ['LADDER charts', ['Charts of the ladder']],
+    ['go al', ['Show all']],
+    ['테마', ['밝게']],
+    ['nothing', []],
+  ])('for %j', (search, titles) => {
+    expect(findCommands(all, search).map(({ title }) => title)).toEqual(titles)
+  })
+})
+
+it('the help sheet has a sentence for each key', () => {
+  for (const { id, entries } of helpGroups)
+    for (const entry of entries)
+      expect(wordAt(en, `help.${id}.${entry.id}`), `${id}.${entry.id}`).toBeTypeOf('string')
+})

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import type { SessionSummary } from '../../../src-main/contract'
+import { pairAcross, searchSessions, sessionTitle } from './session-list'
+import { rung, session } from '../../../test/renderer/samples'
+import { gemmProblem } from '../../../test/gemm'
+
+const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
+  ref: 'gemm-fp32-20261121',
+  kind: 'live',
+  name: 'gemm-fp32-20261121',
+  title: null,
+  createdAt: '2026-11-21T02:30:00.000Z',
+  ladder: { id: 'gemm-fp32', title: 'FP32 matrix multiplication' },
+  problem: gemmProblem(4096),
+  deviceName: 'NVIDIA H200',
+  profile: 'card',
+  rungCount: 7,
+  ...over,
+})
+
+describe('a session is called', () => {
+  it.each([
+    ['by the reader’s name', item({ title: 'Before the fix' }), 'Before the fix'],
+    ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],
+    [
+      'by its file, where the problem is not known',
+      item({ problem: null }),
+      'FP32 matrix multiplication',
+    ],
+    [
+      'by its folder, where it cannot be read',
+      item({ damaged: 'It is not JSON.' }),
+      'gemm-fp32-20261121',
+    ],
+  ])('%s', (_how, summary, title) => {
+    expect(sessionTitle(summary)).toBe(title)
+  })
+})
+
+describe('a search', () => {
+  const items = [
+    item(),
+    item({ ref: 'b', title: 'Tuned', deviceName: 'NVIDIA L4' }),
+    item({ ref: 'c', deviceName: null, ladder: { id: 'seed-t4', title: 'A seed' } }),
+  ]
+  const found = (search: string) =>
+    searchSessions(items, search, ({ kind }) => [kind === 'live' ? '실행' : kind]).map(
+      ({ ref }) => ref,
+    )
+
+  it.each([
+    ['', ['gemm-fp32-20261121', 'b', 'c']],
+    ['l4 tuned', ['b']],
+    ['H200 4096', ['gemm-fp32-20261121']],
+    ['seed-t4', ['c']],
+    ['  실행 ', ['gemm-fp32-20261121', 'b', 'c']],
+    ['h200 l4', []],
+  ])('for %j finds every word, anywhere and in any case', (search, refs) => {
+    expect(found(search)).toEqual(refs)
+  })
+})
+
+describe('the pair that two sessions open with', () => {
+  it('is the fastest rung that both timed', () => {
+    const a = session([rung('00_ref', 1), rung('01_naive', 9), rung('02_tile', 5)])
+    const b = session([
+      rung('00_ref', 1),
+      rung('01_naive', 8),
+      rung('02_tile', 4),
+      rung('03_wide', 2),
+    ])
+    expect(pairAcross(a, b)).toEqual(['02_tile', '02_tile'])
+  })
+
+  it('is each one’s fastest where they share none', () => {
+    const a = session([rung('x', 9), rung('y', 5)])
+    expect(pairAcross(a, session([rung('z', 3)]))).toEqual(['y', 'z'])
+  })
+
+  it('is each one’s last where nothing was timed', () => {
+    const a = session([rung('k0', null), rung('k1', null)])
+    expect(pairAcross(a, a)).toEqual(['k1', 'k1'])
+  })
+
+  it('is none where one has no rungs', () => {
+    expect(pairAcross(session([]), session([rung('z', 3)]))).toBeNull()
+  })
+})

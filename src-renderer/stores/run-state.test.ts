@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { RunEvent } from '../../src-main/contract'
+import { applyMessage, replay, type RunState } from './run-state'
+import { messages, rung, started } from '../../test/renderer/samples'
+
+const step = (id: string, state: 'running' | 'done' | 'failed'): RunEvent => ({
+  type: 'rung',
+  rung: id,
+  stage: 'build',
+  state,
+})
+
+const events: RunEvent[] = [
+  started,
+  { type: 'stage', stage: 'build', done: 0, total: 2 },
+  step('00_ref', 'running'),
+  step('00_ref', 'done'),
+  step('01_naive', 'failed'),
+  { type: 'result', result: rung('00_ref', 2) },
+  { type: 'log', level: 'warning', message: 'Something to know.' },
+  { type: 'finished', status: 'complete', session: 'sample' },
+]
+const all = messages('run-1', events)
+
+function applied(state: RunState | null, index: number): RunState {
+  const result = applyMessage(state, all[index]!)
+  if (result.kind !== 'applied') throw new Error(result.kind)
+  return result.state
+}
+
+describe('a run told by its messages', () => {
+  it('shows each step, result and line as it comes', () => {
+    const state = replay(all)!
+    expect(state.rungs.map(({ steps }) => steps.build.state)).toEqual(['done', 'failed'])
+    expect(state.rungs[0]!.result?.timing?.medianMs).toBe(2)
+    expect(state.stage).toEqual({ stage: 'build', done: 0, total: 2 })
+    expect(state.log).toEqual([{ level: 'warning', message: 'Something to know.' }])
+    expect(state.finished).toEqual({ status: 'complete', session: 'sample' })
+  })
+
+  it('drops a repeat', () => {
+    const state = applied(applied(null, 0), 1)
+    expect(applyMessage(state, all[0]!)).toEqual({ kind: 'repeat' })
+    expect(applyMessage(state, all[1]!)).toEqual({ kind: 'repeat' })
+  })
+
+  it('reports a gap and leaves the state as it was', () => {
+    const state = applied(null, 0)
+    expect(applyMessage(state, all[3]!)).toEqual({ kind: 'gap' })
+    expect(state.nextSeq).toBe(1)
+  })
+
+  it('reports a gap when it joins a run in its middle', () => {
+    expect(applyMessage(null, all[2]!)).toEqual({ kind: 'gap' })
+  })
+
+  it('comes to the same state by reload as by following', () => {
+    let followed: RunState | null = null
+    for (let index = 0; index < 5; index += 1) followed = applied(followed, index)
+    const reloaded = replay(all.slice(0, 5))!
+    expect(reloaded).toEqual(followed)
+    expect(applyMessage(reloaded, all[5]!).kind).toBe('applied')
+  })
+
+  it('starts anew with the first message of another run', () => {
+    const state = replay(all)!
+    const next = applyMessage(state, { runId: 'run-2', seq: 0, event: started })
+    expect(next).toMatchObject({ kind: 'applied', state: { runId: 'run-2', finished: null } })
+  })
+
+  it('keeps a rung that the start did not name', () => {
+    const state = replay(messages('run-1', [started, step('09_late', 'running')]))!
+    expect(state.rungs.map(({ id }) => id)).toEqual(['00_ref', '01_naive', '09_late'])
+  })
+
+  it('takes a step for done when the next one of its rung begins', () => {
+    const later: RunEvent = { type: 'rung', rung: '00_ref', stage: 'time', state: 'running' }
+    const state = replay(messages('run-1', [started, step('00_ref', 'running'), later]))!
+    expect(state.rungs[0]!.steps.build.state).toBe('done')
+    expect(state.rungs[0]!.steps.time.state).toBe('running')
+  })
+
+  it('shows nothing as under way after its end', () => {
+    const end: RunEvent = { type: 'finished', status: 'cancelled', session: null }
+    const state = replay(messages('run-1', [started, step('00_ref', 'running'), end]))!
+    expect(state.rungs[0]!.steps.build.state).toBe('skipped')
+  })
+
+  it('has no state without messages', () => {
+    expect(replay([])).toBeNull()
+  })
+})

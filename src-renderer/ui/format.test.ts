@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import {
+  bareDelta,
+  bareFigure,
+  columnDecimals,
+  factorText,
+  figureText,
+  fixed,
+  formatDate,
+  rungNumber,
+  rungNumbers,
+  spreadText,
+} from './format'
+
+describe('figures', () => {
+  it.each([
+    [134_217_728, 'inst', '134 M inst'],
+    [0, 'conflicts', '0 conflicts'],
+    [93.81, '%', '93.8 %'],
+    [2.704, 'ms', '2.70 ms'],
+    [50_900, 'GFLOP/s', '50.9 TFLOP/s'],
+    [128, 'registers', '128 registers'],
+  ] as const)('%d in %s reads %s', (value, unit, text) => {
+    expect(figureText(value, unit)).toBe(text)
+  })
+
+  it.each([
+    [134_217_728, 'inst', '134 M'],
+    [93.81, '%', '93.8'],
+    [3.879, 'waves', '3.88'],
+    [0, 'waves', '0.00'],
+    [128, 'registers', '128'],
+  ] as const)('%d in %s is %s where a header has the unit', (value, unit, text) => {
+    expect(bareFigure(value, unit)).toBe(text)
+  })
+
+  it('signs differences, and counts shares in percentage points', () => {
+    expect(bareDelta(-11.25, '%')).toBe('−11.3 pp')
+    expect(bareDelta(-0.0412, '%')).toBe('−0.04 pp')
+    expect(bareDelta(0.0001, '%')).toBe('< 0.001 pp')
+    expect(bareDelta(0, '%')).toBe('0.0 pp')
+    expect(bareDelta(403_000_000, 'inst')).toBe('+403 M')
+    expect(bareDelta(0, 'inst')).toBe('0')
+  })
+
+  it.each([
+    [0.25, '×0.25'],
+    [1, '×1.00'],
+    [12.34, '×12.3'],
+    [120.4, '×120'],
+    [0.0219, '×0.0219'],
+    [36_636, '×36.6 k'],
+    [0, '×0'],
+  ])('the factor %d reads %s', (ratio, text) => {
+    expect(factorText(ratio)).toBe(text)
+  })
+
+  it('writes spreads as a percentage', () => {
+    expect(spreadText(0.0031)).toBe('0.31 %')
+    expect(spreadText(0.000023)).toBe('0.002 %')
+    expect(spreadText(0)).toBe('0.00 %')
+  })
+})
+
+describe('columns', () => {
+  it('takes the decimals that give the smallest figure three significant digits', () => {
+    expect(columnDecimals([264.3, 2.69])).toBe(2)
+    expect(columnDecimals([0.0421, 1.2])).toBe(4)
+    expect(columnDecimals([5000, 700])).toBe(0)
+    expect(columnDecimals([])).toBe(0)
+    expect(columnDecimals([0])).toBe(0)
+  })
+
+  it('groups thousands and keeps decimals', () => {
+    expect(fixed(50_900.4)).toBe('50,900')
+    expect(fixed(2.6, 2)).toBe('2.60')
+  })
+})
+
+describe('names', () => {
+  it('writes dates with the month in letters, and leaves what is none', () => {
+    expect(formatDate('2026-11-21T02:30:00.000Z', 'UTC')).toBe('21 Nov 2026')
+    expect(formatDate('unknown')).toBe('unknown')
+  })
+
+  it("takes a rung's number from its id, else from its place", () => {
+    expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
+    expect(rungNumber('softmax', 3)).toBe('03')
+  })
+
+  it('tells rungs of one number apart', () => {
+    const rungs = ['05_tile', '06_float4', '05_tile-edit1', '05_tile-edit2'].map((id) => ({ id }))
+    expect(rungNumbers(rungs)).toEqual(['05', '06', '05b', '05c'])
+  })
+})

@@ -1,0 +1,268 @@
+/** What the commands print with `--json` on what ships, held to the schemas that are published. */
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { publishedSchemas } from '../../../scripts/lib/schemas.mjs'
+import * as documents from '../../../src-main/hosts/cli/documents'
+import { fakeTools } from '../../cli/support'
+import { faultsOf, isValid, publishedNames, publishedText, schemasDir } from '../../json-schemas'
+import { labText } from '../../services/labs/support'
+import { root, setEnv, tempDir } from '../../services/support'
+import { runHere, type Finished } from './support'
+
+const { printedDocuments, readFiles } = documents
+const captures = join(root, 'test/captures')
+const deep = 'recorded:gemm-fp32-h200-4096-deep'
+const recorded = 'recorded:gemm-fp32-h200-1024'
+
+/** The document of a run, which is all of its stdout, and by its published schema right to the last field. */
+function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T {
+  expect(stdout, stderr).toMatch(/^[{][^]*[}]\n$/)
+  const value = JSON.parse(stdout) as T
+  expect(faultsOf(name, value)).toEqual([])
+  expect(isValid(name, value)).toBe(true)
+  seen.add(name)
+  return value
+}
+
+const seen = new Set<string>()
+
+/** The fake tools, with places of their own. */
+async function withTools(env: Record<string, string> = {}): Promise<string> {
+  const dir = await tempDir()
+  setEnv({ KERNEL_LADDER_PATH_ONLY: '1', ...fakeTools(dir), FAKE_LOG: '', ...env })
+  return dir
+}
+
+const withoutTools = () => withTools({ PATH: '/nonexistent' })
+
+describe('--json', () => {
+  it('of doctor, with tools and without', async () => {
+    await withTools()
+    documentOf('doctor', await runHere('doctor', '--json'))
+    await withoutTools()
+    const nothing = await runHere('doctor', '--json')
+    expect(nothing.code).toBe(3)
+    documentOf('doctor', nothing)
+  })
+
+  it('of ladders', async () => {
+    const { tasks, ladders } = documentOf<{ tasks: unknown[]; ladders: unknown[] }>(
+      'ladders',
+      await runHere('ladders', '--json'),
+    )
+    expect([tasks.length, ladders.length]).toEqual([1, expect.any(Number)])
+  })
+
+  it('of run, replayed', async () => {
+    await withoutTools()
+    const out = join(await tempDir(), 'session')
+    const words = ['--target', recorded, '--rungs', '01_naive,02_coalesced', '--out', out]
+    const run = await runHere('run', '--ladder', 'gemm-fp32', ...words, '--json')
+    expect(run.code, run.stderr).toBe(0)
+    documentOf('run', run)
+    documentOf('run', await runHere('show', out, '--json'))
+  })
+
+  it('of a live run with rungs that fail in every way, and of the rungs', async () => {
+    const faults = 'wrong crash compile-error garble'.split(' ')
+    const rungs = ['01_naive', '02_coalesced', '03_shared_tile', '05_thread_tile_2d']
+    const dir = await withTools({
+      FAKE_FAULTS: rungs.map((rung, index) => `${rung}=${faults[index]}`).join(','),
+      FAKE_NCU_UNKNOWN: 'sm__warps_active',
+    })
+    const out = join(dir, 'session')
+    const all = ['00_cublas', ...rungs, '06_float4'].join(',')
+    const ladder = ['run', '--ladder', 'gemm-fp32', '--size', '1024', '--rungs', all]
+    const run = await runHere(...ladder, '--profile', 'standard', '--out', out, '--json')
+    expect(run.code, run.stderr).toBe(1)
+    const { rungs: results } = documentOf<{ rungs: { id: string; status: string }[] }>('run', run)
+    for (const status of ['ok', 'wrong', 'failed'])
+      expect(results.map((one) => one.status)).toContain(status)
+    for (const { id } of results)
+      documentOf('show-rung', await runHere('show', out, '--rung', id, '--json'))
+  })
+
+  it('of a run that is built and not run', async () => {
+    await withTools()
+    const words = ['--target', 'static:h200', '--rungs', '00_cublas,01_naive']
+    const run = await runHere('run', '--ladder', 'gemm-fp32', ...words, '--json')
+    expect(run.code, run.stderr).toBe(0)
+    documentOf('run', run)
+  })
+
+  it('of import, of a report and of a table', async () => {
+    await withoutTools()
+    const folder = join(captures, 'ncu/2025.3.1-h200')
+    for (const file of ['launches-two-rungs.ncu-rep', 'import-details.stdout.txt']) {
+      const out = join(await tempDir(), 'session')
+      const run = await runHere('import', join(folder, file), '--out', out, '--json')
+      expect(run.code, run.stderr).toBe(0)
+      documentOf('run', run)
+    }
+  })
+
+  it('of show, a session that ships and one of an older program', async () => {
+    documentOf('run', await runHere('show', 'recorded:gemm-tensor-h200-8192', '--json'))
+    const folder = await tempDir()
+    const old = join(captures, 'version-1/failures.json')
+    await cp(old, join(folder, 'session.json'))
+    documentOf('run', await runHere('show', folder, '--json'))
+  })
+
+  it('of show --rung and diff, with deep profiles', async () => {
+    await withoutTools()
+    const out = join(await tempDir(), 'session')
+    const [a, b] = ['02_coalesced', '03_shared_tile'] as const
+    const words = ['--rungs', `${a},${b}`, '--target', deep, '--profile', 'deep', '--out', out]
+    expect((await runHere('run', '--ladder', 'gemm-fp32', ...words)).code).toBe(0)
+    const { deep: profile } = documentOf<{ deep: unknown }>(
+      'show-rung',
+      await runHere('show', out, '--rung', b, '--json'),
+    )
+    expect(profile).not.toBeNull()
+    const diff = documentOf<{ deep: unknown }>('diff', await runHere('diff', out, a, b, '--json'))
+    expect(diff.deep).not.toBeNull()
+  }, 60_000)
+
+  it('of show --rung, without a deep profile', async () => {
+    documentOf('show-rung', await runHere('show', recorded, '--rung', '02_coalesced', '--json'))
+    const tensor = 'recorded:gemm-tensor-h200-4096'
+    documentOf('show-rung', await runHere('show', tensor, '--rung', '54_mma_sync', '--json'))
+  })
+
+  it('of diff, with a warning', async () => {
+    const other = ['recorded:seed-cutlass-h200', '00_cublas', '20_fused_epilogue']
+    const { warnings } = documentOf<{ warnings: { text: string }[] }>(
+      'diff',
+      await runHere('diff', ...other, '--json'),
+    )
+    expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 20_fused_epilogue /)
+  })
+
+  it('of report --ci, and of two sessions side by side', async () => {
+    const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
+    documentOf('ci', ci)
+    const two = ['report', recorded, '--compare', 'recorded:gemm-fp32-h200-1024']
+    const form = ['--format', 'json', '--date', '2026-11-22', '--out', '-']
+    documentOf('comparison', await runHere(...two, ...form))
+  })
+
+  it('of sanitize, with findings, with what came to no verdict and clean', async () => {
+    await withTools({ FAKE_FAULTS: '02_coalesced=out-of-bounds,03_shared_tile=race' })
+    const rungs = '01_naive,02_coalesced,03_shared_tile'
+    const words = ['sanitize', '--ladder', 'gemm-fp32', '--rungs', rungs]
+    const run = await runHere(...words, '--tool', 'memcheck,racecheck', '--json')
+    expect(run.code, run.stderr).toBe(1)
+    documentOf('sanitize', run)
+  })
+
+  it('of lab list', async () => {
+    documentOf('lab-list', await runHere('lab', 'list', '--json'))
+  })
+
+  it('of lab check, of what was recorded, and of what cannot be checked here', async () => {
+    await withoutTools()
+    const lab = join(root, 'cuda-kernels/labs/02-shared-tile')
+    const file = join(await tempDir(), 'lab.cu')
+    for (const [text, code] of [
+      [await readFile(join(lab, 'starter.cu'), 'utf8'), 1],
+      ['__global__ void other() {}\n', 3],
+    ] as const) {
+      await writeFile(file, text)
+      const words = ['lab', 'check', '02-shared-tile', '--file', file, '--target', 'recorded']
+      const run = await runHere(...words, '--json')
+      expect(run.code, run.stderr).toBe(code)
+      documentOf('lab-check', run)
+    }
+  })
+
+  it('of lab check, measured', async () => {
+    const dir = await withTools()
+    const lab = join(dir, 'coalesce')
+    await mkdir(lab)
+    const kernel = (name: string) => readFile(join(root, 'cuda-kernels/gemm', `${name}.cu`), 'utf8')
+    await writeFile(join(lab, 'lab.md'), labText)
+    await writeFile(join(lab, 'starter.cu'), `${await kernel('01_naive')}// like: 01_naive\n`)
+    await writeFile(join(lab, 'solution.cu'), await kernel('02_coalesced'))
+    expect((await runHere('lab', 'trust', lab, '--yes')).code).toBe(0)
+    const answers = join(dir, 'answers.yaml')
+    await writeFile(answers, 'predictions:\n  time: { direction: down, factor: 0.2 }\n')
+    const words = ['lab', 'check', lab, '--answers', answers, '--json']
+    documentOf('lab-check', await runHere(...words, '--file', join(lab, 'starter.cu')))
+  })
+})
+
+describe('a command that fails', () => {
+  it.each([
+    [2, ['--json']],
+    [2, ['frobnicate', '--json']],
+    [2, ['run', '--json']],
+    [2, ['run', '--ladder', 'nope', '--json']],
+    [2, ['run', '--ladder', 'gemm-fp32', '--frob', '--json']],
+    [3, ['run', '--ladder', 'gemm-fp32', '--json']],
+    [2, ['show', '/nope', '--json']],
+    [2, ['show', recorded, '--rung', 'nope', '--json']],
+    [2, ['diff', recorded, '01_naive', 'nope', '--json']],
+    [2, ['import', '/nope', '--json']],
+    [2, ['report', recorded, '--ci', '--baseline', '/nope', '--json']],
+    [2, ['report', recorded, '--format', 'md', '--json']],
+    [3, ['sanitize', '--ladder', 'gemm-fp32', '--json']],
+    [2, ['lab', 'check', 'nope', '--file', 'x.cu', '--json']],
+    [2, ['lab', 'grade', '/nope', '--json']],
+    [2, ['serve', '--json']],
+  ])(
+    'with %i prints one document that says why, and the sentence on stderr: %j',
+    async (code, words) => {
+      await withoutTools()
+      const run = await runHere(...words)
+      expect(run.code).toBe(code)
+      const { error } = documentOf<{ error: { kind: string; message: string | { text: string } } }>(
+        'error',
+        run,
+      )
+      expect(error.kind).toBe(code === 3 ? 'missing' : error.kind)
+      const { message } = error
+      expect(run.stderr).toContain(typeof message === 'string' ? message : message.text)
+      expect((await runHere(...words.filter((word) => word !== '--json'))).stdout).toBe('')
+    },
+  )
+})
+
+describe('docs/schemas', () => {
+  it('is what the program prints and reads today', async () => {
+    const schemas = await publishedSchemas(documents)
+    expect(publishedNames.map((name) => `${name}.json`).sort()).toEqual([...schemas.keys()].sort())
+    for (const [file, text] of schemas)
+      expect(await readFile(join(schemasDir, file), 'utf8'), 'run `npm run schemas`').toBe(text)
+  })
+
+  it('lets a later program add a field, and none be missing or of another type', async () => {
+    const value = documentOf<{ labs: object[] }>('lab-list', await runHere('lab', 'list', '--json'))
+    const [first, ...rest] = value.labs
+    const withFirst = (one: object) => ({ ...value, labs: [one, ...rest] })
+    expect(isValid('lab-list', withFirst({ ...first, added: 1 }))).toBe(true)
+    expect(faultsOf('lab-list', withFirst({ ...first, added: 1 }))[0]).toContain('added')
+    expect(isValid('lab-list', withFirst({ ...first, minutes: '30' }))).toBe(false)
+    const { title: _title, ...untitled } = first as { title: string }
+    expect(isValid('lab-list', withFirst(untitled))).toBe(false)
+    expect(isValid('lab-list', { ...value, schema: 99 })).toBe(false)
+  })
+
+  it('is all in the table of docs/JSON.md, with its versions', async () => {
+    const text = await readFile(join(root, 'docs/JSON.md'), 'utf8')
+    const rows = [
+      ...text.matchAll(/^\|.*\[[\w-]+\]\(schemas\/([\w-]+)\.json\) *\| *(\d+|–) *\|$/gm),
+    ]
+    const listed = rows.map(([, name, version]) => [name, version === '–' ? null : Number(version)])
+    const published = [...printedDocuments, ...readFiles]
+    expect(listed.sort()).toEqual(published.map(({ name, version }) => [name, version]).sort())
+    for (const name of publishedNames) expect(publishedText(name)).toContain('"$schema"')
+  })
+})
+
+afterAll(() => {
+  // `lab grade` starts the program itself: test/cli/lab.test.ts has its document.
+  const wanted = printedDocuments.map(({ name }) => name).filter((name) => name !== 'lab-grade')
+  expect([...seen].sort()).toEqual(wanted.sort())
+})

@@ -1,0 +1,51 @@
+/** The published schemas as a reader uses them, and closed: against those a field that a schema lacks is a fault. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020'
+import addFormats from 'ajv-formats'
+
+export const schemasDir = join(import.meta.dirname, '../docs/schemas')
+
+export const publishedNames = readdirSync(schemasDir).map((file) => file.replace(/\.json$/, ''))
+
+export const publishedText = (name: string): string =>
+  readFileSync(join(schemasDir, `${name}.json`), 'utf8')
+
+/** Every object of named properties takes no other. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed)
+  if (typeof node !== 'object' || node === null) return node
+  const inside = Object.fromEntries(Object.entries(node).map(([key, one]) => [key, closed(one)]))
+  return 'properties' in node && !('additionalProperties' in node)
+    ? { ...inside, additionalProperties: false }
+    : inside
+}
+
+function validator(schema: object): ValidateFunction {
+  const ajv = new Ajv2020({ allowUnionTypes: true })
+  addFormats(ajv)
+  return ajv.compile(schema)
+}
+
+const schemaOf = (name: string): object => JSON.parse(publishedText(name)) as object
+const kept = new Map<string, ValidateFunction>()
+
+function keptValidator(key: string, make: () => object): ValidateFunction {
+  const known = kept.get(key) ?? validator(make())
+  kept.set(key, known)
+  return known
+}
+
+/** As a reader of the document validates it. */
+export const isValid = (name: string, value: unknown): boolean =>
+  keptValidator(name, () => schemaOf(name))(value)
+
+/** What is wrong with a document, by its schema closed: nothing it holds is without a place there. */
+export function faultsOf(name: string, value: unknown): string[] {
+  const validate = keptValidator(`${name}, closed`, () => closed(schemaOf(name)) as object)
+  validate(value)
+  return (validate.errors ?? []).map(
+    ({ instancePath, message = '', params }) =>
+      `${name}${instancePath}: ${message} ${JSON.stringify(params)}`,
+  )
+}
