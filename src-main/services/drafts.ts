@@ -1,4 +1,4 @@
-/** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
+/** User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung. */
 import type { Setup } from '../adapters/machine/machine'
 import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
@@ -27,7 +27,7 @@ export function createDrafts(
 ) {
   const store = draftStore(machine.folders.drafts)
 
-  /** The rung of the ladder that a copy of this rung runs after. */
+  /** The ladder's rung that a copy of this rung runs after. */
   function baseOf(library: KernelLibrary, session: Session, rung: string): string {
     const ladder = library.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
@@ -118,7 +118,7 @@ export function createDrafts(
       })
       const planned = plan.rungs[0]!
       const requires = planned.rung.header.requires
-      // Without a GPU of our own: for the GPU that the session was measured on.
+      // Builds for the GPU that the session was measured on, since there may be none here.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }

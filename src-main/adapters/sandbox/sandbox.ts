@@ -289,7 +289,7 @@ async function sweep(mark: string): Promise<void> {
     try {
       process.kill(Number(name), 'SIGKILL')
     } catch {
-      // It has gone by itself.
+      // It is already gone.
     }
   }
 }

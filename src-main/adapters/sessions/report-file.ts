@@ -72,7 +72,7 @@ export async function readReportFile(path: string): Promise<ReportFile> {
 
 async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   const found = await stat(path)
-  // A pipe or a device may never end.
+  // Reading a pipe or a device may never end.
   if (!found.isFile())
     throw inputError(
       `${path} is ${found.isDirectory() ? 'a folder' : 'not a regular file'}.`,

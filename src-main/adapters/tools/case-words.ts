@@ -53,7 +53,7 @@ const fieldWords = (
 /** What results are checked against: the built reference of the task, or a trusted rung. */
 export type Expected = { library: string } | { rung: string }
 
-/** `folder` is where the task's files lie; a replay, whose answers are known, has none. */
+/** `folder` contains the task's files; a replay, whose answers are known, has none. */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`

@@ -97,7 +97,7 @@ const ncuArgs = (call: NcuCall): string[] => [
   ...call.command,
 ]
 
-/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
+/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null if it does not say. */
 export async function ncuVersion(
   toolbox: Toolbox,
   ncu: string,

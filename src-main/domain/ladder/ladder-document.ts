@@ -20,7 +20,7 @@ export const TaskDocument = z.strictObject({
   title: title.optional(),
   sizes: z
     .record(Name, z.union([Size, TitledSize]))
-    .describe('Whole numbers by name, with what each is unless `at` or --at says otherwise.'),
+    .describe('Whole numbers by name, each with its default, which `at` or --at can override.'),
   ...ofTask,
 })
 export type TaskDocument = z.infer<typeof TaskDocument>
@@ -28,7 +28,9 @@ export type TaskDocument = z.infer<typeof TaskDocument>
 export const LadderDocument = z.strictObject({
   $schema: z.string().optional(),
   kernel_ladder: z.literal(1).describe('The version of this format.'),
-  id: Identifier.describe('What sessions are named after; no ladder that ships may have it.'),
+  id: Identifier.describe(
+    'Sessions are named after it; it must not be the id of a shipped ladder.',
+  ),
   title: z.string().min(1),
   summary: z.string().min(1).describe('A sentence about the ladder.'),
   task: TaskDocument.describe('What every rung computes.'),

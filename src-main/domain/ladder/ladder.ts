@@ -9,16 +9,16 @@ import { Identifier, Parameters, RungHeader } from './rung'
 export const LadderEntry = z.object({
   id: Identifier.describe('The rung, and the name of its file without .cu.'),
   as: Identifier.optional().describe(
-    'Id of this variant in the ladder; the rung’s own id where absent.',
+    'Id of this variant in the ladder; by default the rung’s own id.',
   ),
-  title: z.string().optional().describe('Where it is not the one of the rung’s header.'),
-  params: Parameters.optional().describe('Values of @param where they are not the defaults.'),
-  options: Options.optional().describe('Options of the task, where they are not those of the run.'),
+  title: z.string().optional().describe('The title, if it differs from that of the rung’s header.'),
+  params: Parameters.optional().describe('Values of @param that differ from the defaults.'),
+  options: Options.optional().describe('Options of the task that differ from those of the run.'),
   negative: z
     .boolean()
     .optional()
-    .describe('Slower than the one before on purpose: what it teaches is in the note.'),
-  note: z.string().optional().describe('A sentence on this rung in this ladder.'),
+    .describe('Intentionally slower than the one before; the note says what it teaches.'),
+  note: z.string().optional().describe('A sentence about this rung in this ladder.'),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 

@@ -146,13 +146,13 @@ export const Task = z.strictObject({
   scalars: z
     .record(Name, TaskScalar)
     .default({})
-    .describe('Other numbers that a launch is given, by name.'),
+    .describe('Other numbers passed to a launch, by name.'),
   options: z
     .record(Name, TaskOption)
     .default({})
     .describe('Choices for the whole run or for one rung, such as a type.'),
   flags: TaskFlags.optional(),
-  /** In order: a buffer's place is the stream of random numbers that fills it. */
+  /** In order: a buffer's position selects the random stream that fills it. */
   buffers: z
     .record(Name, TaskBuffer)
     .describe('Arrays on the GPU that a launch reads and writes, dense and row-major, by name.'),
@@ -161,14 +161,12 @@ export const Task = z.strictObject({
   ),
   check: z
     .record(Name, TaskCheck)
-    .describe('How far a result may be from the reference’s, for each buffer that is written.'),
-  work: TaskWork.describe('What a launch cannot do without, as expressions over the names above.'),
+    .describe('How far a result may deviate from the reference, for each buffer that is written.'),
+  work: TaskWork.describe('The minimum work of a launch, as expressions over the names above.'),
   sanitize: z
     .record(Name, whole.min(1))
     .optional()
-    .describe(
-      'Small and ragged: where compute-sanitizer has rungs launched unless told otherwise.',
-    ),
+    .describe('Small and ragged: the default sizes under compute-sanitizer.'),
 })
 export type Task = z.infer<typeof Task>
 

@@ -100,7 +100,7 @@ function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 const afterComma = (key: string): string =>
   /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
 
-/** What a schema says of the document, at its places. */
+/** The schema's issues with the document, with their locations. */
 export const schemaFaults = (
   { at }: ReadYaml,
   issues: readonly z.core.$ZodIssue[],

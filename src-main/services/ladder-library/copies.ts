@@ -15,7 +15,7 @@ type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** The same library with the copy in its ladder, after the rung that it was copied from. */
+/** The library with the copy added to its ladder, after its original rung. */
 export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const ladder = findLadder(library, copy.ladder)
   const source = draftRung(copy, taskOf(library, ladder))
@@ -43,7 +43,7 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   }
 }
 
-/** The parent's values of the parameters that the copy still has. */
+/** The parent's values of the parameters that the copy still declares. */
 const declared = (
   params: Parameters,
   header: readonly { name: string; allowed: readonly number[] }[],

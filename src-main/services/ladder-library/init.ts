@@ -1,4 +1,4 @@
-/** A new ladder folder, from one of the templates that come with the program. */
+/** Creates a ladder folder from one of the shipped templates. */
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -17,7 +17,7 @@ import { trustFolder } from './trust'
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()
 
-/** Throws for a folder that holds something, or whose name a ladder that ships has. */
+/** Throws if the folder is not empty, or if a shipped ladder has its name. */
 export async function initLadder(
   setup: Setup,
   folder: string,

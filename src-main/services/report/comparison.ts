@@ -1,6 +1,6 @@
 /**
- * Two sessions of one ladder and problem side by side: before and after, or two GPUs. What may not be
- * compared is refused; what differs beside the code is said.
+ * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
+ * rejected; differences besides the code are stated.
  */
 import { comparability } from '../../domain/analysis/comparability'
 import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
@@ -23,24 +23,24 @@ export interface ComparedRung {
   comparison: RungComparison
   /** The throughput in each session; empty without a time. */
   rates: readonly [string, string]
-  /** What became of the source; null when it is the same or a text is gone. */
+  /** The source change; null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
 
 export interface ComparisonModel {
-  /** What is told beside the summary and the provenance. */
+  /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
   date: string | null
   warnings: Statement[]
   rungs: ComparedRung[]
-  /** Rungs that one session alone has, and rungs with other parameters or another status. */
+  /** Rungs that only one session has, and rungs with different parameters or status. */
   changes: Sentence[]
   facts: ComparedFact[]
 }
 
-/** A line of both provenances. */
+/** A fact of both provenances. */
 export interface ComparedFact {
   id: string
   label: string
@@ -128,7 +128,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   }
 }
 
-/** In a sentence: how many rungs got faster and slower beyond the spread of both. */
+/** A sentence with the number of rungs that got faster and slower beyond the spread of both. */
 export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length

@@ -12,7 +12,7 @@ export function askedName(word: string): { rung: string | null; name: string } {
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
 }
 
-/** Checks that each parameter is declared by one of the headers and has a value that it allows. */
+/** Checks that each parameter is declared by a header that allows its value. */
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],

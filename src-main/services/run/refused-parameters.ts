@@ -1,20 +1,20 @@
-/** Parameter values that are each allowed, and that a rung cannot take together. */
+/** Parameter values that are allowed individually but impossible in combination. */
 import { inputError } from '../../domain/errors'
 import type { Diagnostic } from '../../domain/session/session'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { askedOf } from './parameters'
 import type { RunPlan } from './plan'
 
-/** The rule that a rung's source states and the values break: the words of its static_assert. */
+/** The violated rule: the message of the source's static_assert. */
 const brokenRule = (diagnostics: readonly Diagnostic[]): string | null =>
   diagnostics
     .map(({ message }) => /^static assertion failed with "([^"]+)"/.exec(message)?.[1])
     .find((rule) => rule !== undefined) ?? null
 
 /**
- * Refuses a run that was asked for with parameters that none of its rungs can take, before anything is
- * launched. Where another rung can, the run goes on, and those that cannot are failed with the same words.
- * @param diagnostics what the compiler said of each rung, by id
+ * Rejects a run whose requested parameters are impossible for all of its rungs, before anything is launched. If some
+ * rungs accept them, the run continues, and the others fail with the same message.
+ * @param diagnostics the compiler's messages by rung id
  * @throws an input error that names each rung, the values and the rule
  */
 export function refuseImpossible(

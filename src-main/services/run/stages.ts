@@ -1,6 +1,6 @@
 /**
- * The stages of a run, of whatever kind: its rungs are built, what the kind does with them is done, and the
- * session is put together. Where the tools' answers come from is the machine's affair.
+ * The stages of any kind of run: rungs are built, the kind's own work is done, and the session is assembled. Where
+ * the tools' answers come from is up to the machine.
  */
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract'
@@ -25,9 +25,9 @@ export interface RunEnvironment extends Bench {
   /** include/ and runner/ of the kernel library, text by path. */
   includes: ReadonlyMap<string, string>
   runnerSources: ReadonlyMap<string, string>
-  /** What results are checked against; null in a replay, whose answers are known. */
+  /** The reference that results are checked against; null in a replay, whose answers are known. */
   reference: TaskSource | null
-  /** Where ncu's own report is kept; null keeps none. */
+  /** Where to save ncu's report; null discards it. */
   reportPath: string | null
   appVersion: string
 }
@@ -40,9 +40,9 @@ export interface RunIdentity {
 
 export interface RunOutcome {
   session: Session
-  /** What the deep level knows, by rung; kept beside session.json. */
+  /** Deep profiles by rung, stored next to session.json. */
   deep: ReadonlyMap<string, DeepProfile>
-  /** This machine cannot give the counters that were asked for, or lost its GPU on the way. */
+  /** This machine could not provide the requested counters, or lost its GPU during the run. */
   missing: ErrorShape | null
 }
 
@@ -54,36 +54,36 @@ export interface Run {
   signal: AbortSignal
 }
 
-/** What has been built, for the stages behind it. */
+/** What has been built, for the following stages. */
 export interface BuiltRungs {
-  /** Its warnings, tools and settings are told by who finds them out. */
+  /** The stages add warnings, tools and settings to it as they learn them. */
   session: Session
   /** By rung id. */
   states: ReadonlyMap<string, RungState>
-  /** Tells what is known of a rung by now. */
+  /** Publishes what is currently known about a rung. */
   publish: (state: RungState) => void
 }
 
-/** What a kind of run does of its own. */
+/** What distinguishes a kind of run. */
 export interface RunWay {
-  /** What rungs are built for. */
+  /** The GPU that rungs are built for. */
   gpu: Pick<Device, 'name' | 'computeCapability'>
-  /** That they run on; null where nothing is run. */
+  /** The GPU that they run on; null if nothing is run. */
   device: Device | null
-  /** By architecture, as in `sm_90a`, without the prefix. */
+  /** By architecture, as in `sm_90a` without the prefix. */
   flags: (sm: string) => readonly string[]
   settings: Omit<Session['settings'], 'nvccFlags'>
-  /** Those of the plan, and what is built beside them. */
+  /** The rungs of the plan, and those that are built with them. */
   rungs: readonly PlannedRung[]
   warnings: readonly Statement[]
-  /** Finds out what there is to know of a rung that was built. */
+  /** Examines a rung that was built. */
   onBuilt?: (state: RungState) => Promise<void>
   result: (state: RungState) => RungResult
-  /** What comes after the build. */
+  /** The work after the build. */
   afterBuild?: (built: BuiltRungs) => Promise<Omit<RunOutcome, 'session'>>
 }
 
-/** Throws `missing` for what the machine lacks. */
+/** Throws `missing` if the machine lacks something. */
 export type OpenWay = (compiler: Compiler) => Promise<RunWay>
 
 /** Decided anew for the session, when its GPU is known. */

@@ -1,4 +1,4 @@
-/** The one compute-sanitizer job that may be under way, for a UI that asks after it. */
+/** The current compute-sanitizer job, for a polling UI. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
@@ -14,7 +14,7 @@ export interface SanitizeOptions {
   waitForGpu?: boolean
 }
 
-/** On this machine's tools and the library on disk. */
+/** Runs with this machine's tools and the library on disk. */
 export async function sanitizeLive(
   setup: Setup,
   request: SanitizeRequest,
@@ -40,7 +40,7 @@ export interface SanitizeJob {
   start(request: SanitizeRequest): void
   current(): SanitizeState
   cancel(): void
-  /** Cancels, and waits for the process tree to end. */
+  /** Cancels and waits for the process tree to end. */
   close(): Promise<void>
 }
 

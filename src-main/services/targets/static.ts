@@ -1,4 +1,4 @@
-/** Builds rungs for a GPU of the table, and runs nothing. */
+/** Builds rungs for a GPU of the built-in table, without running anything. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
 import { buildGpu, gpus } from '../../domain/gpu/gpus'

@@ -1,7 +1,7 @@
 /**
- * A report as CSV. Long: a line a figure, `rung,metric,value,unit,evidence,reason`; lines without a rung
- * tell where all of it comes from. Wide: a line a rung, units in the names of the columns. Figures have
- * their full precision; `timing.…`, `verify.…` and `build.…` are the session schema's own names.
+ * A report as CSV. Long: one row per figure, `rung,metric,value,unit,evidence,reason`; rows without a rung contain the
+ * provenance. Wide: one row per rung, with units in the column names. Figures have full precision; `timing.…`,
+ * `verify.…` and `build.…` are names of the session schema.
  */
 import type { Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/wording'
@@ -137,7 +137,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
         ? [[id, metric, found.value, found.unit, found.evidence, told(found.reason)]]
         : []
     }),
-    // An import keeps all that ncu reported, under its names.
+    // An import keeps everything ncu reported, under ncu's names.
     ...Object.entries(rung.ncuMetrics ?? {}).map(([name, { value, unit }]): Cell[] => [
       id,
       name,
@@ -149,7 +149,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
   ]
 }
 
-/** What every figure of the session shares. */
+/** What applies to every figure of the session. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
   ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),
