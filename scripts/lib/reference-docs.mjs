@@ -1,9 +1,9 @@
 // @ts-check
-/** The generated parts of docs/METRICS.md and docs/TARGETS.md, from the registries that the program uses. */
-import { readFileSync } from 'node:fs'
+/** The generated parts of reference documents, from the registries that the program uses. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
-import { PlainError, root } from './project.mjs'
+import { documentWith } from './document.mjs'
+import { root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
 /** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters what `ncu --query-metrics` lists, by chip */
@@ -16,17 +16,8 @@ import { PlainError, root } from './project.mjs'
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
  * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  */
-
-/**
- * Puts a block between the two comments of a marker.
- * @param {string} text @param {string} name @param {string} block
- */
-export function between(text, name, block) {
-  const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
-  if (!pattern.test(text)) throw new PlainError(`There are no markers named ${name}.`)
-  return text.replace(pattern, (_all, begin, end) => `${begin}\n${block}\n\n${end}`)
-}
 
 /** @param {readonly string[][]} rows the first is the header */
 function table([header = [], ...rows]) {
@@ -131,8 +122,29 @@ function targetsPart({ targetKinds }) {
   ])
 }
 
+/** Those that ship, by path. */
+const ladderFiles = () =>
+  readdirSync(join(root, 'cuda-kernels'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/\\]+[/\\]ladders[/\\][^/\\]+\.json$/.test(path))
+    .map((path) => join('cuda-kernels', path))
+    .sort()
+
+/** @param {Registries} registries */
+const laddersPart = ({ ladders }) =>
+  table([
+    ['ladder', 'title', 'task', 'rungs', 'reference'],
+    ...ladders.map(({ id, title, task, rungs, reference }) => [
+      `\`${id}\``,
+      title,
+      `\`${task}\``,
+      String(rungs.length),
+      reference === null ? 'none' : `\`${reference}\``,
+    ]),
+  ])
+
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
+  'cuda-kernels/README.md': { ladders: laddersPart },
   'docs/METRICS.md': { metrics: metricsPart },
   'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
 }
@@ -145,10 +157,10 @@ export async function referenceDocs(registries) {
   /** @type {Map<string, string>} */
   const texts = new Map()
   for (const [path, parts] of Object.entries(documents)) {
-    const file = join(root, path)
-    let text = readFileSync(file, 'utf8')
-    for (const [name, part] of Object.entries(parts)) text = between(text, name, part(registries))
-    texts.set(path, await format(text, { ...(await resolveConfig(file)), filepath: file }))
+    const blocks = Object.entries(parts).map(
+      ([name, part]) => /** @type {const} */ ([name, part(registries)]),
+    )
+    texts.set(path, await documentWith(path, blocks))
   }
   return texts
 }
@@ -175,5 +187,6 @@ export function registriesOf({ metrics, definition, messages, wording, gpus, tar
     explain: (how) => wording.inEnglish(messages.message(/** @type {any} */ (how))),
     gpus: gpus.gpus,
     targetKinds: Object.values(targets.targetKinds),
+    ladders: ladderFiles().map(json),
   }
 }
