@@ -168,7 +168,7 @@ export function describeSession(session: Session): string {
         return factor === null ? none : formatRatio(factor)
       },
     },
-    // Relative to FP64: it tells apart rungs that multiply in different precisions.
+    // Rungs that compute in different precisions differ in it.
     { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
     ...countersOf(session).map((id): Column<RungResult> => ({
       header: metricHeaders[id] ?? metricDefinition(id)?.label ?? id,
