@@ -2,6 +2,7 @@
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError, type ErrorShape } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { diskError, errorCode, sync } from './disk'
 import { ownFolder, type OwnedFolder } from './owned-folder'
 
@@ -27,10 +28,7 @@ const isTaken = (path: string): Promise<boolean> =>
 /** A folder that a person named must not be there yet; what this program names itself gets a number. */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
-    throw inputError(
-      `${path} exists already.`,
-      'Choose a folder that does not exist yet with --out; nothing is overwritten.',
-    )
+    throw inputError(message('files.exists', { file: path }), message('files.otherFolder'))
 }
 
 /** Of a folder that a person named: that its content lies in another one, if it does. */
@@ -39,8 +37,8 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
     ? null
     : {
         kind: 'input',
-        message: `${wanted} was made by someone else meanwhile.`,
-        remedy: `What was to be in it is saved in ${folder}.`,
+        message: message('files.madeMeanwhile', { folder: wanted }),
+        remedy: message('files.savedElsewhere', { folder }),
       }
 
 /** What a rename onto a folder that holds something, onto a file, and onto any folder on Windows answers. */

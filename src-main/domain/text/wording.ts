@@ -8,10 +8,10 @@ import {
   englishTemplate,
   isMessageKey,
   placeholder,
-  type AnyMessage,
   type MessageKey,
   type MessageValue,
   type Statement,
+  isList,
 } from '../messages/message'
 import type { Sentence } from '../messages/sentence'
 
@@ -42,8 +42,6 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
   return pieces(value, wording)
 }
 
-const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
-
 /** The sentence in a language, with the names in it that are set as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [statement]
@@ -73,6 +71,11 @@ export const plain = (sentence: Sentence): string =>
 
 /** As command line and reports have it. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
+
+/** Each that says something else, once. */
+export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
+  ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
+]
 
 /** A JSON value in which every statement that is no plain text has its English beside it, for scripts. */
 export function withText(value: unknown): unknown {

@@ -5,6 +5,7 @@
  * worse than none.
  */
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { Columns, ReadCell } from './ncu-csv'
 import { hasDecimalComma, parseNcuCell, plainNumber } from './ncu-values'
 
@@ -56,8 +57,8 @@ export class NumberStyle {
     if (this.#decimal === found) return
     if (this.#decimal !== null || (found === ',' && this.#guessed))
       throw inputError(
-        `${column} is ${cell}: the table's numbers have now a decimal comma and now a decimal point.`,
-        'Print it again with LC_ALL=C in the environment of ncu.',
+        message('imports.mixedDecimals', { column, value: cell }),
+        message('imports.printPlain'),
       )
     this.#decimal = found
   }

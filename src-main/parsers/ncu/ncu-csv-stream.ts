@@ -42,8 +42,8 @@ class Lines {
       this.#rest += text
       if (this.#rest.length > maxLine)
         throw inputError(
-          `A line is longer than ${maxLine / 2 ** 20} MB: this is no table of ncu.`,
-          'Name what `ncu --csv --page raw` printed.',
+          message('imports.longLine', { size: maxLine / 2 ** 20 }),
+          message('imports.printRaw'),
         )
       return
     }

@@ -80,11 +80,7 @@ interface State extends NcuRep {
 }
 
 export function parseNcuRep(bytes: Uint8Array): NcuRep {
-  if (!isNcuRep(bytes))
-    throw inputError(
-      'This is no report of ncu: it does not begin with NVR.',
-      'Name a .ncu-rep file that ncu --export has written, or the CSV that ncu --csv prints.',
-    )
+  if (!isNcuRep(bytes)) throw inputError(message('imports.noReport'), message('imports.nameReport'))
   const state: State = {
     launches: [],
     notes: [],

@@ -79,3 +79,34 @@ export const reflect = {
   answerWrong: '{given} is incorrect: the answer is {answer}.',
   answerWrongOn: '{given} is incorrect on {gpu}: the answer is {answer}.',
 } as const
+
+/** Labs that cannot be used as they are asked for. */
+export const labs = {
+  cannotBeUsed: 'The lab {lab} cannot be used. {faults}',
+  thisCannotBeUsed: 'The lab cannot be used. {faults}',
+  none: 'There is no lab named {lab}.',
+  noneShips: 'No lab ships with this program; name the folder of one.',
+  list: 'The labs are: {labs}; or name the folder of one.',
+  untrusted:
+    'The lab in {folder} did not come with this program, and its code would be built and run as you. It has not been allowed to.',
+  trust:
+    'Read it and decide with `kernel-ladder lab trust {folder}`; an answer holds until a file of it changes.',
+  gone: 'There is no lab {lab} from elsewhere any more.',
+  taken: 'A lab named {lab} was added from {folder}.',
+  renameFolder: 'Give the folder another name.',
+  problem: '{folder}: {why}',
+  notFolder: '{folder} is no folder that can be read ({text}).',
+  nameFolder: 'Name the folder of a lab, or one that holds such folders.',
+  empty: '{folder} holds no lab: no folder with a {file}.',
+  several: '{folder} holds {count} labs, where one was meant.',
+  nameOne: 'Name the folder that has {file}.',
+  noPrediction: 'The lab {lab} has no prediction {id}.',
+  noQuestion: 'The lab {lab} has no question {id}.',
+  changed: 'A file of the lab has changed meanwhile.',
+  lookAgain: 'Look at it again.',
+  noLadder: 'The lab {lab} names the ladder {ladder}, which is not there.',
+  cancelled: 'The check was cancelled.',
+  nothingToGrade: 'There is nothing to grade.',
+  noSource: 'The folder holds no .cu file.',
+  severalSources: 'The folder holds {count} .cu files and none is {file}.',
+} as const
