@@ -21,7 +21,13 @@ import type { Plugin } from 'vite'
 
 const moduleId = 'virtual:kernel-ladder-assets'
 
-export const packedFolders = ['cuda-kernels', 'resources/recordings', 'out/renderer', 'out/report']
+export const packedFolders = [
+  'cuda-kernels',
+  'resources/recordings',
+  'resources/templates',
+  'out/renderer',
+  'out/report',
+]
 
 /** A profiler's own report is large, and its numbers are in the recording's raw output already. */
 const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)

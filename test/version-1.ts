@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { englishTemplate, type Statement } from '../src-main/domain/messages/message'
 import { pieces, plain, type Wording } from '../src-main/domain/text/wording'
+import type { Session } from '../src-main/domain/session/session'
 import { metricLabels1, templates1 } from '../src-main/domain/session/upgrade/english-1'
 
 /** The words may change since; what is said may not. */
@@ -10,6 +11,17 @@ const wording1: Wording = {
   template: (key) => (templates1 as Partial<Record<string, string>>)[key] ?? englishTemplate(key),
   metric: (id) => metricLabels1[id] ?? id,
 }
+
+/** With the metrics that version 1 had: one that came to the registry since is none of its figures. */
+export const withMetricsOf1 = (session: Session): Session => ({
+  ...session,
+  rungs: session.rungs.map((rung) => ({
+    ...rung,
+    metrics: Object.fromEntries(
+      Object.entries(rung.metrics).filter(([id]) => Object.hasOwn(metricLabels1, id)),
+    ),
+  })),
+})
 
 export const saidIn1 = (statement: Statement): string => plain(pieces(statement, wording1))
 

@@ -1,6 +1,6 @@
 // @rung    00_cublas
 // @title   cuBLAS
-// @idea    NVIDIA's own FP32 kernel, without TF32: the height that the ladder is measured against
+// @idea    NVIDIA's own FP32 kernel, without TF32: the bar that the ladder is measured against
 // @dtype   f32
 
 // A machine can have nvcc and no cuBLAS, not even its header. So the four functions used are declared

@@ -1,6 +1,6 @@
 // @rung    01_naive
 // @title   Naive
-// @idea    one thread for each element of C, with threadIdx.x running down the rows: what a first try looks like, and every load of A by a warp touches 32 rows and so 32 sectors
+// @idea    one thread per element of C, with threadIdx.x running down the rows: a typical first attempt, in which every load of A by a warp touches 32 rows and therefore 32 sectors
 // @dtype   f32
 
 #include "gemm_common.cuh"
@@ -23,7 +23,7 @@ gemmNaive(int m, int n, int k, float alpha, const float* __restrict__ a,
   const float* bCol = b + col;
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
-    // Neighbouring threads are k elements apart in A, and read the same element of B.
+    // Neighboring threads are k elements apart in A, and read the same element of B.
     sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);
@@ -33,7 +33,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  // Down the rows first: blocks that run at one time read the same columns of B.
+  // Down the rows first: blocks that run concurrently read the same columns of B.
   const dim3 grid = klGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
   const auto kernel = p->k * p->n <= INT_MAX ? gemmNaive<int> : gemmNaive<long long>;
   kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(

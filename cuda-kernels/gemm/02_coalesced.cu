@@ -1,7 +1,7 @@
 // @rung    02_coalesced
 // @title   Coalesced global access
 // @after   01_naive
-// @idea    threadIdx.x runs along a row of C: a warp reads 32 neighbouring elements of B in 4 sectors and one broadcast element of A, where it read 32 scattered sectors
+// @idea    threadIdx.x runs along a row of C: a warp reads 32 neighboring elements of B in 4 sectors and one broadcast element of A, instead of 32 scattered sectors
 // @expect  fmaUtilization up, sharedLoads same
 // @dtype   f32
 
@@ -25,7 +25,7 @@ gemmCoalesced(int m, int n, int k, float alpha, const float* __restrict__ a,
   const float* bCol = b + col;
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
-    // Neighbouring threads read neighbouring elements of B, and the same element of A.
+    // Neighboring threads read neighboring elements of B, and the same element of A.
     sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);
@@ -35,7 +35,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  // Down the rows first: blocks that run at one time read the same columns of B.
+  // Down the rows first: blocks that run concurrently read the same columns of B.
   const dim3 grid = klGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
   const auto kernel = p->k * p->n <= INT_MAX ? gemmCoalesced<int> : gemmCoalesced<long long>;
   kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(

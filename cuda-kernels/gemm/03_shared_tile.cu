@@ -1,7 +1,7 @@
 // @rung    03_shared_tile
 // @title   Shared-memory tile
 // @after   02_coalesced
-// @idea    a block copies a tile of A and of B into shared memory and every element is then reused TILE times from there, which divides the traffic to L1 and L2 by TILE; tiles STEPS times as deep as wide halve the barriers
+// @idea    a block copies a tile of A and of B into shared memory and reuses every element TILE times from there, which divides the traffic to L1 and L2 by TILE; tiles twice as deep as wide (STEPS 2) halve the number of barriers
 // @expect  sharedLoads up
 // @param   TILE 32 {16,32}
 // @param   STEPS 2 {1,2}
@@ -61,7 +61,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  // Down the rows first: blocks that run at one time read the same columns of B.
+  // Down the rows first: blocks that run concurrently read the same columns of B.
   const dim3 grid = klGrid(ceilDiv(m, TILE), ceilDiv(n, TILE));
   gemmSharedTile<<<grid, dim3(TILE, TILE), 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,

@@ -37,11 +37,11 @@ gemmThreadTile1d(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which element a thread copies: neighbouring threads take neighbouring addresses.
+  // Which element a thread copies: neighboring threads take neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
 
-  // Beyond M or N the last row or column is read in place of nothing: what comes of it is never
+  // Beyond M or N the last row or column is read instead: its result is never
   // stored, and the loop needs no check of M or N.
   const float* aNext[kCopiesA];
 #pragma unroll

@@ -1,7 +1,7 @@
 // @rung    06_float4
 // @title   128-bit access
 // @after   05_thread_tile_2d
-// @idea    global memory is read and written four floats at a time, and A is transposed on its way into shared memory so that what a thread needs lies side by side there, in an order free of bank conflicts
+// @idea    global memory is accessed four floats at a time, and A is transposed on its way into shared memory, so that the values a thread needs are adjacent there, in an order free of bank conflicts
 // @expect  sharedLoads same, fmaUtilization up, sharedLoadBankConflicts down, sharedStoreBankConflicts up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -10,8 +10,8 @@
 // @param   TN 8 {4,8}
 // @dtype   f32
 
-// The count of shared loads hardly moves: in the rung before, the compiler had already fused a
-// thread's neighbouring reads into 128-bit ones. What moves is their bank conflicts.
+// The count of shared loads hardly moves: in the previous rung, the compiler had already fused a
+// thread's neighboring reads into 128-bit ones. What moves is their bank conflicts.
 
 #include "gemm_common.cuh"
 
@@ -35,8 +35,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
 // all inside or all outside.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
@@ -61,7 +61,7 @@ gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing: what comes of it is never stored. The same
+  // Beyond M the last row is read instead: its result is never stored. The same
   // goes for four columns beyond N when n is a multiple of 4.
   const float* aRows[kCopiesA];
 #pragma unroll
@@ -71,7 +71,7 @@ gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
   const float* bNext = b + (long long)bRow * n;
 
   // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart. So the groups of neighbouring threads touch, and their 128-bit reads of
+  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
   // B fall into different banks; eight columns in one piece would make every such read a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;

@@ -1,7 +1,7 @@
 // @rung    10_conflict_free
 // @title   Conflict-free transposition
 // @after   06_float4
-// @idea    a row of the transposed tile of A is padded by four floats, so that the elements a warp stores in one go fall into 32 different banks
+// @idea    rows of the transposed tile of A are padded by four floats, so that the elements a warp stores at once fall into 32 different banks
 // @expect  sharedStoreBankConflicts down, sharedStoreWavefronts down, sharedLoads same, sharedLoadBankConflicts same
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -42,8 +42,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
 // all inside or all outside.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
@@ -69,7 +69,7 @@ gemmConflictFree(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing: what comes of it is never stored. The same
+  // Beyond M the last row is read instead: its result is never stored. The same
   // goes for four columns beyond N when n is a multiple of 4.
   const float* aRows[kPassesA];
 #pragma unroll
@@ -79,7 +79,7 @@ gemmConflictFree(int m, int n, int k, float alpha, const float* __restrict__ a,
   const float* bNext = b + (long long)bRow * n;
 
   // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart. So the groups of neighbouring threads touch, and their 128-bit reads of
+  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
   // B fall into different banks; eight columns in one piece would make every such read a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;

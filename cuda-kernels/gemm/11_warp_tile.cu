@@ -1,7 +1,7 @@
 // @rung    11_warp_tile
 // @title   Warp tile
 // @after   10_conflict_free
-// @idea    a warp computes a compact WM x WN tile with its lanes interleaved over it in groups of four, so that all it loads for one step is WM + WN floats, each group of lanes reading one piece
+// @idea    a warp computes a compact WM x WN tile with its lanes interleaved in groups of four, so that it loads only WM + WN floats per step, each group of lanes reading one piece
 // @expect  sharedLoadWavefronts down, sharedLoads same, fmaUtilization up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -11,10 +11,10 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 
-// In the rung before, a warp's 2 x 16 threads cover 16 x 128 elements: 144 floats of A and B a step.
-// The same 2048 elements as 64 x 32 need 96, and a load reads at most 128 neighbouring bytes.
-// With the lanes in the order below, a load takes two passes through shared memory, where the rung
-// before takes two for A and four for B.
+// In the previous rung, a warp's 2 x 16 threads cover 16 x 128 elements: 144 floats of A and B a step.
+// The same 2048 elements as 64 x 32 need 96, and a load reads at most 128 neighboring bytes.
+// With the lanes in the order below, a load takes two passes through shared memory, where the previous
+// rung takes two for A and four for B.
 
 #include "gemm_common.cuh"
 
@@ -41,8 +41,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kR
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
 // all inside or all outside.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
@@ -67,7 +67,7 @@ gemmWarpTile(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing: what comes of it is never stored. The same
+  // Beyond M the last row is read instead: its result is never stored. The same
   // goes for four columns beyond N when n is a multiple of 4.
   const float* aRows[kPassesA];
 #pragma unroll

@@ -1,7 +1,7 @@
 // @rung    12_register_prefetch
 // @title   Software pipelining
 // @after   11_warp_tile
-// @idea    the next tile is loaded into registers before the current one is computed, and stored into a second shared buffer meanwhile, so that neither global latency nor a second barrier is waited for
+// @idea    the next tile is loaded into registers before the current one is computed, and stored into a second shared buffer in the meantime, which hides the global latency and saves the second barrier
 // @expect  fmaUtilization up, sharedLoads same, registersPerThread up, achievedOccupancy same
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -40,14 +40,14 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kR
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
-// Four neighbouring floats of a row that has `left` more; zeros where it has ended.
+// Four neighboring floats of a row that has `left` more; zeros past its end.
 __device__ inline float4 loadFour(const float* from, int left) {
   return make_float4(left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
                      left > 3 ? from[3] : 0.0f);
 }
 
 // kWhole: m, n and k are multiples of the tile and every row is 16-byte aligned, so nothing needs a
-// check and there are registers left for what is on its way.
+// check, which leaves registers for data in flight.
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWhole ? kBlocksWanted : 1)
 gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__ a,
@@ -64,7 +64,7 @@ gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+  // Beyond M the last row is read instead: its result is never stored.
   const float* aNext[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i) {
@@ -132,7 +132,7 @@ gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__
 
   int buffer = 0;
   for (int t = 0; t < k; t += BK, buffer ^= 1) {
-    // Behind the last tile, only this is left out: what is stored and read then serves nobody, but a
+    // After the last tile only this is skipped: the other stores and reads are then useless, but a
     // branch would cut the unrolled steps into pieces that the compiler cannot schedule across.
     if (t + BK < k) loadTile(t + BK);
 #pragma unroll

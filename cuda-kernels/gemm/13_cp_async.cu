@@ -1,7 +1,7 @@
 // @rung    13_cp_async
 // @title   Multistage cp.async
 // @after   12_register_prefetch
-// @idea    cp.async carries tiles from global straight into shared memory, STAGES - 1 of them ahead: no registers are held for a tile on its way, and every copy has whole tiles of time to arrive
+// @idea    cp.async copies tiles from global directly into shared memory, STAGES - 1 tiles ahead: no registers hold a tile in flight, and every copy has whole tiles' worth of time to arrive
 // @expect  fmaUtilization up, registersPerThread same, sharedStoreWavefronts down
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
@@ -11,7 +11,7 @@
 
 // cp.async cannot transpose what it copies, yet the values of A that a thread needs for a step must lie
 // side by side. So A goes by copies of 4 bytes, each to its own place: four for a thread and eight
-// steps, no more instructions than the 128-bit load and the four stores of the rung before.
+// steps, no more instructions than the 128-bit load and the four stores of the previous rung.
 
 #include "gemm_common.cuh"
 
@@ -22,7 +22,7 @@ constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes 
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbours of a row of A into eight rows
+// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
 // there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
@@ -34,14 +34,14 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 81 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit twice into the 163 KiB of an A100");
 
-// Copies that run on while the threads compute. Where `valid` is false, zeros are written and nothing
+// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
 // is read.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing where `wanted` is 0. They are predicated within the PTX, because a branch would
+// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
 // cut the unrolled loop into pieces that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
@@ -64,7 +64,7 @@ __device__ inline void awaitCopies() {
 
 // What a thread copies of one tile after another along K.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros where the matrix has ended.
+// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
 template <bool kWhole>
 struct TileCopy {
   static constexpr int kWidthB = kWhole ? 4 : 1;
@@ -86,7 +86,7 @@ struct TileCopy {
   __device__ TileCopy(int row0, int col0, int m, int n, int k, const float* a, const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(k) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+    // Beyond M the last row is read instead: its result is never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -239,7 +239,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
                      (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
   const auto kernel = whole ? gemmCpAsync<true> : gemmCpAsync<false>;
 
-  // More than 48 KiB of shared memory is granted only to a kernel that asks for it.
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;

@@ -1,7 +1,7 @@
 // @rung    14_block_128x256
 // @title   128 x 256 block, 16 x 8 thread
 // @after   13_cp_async
-// @idea    a thread computes 16 x 8 elements in place of 8 x 8: six 128-bit shared loads feed 128 FMAs where four fed 64, so that fewer issue slots go to anything but FMAs
+// @idea    a thread computes 16 x 8 elements instead of 8 x 8: six 128-bit shared loads feed 128 FMAs where four fed 64, so fewer issue slots go to anything but FMAs
 // @expect  sharedLoads down, sharedLoadWavefronts down, fmaUtilization up, registersPerThread up, achievedOccupancy down, theoreticalOccupancy down
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
@@ -22,7 +22,7 @@ constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes 
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbours of a row of A into eight rows
+// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
 // there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
@@ -34,14 +34,14 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
-// Copies that run on while the threads compute. Where `valid` is false, zeros are written and nothing
+// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
 // is read.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing where `wanted` is 0. They are predicated within the PTX, because a branch would
+// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
 // cut the unrolled loop into pieces that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
@@ -64,7 +64,7 @@ __device__ inline void awaitCopies() {
 
 // What a thread copies of one tile after another along K.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros where the matrix has ended.
+// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
 template <bool kWhole>
 struct TileCopy {
   static constexpr int kWidthB = kWhole ? 4 : 1;
@@ -86,7 +86,7 @@ struct TileCopy {
   __device__ TileCopy(int row0, int col0, int m, int n, int k, const float* a, const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(k) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+    // Beyond M the last row is read instead: its result is never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -244,7 +244,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
                      (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
   const auto kernel = whole ? gemmBlock128x256<true> : gemmBlock128x256<false>;
 
-  // More than 48 KiB of shared memory is granted only to a kernel that asks for it.
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;

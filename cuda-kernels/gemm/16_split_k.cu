@@ -1,7 +1,7 @@
 // @rung    16_split_k
 // @title   Split-K
 // @after   15_rasterized
-// @idea    where C has fewer tiles than the GPU has SMs, K is cut into slices that different blocks sum up side by side, and a second kernel adds their partial results
+// @idea    if C has fewer tiles than the GPU has SMs, K is split into slices that different blocks accumulate in parallel, and a second kernel adds their partial sums
 // @expect  sharedLoads same, registersPerThread same
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
@@ -12,7 +12,7 @@
 // @requires sm_80
 
 // SPLITS 0 takes as many slices as fill the SMs once, if each is still long enough to be worth its
-// partial result. With one slice this is the rung before. The sums are added in a fixed order: the
+// partial result. With one slice this is the previous rung. The sums are added in a fixed order: the
 // same input gives the same bits.
 
 #include "gemm_common.cuh"
@@ -25,7 +25,7 @@ constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes 
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbours of a row of A into eight rows
+// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
 // there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
@@ -37,14 +37,14 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
-// Copies that run on while the threads compute. Where `valid` is false, zeros are written and nothing
+// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
 // is read.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing where `wanted` is 0. They are predicated within the PTX, because a branch would
+// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
 // cut the unrolled loop into pieces that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
@@ -67,7 +67,7 @@ __device__ inline void awaitCopies() {
 
 // What a thread copies of one tile after another along K.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros where the matrix has ended.
+// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
 template <bool kWhole>
 struct TileCopy {
   static constexpr int kWidthB = kWhole ? 4 : 1;
@@ -90,7 +90,7 @@ struct TileCopy {
                       const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(kHere) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+    // Beyond M the last row is read instead: its result is never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -133,8 +133,8 @@ gemmSplitK(int m, int n, int k, int kSlice, float alpha, const float* __restrict
            const float* __restrict__ b, float beta, float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in the order of their index. Walking down GROUP tile rows before stepping on to the
-  // next tile column, those that run together cover a compact part of C.
+  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
+  // next tile column, blocks that run concurrently cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -308,7 +308,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const bool whole = m % BM == 0 && n % BN == 0 && k % BK == 0 && aligned;
   const auto kernel = whole ? gemmSplitK<true> : gemmSplitK<false>;
 
-  // More than 48 KiB of shared memory is granted only to a kernel that asks for it.
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;

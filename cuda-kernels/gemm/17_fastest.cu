@@ -1,7 +1,7 @@
 // @rung    17_fastest
 // @title   The fastest for each shape
 // @after   16_split_k
-// @idea    what the rungs before found pays at different sizes, so the launch weighs both block shapes and every cut of K against each other and takes what should end first
+// @idea    the previous rungs pay off at different sizes, so the launch weighs both block shapes and every split of K against each other and takes the one that should finish first
 // @expect  fmaUtilization up
 // @dtype   f32
 // @requires sm_80
@@ -33,7 +33,7 @@ struct Shape {
   static constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
   static constexpr int kWarpsN = BN / WN;
   static constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
-  // A lies transposed in shared memory. Eight lanes copy eight neighbours of a row of A into eight rows
+  // A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
   // there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
   static constexpr int kStrideA = BM + 4, kStrideB = BN;
   static constexpr int kStageFloats = BK * (kStrideA + kStrideB);
@@ -44,14 +44,14 @@ using Large = Shape<128, 256, 64, 64, 16, 8, 32, 2, 1>;
 using Wide = Shape<128, 256, 64, 64, 16, 8, 16, 3, 1>;
 using Square = Shape<128, 128, 64, 32, 8, 8, 8, 4, 2>;
 
-// Copies that run on while the threads compute. Where `valid` is false, zeros are written and nothing
+// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
 // is read.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing where `wanted` is 0. They are predicated within the PTX, because a branch would
+// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
 // cut the unrolled loop into pieces that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
@@ -74,7 +74,7 @@ __device__ inline void awaitCopies() {
 
 // What a thread copies of one tile after another along K.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros where the matrix has ended.
+// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
 template <typename S, bool kWhole>
 struct TileCopy {
   static constexpr int BM = S::BM, BN = S::BN, BK = S::BK, kThreads = S::kThreads;
@@ -99,7 +99,7 @@ struct TileCopy {
                       const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(kHere) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+    // Beyond M the last row is read instead: its result is never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -146,8 +146,8 @@ gemmFastest(int m, int n, int k, int kSlice, float alpha, const float* __restric
   constexpr int GROUP = 8;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in the order of their index. Walking down GROUP tile rows before stepping on to the
-  // next tile column, those that run together cover a compact part of C.
+  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
+  // next tile column, blocks that run concurrently cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -341,7 +341,7 @@ cudaError_t launch(const KlGemm* p, const Plan& plan, cudaStream_t stream) {
   const bool whole = m % S::BM == 0 && n % S::BN == 0 && k % S::BK == 0 && aligned;
   const auto kernel = whole ? gemmFastest<S, true> : gemmFastest<S, false>;
 
-  // More than 48 KiB of shared memory is granted only to a kernel that asks for it.
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
   if (error != cudaSuccess) return error;

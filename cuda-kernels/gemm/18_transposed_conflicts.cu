@@ -1,7 +1,7 @@
 // @rung    18_transposed_conflicts
 // @title   Conflicts of the transposed store
 // @after   05_thread_tile_2d
-// @idea    eight lanes copy eight neighbours of a row of A, one element each, and store them transposed: a column's elements lie BM floats apart, all in one bank, and the store takes eight passes
+// @idea    eight lanes copy eight neighboring elements of a row of A and store them transposed: the elements of a column are BM floats apart, all in one bank, and the store takes eight passes
 // @expect  sharedStoreBankConflicts up, sharedStoreWavefronts up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -11,7 +11,7 @@
 // @param   PAD 0 {0,4}
 // @dtype   f32
 
-// A trap to look at, and its way out: PAD 4 puts the eight elements 4 banks apart, with the warp's four
+// A trap and its remedy: PAD 4 puts the eight elements 4 banks apart, with the warp's four
 // rows of A in the gaps between.
 
 #include "gemm_common.cuh"
@@ -36,8 +36,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
 // all inside or all outside.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
@@ -62,7 +62,7 @@ gemmTransposedConflicts(int m, int n, int k, float alpha, const float* __restric
   const int aCol = threadIdx.x % 8, aRow = threadIdx.x / 8;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing: what comes of it is never stored. The same
+  // Beyond M the last row is read instead: its result is never stored. The same
   // goes for four columns beyond N when n is a multiple of 4.
   const float* aRows[kPassesA];
 #pragma unroll
@@ -72,7 +72,7 @@ gemmTransposedConflicts(int m, int n, int k, float alpha, const float* __restric
   const float* bNext = b + (long long)bRow * n;
 
   // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart. So the groups of neighbouring threads touch, and their 128-bit reads of
+  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
   // B fall into different banks; eight columns in one piece would make every such read a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;

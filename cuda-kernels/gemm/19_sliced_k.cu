@@ -1,7 +1,7 @@
 // @rung    19_sliced_k
 // @title   Sliced-K
 // @after   13_cp_async
-// @idea    where C is too small for many warps side by side, the warps of a block share out the steps of every tile along K too: SLICES times the warps for the same block of C, and one sum over them at the end
+// @idea    if C is too small for many warps side by side, the warps of a block also split the steps of every tile along K: SLICES times as many warps for the same block of C, and one final sum over them
 // @expect  achievedOccupancy up, fmaUtilization up, sharedLoads same
 // @param   SLICES 4 {1,2,4}
 // @param   STAGES 3 {2,3,4}
@@ -9,7 +9,7 @@
 // @dtype   f32
 // @requires sm_80
 
-// A block of 64 x 64 has room for two warps of 64 x 32: half of an SM's schedulers would idle. Eight
+// A block of 64 x 64 has work for two warps of 64 x 32: half of an SM's schedulers would idle. Eight
 // warps in four slices keep all of them busy, each on 8 of a tile's 32 steps.
 
 #include "gemm_common.cuh"
@@ -23,11 +23,11 @@ constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes 
 constexpr int kWarpsN = BN / WN;
 constexpr int kSliceThreads = (BM / WM) * (BN / WN) * 32, kThreads = kSliceThreads * SLICES;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbours of a row of A into eight rows
+// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
 // there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
-// The slices' results lie where the stages were.
+// The slices' results overwrite the stages.
 constexpr int kStrideC = BN + 4;
 constexpr int kSharedFloats = STAGES * kStageFloats > SLICES * BM * kStrideC ? STAGES * kStageFloats
                                                                               : SLICES * BM * kStrideC;
@@ -38,14 +38,14 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024, "STAGES * SLICES * 8 * (BM + 4 + BN) * 4 bytes must fit into the "
                                           "163 KiB of an A100");
 
-// Copies that run on while the threads compute. Where `valid` is false, zeros are written and nothing
+// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
 // is read.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing where `wanted` is 0. They are predicated within the PTX, because a branch would
+// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
 // cut the unrolled loop into pieces that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
@@ -68,7 +68,7 @@ __device__ inline void awaitCopies() {
 
 // What a thread copies of one tile after another along K.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros where the matrix has ended.
+// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
 template <bool kWhole>
 struct TileCopy {
   static constexpr int kWidthB = kWhole ? 4 : 1;
@@ -90,7 +90,7 @@ struct TileCopy {
   __device__ TileCopy(int row0, int col0, int m, int n, int k, const float* a, const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(k) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+    // Beyond M the last row is read instead: its result is never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -213,7 +213,7 @@ gemmSlicedK(int m, int n, int k, float alpha, const float* __restrict__ a,
     }
   }
 
-  // Every slice lays its sums down; then all threads add them up, neighbours for neighbours.
+  // Every slice lays its sums down; then all threads add them up, neighbors for neighbors.
   awaitCopies<0>();
   __syncthreads();  // nobody reads the last tile any more
 #pragma unroll
@@ -262,7 +262,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
                      (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
   const auto kernel = whole ? gemmSlicedK<true> : gemmSlicedK<false>;
 
-  // More than 48 KiB of shared memory is granted only to a kernel that asks for it.
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;

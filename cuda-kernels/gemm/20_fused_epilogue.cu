@@ -1,7 +1,7 @@
 // @rung    20_fused_epilogue
 // @title   Fused epilogue through shared memory
 // @after   21_unfused_epilogue
-// @idea    bias and ReLU are applied to the sums on their way out, so that C is written once, not read again, and there is one launch less; the way leads through shared memory, where the sums become whole rows: a thread keeps its four columns, and needs four values of the bias
+// @idea    bias and ReLU are applied to the sums before they are stored, so that C is written once and not read again, and one launch is saved; the sums go through shared memory, where they become whole rows: a thread keeps its four columns and needs only four values of the bias
 // @expect  dramBytes down, l2Bytes down, sharedStoreWavefronts up, registersPerThread up
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
@@ -24,7 +24,7 @@ constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes 
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbours of a row of A into eight rows
+// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
 // there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
@@ -36,14 +36,14 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
-// Copies that run on while the threads compute. Where `valid` is false, zeros are written and nothing
+// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
 // is read.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing where `wanted` is 0. They are predicated within the PTX, because a branch would
+// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
 // cut the unrolled loop into pieces that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
@@ -66,7 +66,7 @@ __device__ inline void awaitCopies() {
 
 // What a thread copies of one tile after another along K.
 // With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros where the matrix has ended.
+// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
 template <bool kWhole>
 struct TileCopy {
   static constexpr int kWidthB = kWhole ? 4 : 1;
@@ -88,7 +88,7 @@ struct TileCopy {
   __device__ TileCopy(int row0, int col0, int m, int n, int k, const float* a, const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(k) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+    // Beyond M the last row is read instead: its result is never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -137,7 +137,7 @@ struct Finish {
   float alpha, beta, least;  // least: see klLeast
 };
 
-// Four neighbours of a row, of alpha already. What follows beta's part is the epilogue that the second
+// Four neighbors of a row, of alpha already. What follows beta's part is the epilogue that the second
 // kernel was for.
 __device__ inline void finishFour(float* c, float4 result, float4 bias, Finish by) {
   if (by.beta != 0.0f) {  // else C may hold NaN
@@ -188,8 +188,8 @@ gemmFusedEpilogue(int m, int n, int k, const float* __restrict__ a, const float*
                   const float* __restrict__ bias, Finish by, float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in the order of their index. Walking down GROUP tile rows before stepping on to the
-  // next tile column, those that run together cover a compact part of C.
+  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
+  // next tile column, blocks that run concurrently cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -290,7 +290,7 @@ gemmFusedEpilogue(int m, int n, int k, const float* __restrict__ a, const float*
 
   // Group after group of four rows of each thread: 32 rows of the block's tile, in whole. A thread
   // writes the same four columns of all of them. Alpha comes first, because a 128-bit store takes four
-  // neighbouring registers: of the sums themselves, that would bind the main loop's choice of registers,
+  // neighboring registers: of the sums themselves, that would bind the main loop's choice of registers,
   // and one FFMA in twenty would read three from one bank.
   const int s = col0 + threadIdx.x * 4 % BN;
   const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
@@ -337,7 +337,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
                      (address(p->a) | address(p->b) | address(p->c) | address(p->bias)) % 16 == 0;
   const auto kernel = whole ? gemmFusedEpilogue<true> : gemmFusedEpilogue<false>;
 
-  // More than 48 KiB of shared memory is granted only to a kernel that asks for it.
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;

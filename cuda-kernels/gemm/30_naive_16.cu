@@ -1,6 +1,6 @@
 // @rung    30_naive_16
 // @title   Naive, blocks of 16 × 16
-// @idea    one thread for each element of C with threadIdx.x along its row, so that access is coalesced from the start; half a warp lies on each of two rows, and a block of 256 threads is small enough for every SM to be filled
+// @idea    one thread per element of C with threadIdx.x along its row, so that access is coalesced from the start; each half of a warp covers one of two rows, and a block of 256 threads is small enough to fill every SM
 // @dtype   f32
 
 #include "gemm_common.cuh"
@@ -23,7 +23,7 @@ gemmNaive16(int m, int n, int k, float alpha, const float* __restrict__ a,
   const float* bCol = b + col;
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
-    // A warp reads 16 neighbouring elements of B, each for two rows, and two elements of A.
+    // A warp reads 16 neighboring elements of B, each for two rows, and two elements of A.
     sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);

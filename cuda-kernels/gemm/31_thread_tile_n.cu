@@ -1,7 +1,7 @@
 // @rung    31_thread_tile_n
 // @title   1D thread tile along N
 // @after   03_shared_tile
-// @idea    each thread of the 32 x 32 block computes TN neighbouring columns of one row, so that an element of A read from shared memory feeds TN FMAs, and TN elements of B come in one wide load
+// @idea    each thread of the 32 x 32 block computes TN neighboring columns of one row, so that an element of A read from shared memory feeds TN FMAs, and TN elements of B come in one wide load
 // @expect  sharedLoads down, fmaUtilization up, sharedStoreBankConflicts up
 // @param   TN 4 {2,4,8}
 // @dtype   f32
@@ -21,7 +21,7 @@ gemmThreadTileN(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kCols + tx * TN;
 
-  // Beyond M or N the last row or column is read in place of nothing: what comes of it is never
+  // Beyond M or N the last row or column is read instead: its result is never
   // stored, and the loop needs no check of M or N.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;
   const float* bNext = b + (long long)ty * n;
@@ -31,7 +31,7 @@ gemmThreadTileN(int m, int n, int k, float alpha, const float* __restrict__ a,
   for (int t = 0; t < k; t += kTile) {
     const bool whole = t + kTile <= k;  // the rest of K is filled with zeros, which add nothing
     aTile[ty][tx] = whole || t + tx < k ? *aNext : 0.0f;
-    // A thread copies the columns that it will compute, one at a time: neighbouring threads are TN
+    // A thread copies the columns that it will compute, one at a time: neighboring threads are TN
     // elements apart, so each of these loads touches TN times the sectors of a coalesced one.
 #pragma unroll
     for (int j = 0; j < TN; ++j)

@@ -1,7 +1,7 @@
 // @rung    32_thread_tile_square
 // @title   Square thread tile, 1024 threads
 // @after   31_thread_tile_n
-// @idea    each thread of the 32 x 32 block computes a square of THREAD_TILE x THREAD_TILE, so that the wide load of B, which fed one row of FMAs, now feeds THREAD_TILE of them
+// @idea    each thread of the 32 x 32 block computes a square of THREAD_TILE x THREAD_TILE, so that the wide load of B, which fed one row of FMAs, now feeds THREAD_TILE rows
 // @expect  sharedLoads down, fmaUtilization up
 // @param   THREAD_TILE 4 {2,4}
 // @dtype   f32
@@ -33,7 +33,7 @@ gemmThreadTileSquare(int m, int n, int k, float alpha, const float* __restrict__
     for (int i = 0; i < THREAD_TILE; ++i)
       aTile[ty * THREAD_TILE + i][tx] = row + i < m && t + tx < k ? aNext[(long long)i * k] : 0.0f;
     aNext += kTile;
-    // One column at a time, neighbouring threads THREAD_TILE elements apart: not coalesced.
+    // One column at a time, neighboring threads THREAD_TILE elements apart: not coalesced.
 #pragma unroll
     for (int j = 0; j < THREAD_TILE; ++j)
       bTile[ty][tx * THREAD_TILE + j] = t + ty < k ? bNext[min(col + j, n - 1)] : 0.0f;

@@ -1,7 +1,7 @@
 // @rung    33_square_float4
 // @title   128-bit access, square thread tile
 // @after   32_thread_tile_square
-// @idea    each thread copies four neighbouring floats of A and of B in one 128-bit access, and writes C in the same way: a quarter of the instructions, and every load coalesced
+// @idea    each thread copies four neighboring floats of A and of B in one 128-bit access, and writes C the same way: a quarter of the instructions, and every load coalesced
 // @expect  sharedLoads same, fmaUtilization up, sharedStoreBankConflicts down
 // @dtype   f32
 
@@ -13,8 +13,8 @@ constexpr int kTile = 32;          // depth of a tile, and threads in each direc
 constexpr int kT = 4;              // rows and columns of C of a thread: the floats of a 128-bit access
 constexpr int kSide = kTile * kT;  // rows and columns of C of a block
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
 // all inside or all outside.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
@@ -38,7 +38,7 @@ gemmSquareFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int aRow = ty * kT + tx / (kTile / 4), aCol = tx % (kTile / 4) * 4;
   const int row = row0 + ty * kT, col = blockIdx.x * kSide + tx * kT;
 
-  // Beyond M the last row is read in place of nothing: what comes of it is never stored.
+  // Beyond M the last row is read instead: its result is never stored.
   const float* aFrom = a + (long long)min(row0 + aRow, m - 1) * k;
   const float* bNext = b + (long long)ty * n;
   const long long bStep = (long long)kTile * n;

@@ -1,7 +1,7 @@
 // @rung    34_thread_tile_2d_uncached
 // @title   2D thread tile without named registers
 // @after   04_thread_tile_1d
-// @idea    each thread computes a TM x TN tile, and every FMA names its two operands in shared memory: the first step to two dimensions, in which it is the compiler that keeps what is reused in registers
+// @idea    each thread computes a TM x TN tile, and every FMA names its two operands in shared memory: a first step to two dimensions, in which the compiler keeps the reused values in registers
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -50,11 +50,11 @@ gemmThreadTile2dUncached(int m, int n, int k, float alpha, const float* __restri
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which element a thread copies: neighbouring threads take neighbouring addresses.
+  // Which element a thread copies: neighboring threads take neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
 
-  // Beyond M or N the last row or column is read in place of nothing: what comes of it is never
+  // Beyond M or N the last row or column is read instead: its result is never
   // stored, and the loop needs no check of M or N.
   const float* aNext[kCopiesA];
 #pragma unroll

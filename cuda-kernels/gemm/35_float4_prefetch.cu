@@ -1,7 +1,7 @@
 // @rung    35_float4_prefetch
 // @title   Prefetch into a second tile
 // @after   06_float4
-// @idea    shared memory holds two stages of the tiles: while a block computes on one, the next tile is on its way from global memory into registers and then into the other, so that the wait for it is hidden and one barrier a tile is enough
+// @idea    shared memory holds two stages of the tiles: while a block computes on one, the next tile travels from global memory through registers into the other, which hides the wait for it and leaves one barrier per tile
 // @expect  sharedLoads same, fmaUtilization up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -32,8 +32,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbours are
+// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
+// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
 // all inside or all outside.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
@@ -55,7 +55,7 @@ gemmFloat4Prefetch(int m, int n, int k, float alpha, const float* __restrict__ a
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies. Beyond M the last row is read in place of nothing: what
+  // Which four elements a thread copies. Beyond M the last row is read instead: what
   // comes of it is never stored. The same goes for four columns beyond N when n is a multiple of 4.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
@@ -101,7 +101,7 @@ gemmFloat4Prefetch(int m, int n, int k, float alpha, const float* __restrict__ a
   };
 
   // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart, so that the reads of neighbouring threads touch.
+  // lie kGroupStride apart, so that the reads of neighboring threads touch.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 

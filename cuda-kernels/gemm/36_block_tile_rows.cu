@@ -14,7 +14,7 @@ gemmBlockTileRows(int m, int n, int k, float alpha, const float* __restrict__ a,
   __shared__ float aTile[TILE][TILE];
   __shared__ float bTile[TILE][TILE];
 
-  // What the other tiled rungs turn round: neighbouring threads are neighbours in a column.
+  // What the other tiled rungs turn round: neighboring threads are neighbors in a column.
   const int tileRow = threadIdx.x, tileCol = threadIdx.y;
   const int row = klTileRow() * TILE + tileRow;
   const int col = blockIdx.x * TILE + tileCol;

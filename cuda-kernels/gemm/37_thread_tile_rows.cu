@@ -1,7 +1,7 @@
 // @rung    37_thread_tile_rows
 // @title   1D thread tile, threads down the rows
 // @after   36_block_tile_rows
-// @idea    each thread computes TM neighbouring rows of one column of a BLOCK x BLOCK tile: an element of B read from shared memory feeds TM FMAs, while every FMA still needs an element of A of its own, read with as many conflicts as before
+// @idea    each thread computes TM neighboring rows of one column of a BLOCK x BLOCK tile: an element of B read from shared memory feeds TM FMAs, while every FMA still needs its own element of A, read with as many conflicts as before
 // @expect  sharedLoads down, sharedLoadBankConflicts same, sharedStoreBankConflicts down, fmaUtilization up
 // @param   BLOCK 32 {32,64}
 // @param   TM 8 {4,8}
@@ -23,7 +23,7 @@ gemmThreadTileRows(int m, int n, int k, float alpha, const float* __restrict__ a
   const int col = blockIdx.x * BLOCK + tileCol;
 
   // A thread copies the TM rows of A and of B that stand where its elements of C do. Beyond M or N
-  // the last row or column is read in place of nothing: what comes of it is never stored.
+  // the last row or column is read instead: its result is never stored.
   const float* aNext[TM];
 #pragma unroll
   for (int i = 0; i < TM; ++i) aNext[i] = a + (long long)min(row + i, m - 1) * k + tileCol;

@@ -1,7 +1,7 @@
 // @rung    38_thread_patch
 // @title   2D thread tile, threads down the rows
 // @after   37_thread_tile_rows
-// @idea    each thread computes a square of THREAD_TILE x THREAD_TILE in a 64 x 64 tile and copies the same square of A and of B: THREAD_TILE FMAs for each pair of reads of shared memory, at the price of scattered copies and few threads
+// @idea    each thread computes a square of THREAD_TILE x THREAD_TILE in a 64 x 64 tile and copies the same square of A and of B: THREAD_TILE FMAs for each pair of shared memory reads, at the price of scattered copies and few threads
 // @expect  sharedLoads down, sharedLoadBankConflicts down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @param   THREAD_TILE 8 {4,8}
 // @dtype   f32
@@ -12,7 +12,7 @@ constexpr int kTile = 64;  // rows and columns of C of a block, and depth of a t
 constexpr int kThreads1d = kTile / THREAD_TILE;
 
 // Copies the square that begins at (row, col) of a matrix with `rows` rows and `cols` columns to
-// `tile`; zeros where the matrix has ended.
+// `tile`; zeros past the end of the matrix.
 __device__ void copyPatch(float (*tile)[kTile], int tileRow, int tileCol, const float* from,
                           int rows, int cols, int row, int col, bool whole) {
   const float* next = from + (long long)row * cols + col;
@@ -35,7 +35,7 @@ gemmThreadPatch(int m, int n, int k, float alpha, const float* __restrict__ a,
   if (row0 >= m) return;
   const bool inside = row0 + kTile <= m && col0 + kTile <= n;
 
-  // threadIdx.x runs down the rows: neighbouring threads are THREAD_TILE rows apart.
+  // threadIdx.x runs down the rows: neighboring threads are THREAD_TILE rows apart.
   const int tileRow = threadIdx.x * THREAD_TILE, tileCol = threadIdx.y * THREAD_TILE;
   const int row = row0 + tileRow, col = col0 + tileCol;
 

@@ -23,7 +23,7 @@ gemmCoarsen(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int col = blockIdx.x * kTile + tx;
 
   // A thread outside C still helps to copy, so it cannot return. Beyond M and K the tiles get zeros,
-  // which add nothing; beyond N the last column, since what comes of it is never stored.
+  // which add nothing; beyond N the last column is read, whose result is never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 
@@ -40,7 +40,7 @@ gemmCoarsen(int m, int n, int k, float alpha, const float* __restrict__ a,
     __syncthreads();
 
     // Loads of a warp for the 16 steps of K: 16 of B, and 4 for each element that a thread computes,
-    // since nvcc reads four neighbours of A at once.
+    // since nvcc reads four neighbors of A at once.
 #pragma unroll
     for (int d = 0; d < kTile; ++d) {
       const float bValue = bTile[d][tx];

@@ -1,7 +1,7 @@
 // @rung    52_wmma_warp_tile
 // @title   WMMA warp tile
 // @after   51_wmma_naive
-// @idea    a warp computes 4 x 4 tiles instead of one: each tile of A and of B that it reads is used four times, so the traffic for an operation falls to a quarter
+// @idea    a warp computes 4 x 4 tiles instead of one: each tile of A and of B that it reads is used four times, which cuts the traffic per operation to a quarter
 // @expect  registersPerThread up, achievedOccupancy down
 // @param   TILES_M 4 {2,4}
 // @param   TILES_N 4 {2,4}
@@ -36,7 +36,7 @@ gemmWmmaWarpTile(int m, int n, int k, float alpha, const T* __restrict__ a, cons
       for (int j = 0; j < TILES_N; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
     // Where every tile of the warp is whole, the reads need no checks, and the compiler can have all
-    // of a step under way at once.
+    // of a step in flight at once.
     const bool whole = aligned && row + kWarpRows <= m && col + kWarpCols <= n;
     const int wholeSteps = whole ? k / kWmma * kWmma : 0;
     const auto step = [&](int t, auto load) {

@@ -1,7 +1,7 @@
 // @rung    53_wmma_staged
 // @title   WMMA through shared memory
 // @after   52_wmma_warp_tile
-// @idea    a block copies its tiles of A and B into shared memory once for all of its warps, the next ones on their way while these are multiplied; rows padded by 16 bytes keep the reads free of bank conflicts
+// @idea    a block copies its tiles of A and B into shared memory once for all of its warps, fetching the next ones while these are multiplied; rows padded by 16 bytes keep the reads free of bank conflicts
 // @expect  sharedLoads up
 // @param   BM 128 {64,128,256}
 // @param   BN 128 {64,128,256}
@@ -27,13 +27,13 @@ static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the su
 static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
 static_assert(kStage * 2 >= kThreads / 32 * kWmma * kWmma * 4, "a stage must have room for one tile of C a warp");
 
-// 16 bytes on their way into shared memory; zeros where `inside` is false.
+// Starts copying 16 bytes into shared memory; zeros if `inside` is false.
 __device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-// nvcc reads a BF16 tile by generic loads, which go the way of global memory, even where it lies in shared
-// memory; of FP16 it knows better. So BF16 is read by the instruction itself.
+// nvcc reads a BF16 tile with generic loads, which take the global-memory path even if the tile is in shared
+// memory; for FP16 it does not. So BF16 is read by the instruction itself.
 __device__ inline void loadTile(FragmentA<__half>& tile, const __half* from) {
   nvcuda::wmma::load_matrix_sync(tile, from, kStrideA);
 }
@@ -63,8 +63,8 @@ gemmWmmaStaged(int m, int n, int k, float alpha, const T* __restrict__ a, const 
   if (row0 >= m) return;
   const int warp = threadIdx.x / 32, warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // A thread copies eight neighbours of some rows, always in the same columns of a tile. Beyond the edge
-  // of C the last row of A and the first columns of B are read in place of nothing: what comes of them is
+  // A thread copies eight neighbors of some rows, always in the same columns of a tile. Beyond the edge
+  // of C the last row of A and the first columns of B are read instead: their result is
   // never stored. What lies beyond K must be zero in both: a NaN in either would spread.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,

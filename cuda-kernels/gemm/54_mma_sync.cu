@@ -1,7 +1,7 @@
 // @rung    54_mma_sync
 // @title   mma.sync and a copy pipeline
 // @after   53_wmma_staged
-// @idea    the instructions under WMMA, by hand: tiles come by asynchronous copies several stages ahead, ldmatrix reads them from a swizzled layout without padding, and the fragments of the next step load while mma.sync works on this one
+// @idea    the instructions beneath WMMA, used directly: tiles arrive by asynchronous copies several stages ahead, ldmatrix reads them from a swizzled layout without padding, and the fragments of the next step load while mma.sync works on this one
 // @expect  sharedLoads down, sharedLoadBankConflicts down, tensorUtilization up
 // @param   BM 256 {64,128,256}
 // @param   BN 128 {64,128,256}
@@ -30,7 +30,7 @@ static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must f
 __device__ inline uint32_t placeA(int row, int eight) { return row * (kDepth * 2) + ((eight ^ (row & 7)) << 4); }
 __device__ inline uint32_t placeB(int row, int eight) { return row * (BN * 2) + ((eight ^ (row & 7)) << 4); }
 
-// 16 bytes on their way into shared memory; zeros where `inside` is false.
+// Starts copying 16 bytes into shared memory; zeros if `inside` is false.
 __device__ inline void copyAsync(uint32_t to, const void* from, bool inside = true) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
@@ -73,8 +73,8 @@ gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* 
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
   // Which sixteen bytes a thread copies: always the same column of each tile, and rows a fixed
-  // distance apart. Beyond the edge of C the last row of A and the first columns of B are read in
-  // place of nothing: what comes of them is never stored.
+  // distance apart. Beyond the edge of C the last row of A and the first columns of B are read
+  // instead: their result is never stored.
   constexpr int kEightsA = kDepth / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kStepA % 8 == 0 && kThreads % kEightsB == 0, "the swizzle of a thread's copies must not change");
   const int aRow = threadIdx.x / kEightsA, aEight = threadIdx.x % kEightsA;

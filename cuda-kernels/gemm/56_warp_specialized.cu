@@ -1,7 +1,7 @@
 // @rung    56_warp_specialized
-// @title   Warp specialisation
+// @title   Warp specialization
 // @after   55_wgmma_tma
-// @idea    a warpgroup of its own keeps the copies coming while two others do nothing but multiply, with barriers of their own in place of __syncthreads and one product always queued behind another; a 128 x 256 tile reads a quarter less for the same work
+// @idea    a dedicated warpgroup keeps the copies coming while two others only multiply, synchronized by barriers of their own instead of __syncthreads, with one product always queued behind another; a 128 x 256 tile reads a quarter less for the same work
 // @expect  registersPerThread up
 // @param   STAGES 4 {2,3,4}
 // @dtype   bf16 f16
@@ -65,7 +65,7 @@ gemmWarpSpecialized(const __grid_constant__ CUtensorMap aMap, const __grid_const
       klBarrierWait(&full[s], phase);
       const uint32_t aTile = stages + s * kStageBytes, bTile = aTile + kBytesA;
       klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
-      // This stage's products stay under way; those of the stage before are done.
+      // This stage's products stay in flight; those of the previous stage are done.
       klWgmmaWait<1>();
       if (step > 0 && threadIdx.x % 32 == 0) klBarrierArrive(&empty[s == 0 ? STAGES - 1 : s - 1]);
       if (++s == STAGES) s = 0, phase ^= 1;

@@ -1,7 +1,7 @@
 // @rung    57_persistent
 // @title   Persistent clusters
 // @after   56_warp_specialized
-// @idea    blocks stay and take tile after tile in an order that suits L2; two of them form a cluster and share every tile of B through multicast; the results leave by the copy engine, the last of a tile while the next one is multiplied
+// @idea    blocks stay resident and compute tile after tile in an order that suits L2; two of them form a cluster and share every tile of B through multicast; the results leave through the copy engine, the last of a tile while the next one is multiplied
 // @param   GROUP 8 {1,2,4,8,16,32}
 // @param   CLUSTER 2 {1,2}
 // @param   BUFFERS 2 {2,4}
@@ -32,7 +32,7 @@ struct Plan {
 };
 
 // Tile number `tile` of a cluster, which covers kCluster tiles of C, one below the other. Tiles come in
-// bands of GROUP rows, column by column within a band: what runs at one time is nearly a square of C,
+// bands of GROUP rows, column by column within a band: what runs concurrently is nearly a square of C,
 // which needs the fewest rows of A and columns of B.
 struct TileOrder {
   int rows, cols;  // in tiles of a cluster
@@ -47,7 +47,7 @@ struct TileOrder {
 };
 
 // Stores a warpgroup's sums through shared memory and the copy engine: 32 columns at a time, in BUFFERS
-// buffers by turns. One is filled while the engine still reads the others, and the last ones are read
+// buffers in turn. One is filled while the engine still reads the others, and the last ones are read
 // while the warpgroup is already at its next tile.
 template <int kSums>
 __device__ inline void storeByTma(const float (&sum)[kSums], const CUtensorMap* cMap, uint32_t staging, int group,
@@ -118,7 +118,7 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
         int row, col;
         order.at(tile, row, col);
         const int row0 = (row * kCluster + rank) * BM, col0 = col * BN;
-        // To and fro along K: the next tile starts with the columns of A or rows of B that this one ends
+        // Back and forth along K: the next tile starts with the columns of A or rows of B that this one ends
         // with, which are in L2.
         const bool back = (tile - first) / stride % 2;
         for (int i = 0; i < steps; ++i) {
@@ -157,7 +157,7 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
         klBarrierWait(&full[s], phase);
         const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
         klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
-        // This stage's products stay under way; those of the stage before are done.
+        // This stage's products stay in flight; those of the previous stage are done.
         klWgmmaWait<1>();
         if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
         if (++s == kStages) s = 0, phase ^= 1;

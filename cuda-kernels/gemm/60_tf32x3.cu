@@ -1,7 +1,7 @@
 // @rung    60_tf32x3
 // @title   Three TF32 products
 // @after   00_cublas
-// @idea    every FP32 is split into two TF32, and three products of the parts on the tensor cores give an FP32 result that no single TF32 product could: three times the multiplications, on a pipe that makes many more of them
+// @idea    every FP32 value is split into two TF32 values, and three products of the parts on the tensor cores give an FP32 result that no single TF32 product could: three times the multiplications, on a pipe that does many more of them
 // @expect  fmaUtilization down, tensorUtilization up
 // @dtype   f32
 // @requires sm_80

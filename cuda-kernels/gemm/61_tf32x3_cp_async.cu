@@ -1,7 +1,7 @@
 // @rung    61_tf32x3_cp_async
 // @title   3xTF32 with a copy pipeline
 // @after   60_tf32x3
-// @idea    tiles come by asynchronous copies several stages ahead of the tensor cores
+// @idea    tiles arrive by asynchronous copies several stages ahead of the tensor cores
 // @expect  registersPerThread up, achievedOccupancy down, sharedLoads down
 // @param   BM 128 {64,128,256}
 // @param   BN 128 {64,128,256}
@@ -25,7 +25,7 @@ static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple
 static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the sums of C fill half of the registers");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
 
-// kBytes on their way into shared memory; zeros where `inside` is false.
+// Starts copying kBytes into shared memory; zeros if `inside` is false.
 template <int kBytes>
 __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
   if constexpr (kBytes == 16)
@@ -41,7 +41,7 @@ gemmTf32x3Async(int m, int n, int k, float alpha, const float* __restrict__ a, c
                 float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs at one time
+  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs concurrently
   // shares rows of A and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
@@ -51,7 +51,7 @@ gemmTf32x3Async(int m, int n, int k, float alpha, const float* __restrict__ a, c
   const int warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // Beyond the edge of C the last row of A and the first column of B are read in place of nothing: what
+  // Beyond the edge of C the last row of A and the first column of B are read instead: what
   // comes of them is never stored. What lies beyond K must be zero in both.
   constexpr int kPerRowA = BK / kWide, kPerRowB = BN / kWide;
   static_assert(BM * kPerRowA % kThreads == 0 && BK * kPerRowB % kThreads == 0, "copies must divide among the threads");

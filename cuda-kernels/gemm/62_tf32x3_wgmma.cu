@@ -1,7 +1,7 @@
 // @rung    62_tf32x3_wgmma
 // @title   3xTF32 on WGMMA
 // @after   61_tf32x3_cp_async
-// @idea    WGMMA runs the tensor cores at their full rate, which mma.sync cannot: a warpgroup splits B once for the whole block on its way into shared memory, transposed as TF32 must lie there, and two more split A in registers and multiply
+// @idea    WGMMA runs the tensor cores at their full rate, which mma.sync cannot: a warpgroup splits B once for the whole block on its way into shared memory, transposed as TF32 requires, and two more split A in registers and multiply
 // @expect  tensorUtilization up, registersPerThread down
 // @param   STAGES 4 {2,3,4}
 // @param   GROUP 8 {1,4,8,16}
@@ -18,7 +18,7 @@ constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles lie at multi
 
 static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB fit into the 227 KiB of a block");
 
-// Where four neighbours along K lie in a tile of 128-byte rows: permuted by the row's number modulo 8.
+// Where four neighbors along K lie in a tile of 128-byte rows: permuted by the row's number modulo 8.
 __device__ inline uint32_t place(int row, int four) { return row * 128 + ((four ^ (row & 7)) << 4); }
 
 // d += a * b, 64 x 128 x 8, A from registers; enqueued.
@@ -48,7 +48,7 @@ gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, c
   __shared__ uint64_t empty[STAGES];  // turns when both consumers are done with it
   unsigned char* stages = shared + (-klSharedAddress(shared) & 1023);
 
-  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs at one time
+  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs concurrently
   // shares rows of A and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
@@ -67,8 +67,8 @@ gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, c
 
   if (threadIdx.x < 128) {
     // A goes by asynchronous copies as it is. B goes through registers, two stages ahead: a warp takes
-    // eight rows of the tile along K, a thread four neighbouring columns of them, and splits. Beyond K
-    // lie zeros in both; beyond M and N the last row or column is read in place of nothing.
+    // eight rows of the tile along K, a thread four neighboring columns of them, and splits. Beyond K
+    // lie zeros in both; beyond M and N the last row or column is read instead.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kRowsB = kDepth / 4;
     struct Patch {
@@ -118,8 +118,8 @@ gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, c
       }
       asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(klSharedAddress(&full[s])) : "memory");
 
-      // Column 4 l + j of the matrix is row 32 j + l of the tile: neighbouring threads write
-      // neighbouring rows, which the swizzle keeps in different banks.
+      // Column 4 l + j of the matrix is row 32 j + l of the tile: neighboring threads write
+      // neighboring rows, which the swizzle keeps in different banks.
       unsigned char* bTile = stages + s * kStageBytes + kBytesA;
 #pragma unroll
       for (int j = 0; j < 4; ++j)
@@ -210,7 +210,7 @@ gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, c
       for (int j = 0; j < 4; ++j)
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          // Rows j * 8 + 2 t + e of the tile, and those 32, 64 and 96 further on: four neighbouring columns.
+          // Rows j * 8 + 2 t + e of the tile, and those 32, 64 and 96 further on: four neighboring columns.
           const int col = col0 + (j * 8 + t * 2 + e) * 4, i = j * 4 + half * 2 + e;
           const float four[4] = {sum[i], sum[i + 16], sum[i + 32], sum[i + 48]};
           if constexpr (kWide == 4) {

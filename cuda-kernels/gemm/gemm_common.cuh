@@ -1,4 +1,4 @@
-// What every FP32 rung would otherwise repeat: the tiles of C, the epilogue and the dtype check.
+// Shared by the FP32 rungs: the tiles of C, the epilogue and the dtype check.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-// One block for each tile of C, along the columns first: blockIdx.x is the tile's column.
+// One block per tile of C, along the columns first: blockIdx.x is the tile's column.
 inline dim3 klTileGrid(int tilesM, int tilesN) { return klGrid(tilesN, tilesM); }
 
 __device__ inline int klTileRow() { return klGridRow(); }
@@ -33,8 +33,8 @@ inline const char* klRequireF32(const KlGemm* p) {
   return p->dtype == KL_F32 ? nullptr : "this rung takes f32 inputs only";
 }
 
-// Below this nothing comes out of the activation: 0 with ReLU, without an activation no bound.
+// The activation's lower bound: 0 with ReLU, none without an activation.
 inline float klLeast(const KlGemm* p) { return p->activation == KL_RELU ? 0.0f : -INFINITY; }
 
-// ReLU, where `least` is 0. A NaN stays one: fmaxf would turn it into a 0 that looks right.
+// ReLU, if `least` is 0. A NaN stays a NaN: fmaxf would turn it into a 0 that looks right.
 __device__ inline float klAtLeast(float x, float least) { return x < least ? least : x; }

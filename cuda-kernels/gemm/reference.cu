@@ -1,4 +1,4 @@
-// What the rungs of gemm/ are checked against: the product in FP64 on the GPU, and beside it the scale of
+// What the rungs of gemm/ are checked against: the product in FP64 on the GPU, together with the scale of
 // its rounding errors, |alpha|·(|A||B|) + |beta|·|C0| + |bias|.
 #include "kl_reference.h"
 
@@ -16,8 +16,8 @@ __device__ float load(const void* data, int dtype, long long i) {
   return static_cast<const float*>(data)[i];
 }
 
-// alpha * product + beta * C0 + bias, then the activation; and its scale. ReLU moves no two numbers further
-// apart: the bound on what goes into it holds for what comes out.
+// alpha * product + beta * C0 + bias, then the activation; and its scale. ReLU never moves two numbers further
+// apart: the bound on its input also holds for its output.
 __device__ void finish(const KlReference& p, int row, int col, double product, float productAbs) {
   const long long i = (long long)row * p.n + col;
   const double c0 = p.beta == 0 ? 0 : double(p.c_in[i]);  // else C may hold NaN
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long
 
 }  // namespace
 
-// In launches short enough for a GPU with slow FP64 and a display.
+// In launches short enough for a GPU with slow FP64 that also drives a display.
 extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t stream) {
   const auto tilesOf = [](long long size) { return (size + kTile - 1) / kTile; };
   const long long tiles = tilesOf(p->m) * tilesOf(p->n);

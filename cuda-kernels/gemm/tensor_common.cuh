@@ -1,4 +1,4 @@
-// What the tensor-core rungs share: the types, WMMA tiles at the edge of a matrix, and a kernel for the
+// Shared by the tensor-core rungs: the types, WMMA tiles at the edge of a matrix, and a kernel for the
 // shapes that a rung's fast path cannot take.
 #pragma once
 
@@ -19,13 +19,13 @@ inline const char* klRequire16Bit(const KlGemm* p, int sm) {
   return p->dtype == KL_BF16 && sm < 80 ? "tensor cores take bf16 from compute capability 8.0 on" : nullptr;
 }
 
-// Calls `launch` with a value of the input type, for its type.
+// Calls `launch` with a value of the input type, which only conveys the type.
 template <typename Launch>
 cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
 }
 
-// Whether the architecture being compiled for multiplies this type at all. Where it does not, a
+// Whether the target architecture multiplies this type at all. If it does not, a
 // kernel is compiled empty; kl_unsupported() keeps it from being launched.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <typename T>
@@ -114,7 +114,7 @@ __device__ inline void klStoreTile(FragmentC& sum, float* c, int row, int col, i
 // ---- Any shape -------------------------------------------------------------------------------
 
 // The slow path of the rungs whose copies move 16 bytes or more at a time: every element is copied
-// by itself, so neither row lengths nor pointers need an alignment. A block of four warps computes
+// individually, so neither row lengths nor pointers need an alignment. A block of four warps computes
 // 64 x 64 elements of C, a warp 32 x 32 of them.
 constexpr int kAnyTile = 64, kAnyDepth = 32, kAnyThreads = 128;
 
@@ -182,7 +182,7 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
 // ---- WGMMA -----------------------------------------------------------------------------------
 
 // Stores what klWgmma left in a warpgroup's registers: 64 rows from row0, 2 * kSums columns from
-// col0. n is a multiple of 8, so two neighbouring columns are both inside or both outside; the four
+// col0. n is a multiple of 8, so two neighboring columns are both inside or both outside; the four
 // threads that share a row write 32 bytes of it, a whole sector.
 template <int kSums>
 __device__ inline void klStoreSums(const float (&sum)[kSums], float* c, int row0, int col0, int m, int n,

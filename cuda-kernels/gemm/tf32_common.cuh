@@ -1,4 +1,4 @@
-// FP32 products on tensor cores that take TF32: what the rungs of gemm-3xtf32 share.
+// FP32 products on tensor cores that take TF32, shared by the rungs of gemm-3xtf32.
 //
 // A TF32 keeps 11 significant bits of the 24 of an FP32. x = high + low with two of them keeps 22, and
 //   a * b = aHigh * bHigh + aHigh * bLow + aLow * bHigh + aLow * bLow
@@ -51,7 +51,7 @@ __device__ inline Tf32PartA klLoadPartA(const float* tile, int stride) {
   return part;
 }
 
-// The same for B, whose stride has to be 8 modulo 32.
+// The same for B, whose stride must be 8 modulo 32.
 __device__ inline Tf32PartB klLoadPartB(const float* tile, int stride) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   Tf32PartB part;

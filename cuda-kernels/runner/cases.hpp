@@ -29,6 +29,12 @@ struct BufferSpec {
     return product;
   }
   size_t bytes() const { return size_t(count()) * dtype->bytes; }
+  // Of the element at a place in memory.
+  std::vector<long long> indexOf(long long at) const {
+    std::vector<long long> index(shape.size());
+    for (size_t d = shape.size(); d-- > 0; at /= shape[d]) index[d] = at % shape[d];
+    return index;
+  }
   bool written() const { return access != kIn; }
 };
 

@@ -140,8 +140,7 @@ struct Verification {
                      cudaMemcpyDeviceToHost),
           "cudaMemcpy");
     std::string index;
-    for (size_t d = spec.shape.size(); d-- > 0; at /= spec.shape[d])
-      index = Json::text(at % spec.shape[d]) + (index.empty() ? "" : ",") + index;
+    for (const long long place : spec.indexOf(at)) index += (index.empty() ? "" : ",") + Json::text(place);
     firstMismatch = "{\"buffer\":" + Json::quote(spec.name) + ",\"index\":[" + index +
                     "],\"expected\":" + elementText(&expected, expectedType, in.dtype) +
                     ",\"actual\":" + elementText(&actual, in.dtype, in.dtype) + "}";

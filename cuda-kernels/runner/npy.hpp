@@ -51,7 +51,7 @@ class NpyFile {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { badArgument(path_ + " " + what); }
+  [[noreturn]] void fail(const std::string& what) const { throw RunnerError{kBadInput, "file", path_ + " " + what}; }
 
   // What follows 'key': in the header, which is a Python dictionary of three fixed keys.
   std::string value(const std::string& header, const std::string& key) const {

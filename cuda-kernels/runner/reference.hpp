@@ -39,6 +39,13 @@ __global__ void toDoubles(const void* data, KlDtype dtype, long long count, doub
     to[i] = loadReal(data, dtype, i);
 }
 
+// The lowest index of a NaN.
+__global__ void findNan(const double* data, long long count, unsigned long long* first) {
+  const long long stride = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+    if (isnan(data[i])) atomicMin(first, (unsigned long long)i);
+}
+
 // Expected values of one output: doubles, or of its own type where they must be met exactly.
 struct ExpectedOutput {
   Check check;
@@ -82,6 +89,10 @@ class Reference {
     if (onDevice) computeOnDevice(onDevice, dataOf);
     else if (onHost) computeOnHost(onHost, dataOf);
     else fail("defines neither kl_reference nor kl_reference_device");
+    for (const auto& [name, output] : outputs_) {
+      if (output.check.kind != Check::kExact) requireNumbers(name, *output.values, "");
+      if (output.scale) requireNumbers(name, *output.scale, "the scale of ");
+    }
     ready_ = true;
   }
 
@@ -117,6 +128,22 @@ class Reference {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw RunnerError{kBadInput, "reference", "the reference of the case " + of_.name + " " + what};
+  }
+
+  // No result could be right beside a NaN: it was left out, or is what came of 0/0 or the like.
+  void requireNumbers(const std::string& name, const DeviceBuffer& values, const std::string& what) const {
+    const BufferSpec& spec = *of_.find(name);
+    unsigned long long first = ~0ull;
+    const DeviceBuffer found(sizeof first);
+    check(cudaMemset(found.get(), 0xff, sizeof first), "cudaMemset");
+    findNan<<<blocksFor(spec.count(), smCount_), 256>>>(values.as<double>(), spec.count(),
+                                                        found.as<unsigned long long>());
+    check(cudaGetLastError(), "looking at what is expected");
+    check(cudaMemcpy(&first, found.get(), sizeof first, cudaMemcpyDeviceToHost), "looking at what is expected");
+    if (first == ~0ull) return;
+    std::string place = name;
+    for (const long long index : spec.indexOf((long long)first)) place += "[" + std::to_string(index) + "]";
+    fail("leaves " + what + place + " NaN, or does not write it");
   }
 
   bool isRead(const Field& field) const { return of_.find(field.buffer)->access != BufferSpec::kOut; }

@@ -73,6 +73,7 @@ export const targets = {
       'src-main',
       'cuda-kernels',
       'resources/recordings',
+      'resources/templates',
       'out/renderer',
       'out/report',
     ],

@@ -21,6 +21,7 @@ import { draftCalls } from './drafts'
 import { labCalls } from './labs'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
+import { LadderName } from './ladder-name'
 import { SessionRef } from './session-ref'
 
 export { SessionRef }
@@ -65,7 +66,7 @@ export const DoctorReport = z.object({
 export type DoctorReport = z.infer<typeof DoctorReport>
 
 export const RunRequest = z.object({
-  ladder: Identifier,
+  ladder: LadderName,
   /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
   rungs: z.array(Identifier).min(1).optional(),
   /** Every size of the ladder's task. */

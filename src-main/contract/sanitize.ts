@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { ErrorShape } from '../domain/errors'
 import { At } from '../domain/task/choose'
+import { LadderName } from './ladder-name'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'
 
 export const SanitizeRequest = z.object({
-  ladder: Identifier,
+  ladder: LadderName,
   /** Rung ids; all but the reference when absent. */
   rungs: z.array(Identifier).min(1).optional(),
   tools: z

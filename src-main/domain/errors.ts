@@ -1,6 +1,6 @@
 /**
- * Every failure a person can meet carries a sentence that names the thing, a remedy where there is
- * one, and a kind that decides the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
+ * Every user-visible failure carries a sentence that names the thing, a remedy if there is one, and a kind that
+ * determines the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
  */
 import { z } from 'zod'
 import { Statement } from './messages/message'
@@ -20,7 +20,7 @@ export type ErrorShape = z.infer<typeof ErrorShape>
 export class KernelLadderError extends Error {
   override readonly name = 'KernelLadderError'
   readonly kind: ErrorKind
-  /** What `message` says, for a reader of another language. */
+  /** `message` as a statement, for translation. */
   readonly statement: Statement
   readonly remedy: Statement | undefined
 
@@ -44,7 +44,7 @@ export class KernelLadderError extends Error {
 export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
 
-/** Something this machine lacks: exit 3. */
+/** Something is missing on this machine: exit 3. */
 export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)
 

@@ -109,7 +109,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
         'failed',
-        active ? 'A run is under way already.' : 'compute-sanitizer is at work.',
+        active ? 'A run is already in progress.' : 'compute-sanitizer is running.',
         'Wait for it to finish, or cancel it.',
       )
   }
@@ -226,7 +226,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'report.current': () => Promise.resolve({ stage: makingReports.stage }),
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
-      if (active?.id !== runId) throw inputError('That run is not under way any more.')
+      if (active?.id !== runId) throw inputError('That run is no longer in progress.')
       active.abort.abort()
       return Promise.resolve({})
     },

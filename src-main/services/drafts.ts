@@ -13,6 +13,7 @@ import { inputError } from '../domain/errors'
 import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
 import type { Parameters } from '../domain/ladder/rung'
 import { rungOf, type Session } from '../domain/session/session'
+import { openTrustedLadder } from './ladder-library/open'
 import { buildRung } from './run/build'
 import { openCompiler } from './run/compiler'
 import { architectureFor } from './run/device'
@@ -34,7 +35,7 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
       `The ladder ${copy.ladder} has no rung ${copy.base} for the copy to run after.`,
     )
   if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
-    throw inputError(`The ladder ${copy.ladder} has a rung ${copy.rung} of its own.`)
+    throw inputError(`The ladder ${copy.ladder} already has a rung ${copy.rung}.`)
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
@@ -62,17 +63,18 @@ const declared = (
     ),
   )
 
-/** The library for a request, which may name a draft. */
-export async function libraryFor(
-  { assets, machine }: Setup,
-  request: Pick<RunRequest, 'draft'>,
-): Promise<KernelLibrary> {
-  const library = await readKernelLibrary(assets.kernelsDir)
-  if (request.draft === undefined) return library
-  const draft = await draftStore(machine.folders.drafts).read(request.draft)
+/** The library for a request, which may name a folder and a draft, and the request of a ladder in it. */
+export async function libraryFor<R extends Pick<RunRequest, 'ladder' | 'draft'>>(
+  setup: Setup,
+  request: R,
+): Promise<{ library: KernelLibrary; request: R }> {
+  const { library, id } = await openTrustedLadder(setup, request.ladder)
+  const ofLadder = { ...request, ladder: id }
+  if (request.draft === undefined) return { library, request: ofLadder }
+  const draft = await draftStore(setup.machine.folders.drafts).read(request.draft)
   if (!draft)
-    throw inputError('The draft is not there any more.', 'Open the rung and edit a copy again.')
-  return withCopy(library, draft)
+    throw inputError('The draft no longer exists.', 'Open the rung and edit a copy again.')
+  return { library: withCopy(library, draft), request: ofLadder }
 }
 
 export function createDrafts(
@@ -89,8 +91,8 @@ export function createDrafts(
     if (known.has(rung)) return rung
     if (from !== null && known.has(from)) return from
     throw inputError(
-      `${rung} of ${session.ladder.title} is no rung of a ladder of this program, so a copy of it cannot be run.`,
-      'Copy its source into a file below cuda-kernels, and name it in a ladder.',
+      `${rung} of ${session.ladder.title} is not a rung of any ladder of this program, so a copy of it cannot be run.`,
+      'Copy its source to a file under cuda-kernels, and add it to a ladder.',
     )
   }
 

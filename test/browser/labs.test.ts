@@ -217,7 +217,7 @@ describe('a student', () => {
     await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
     harness = await startHarness()
     const { page, faults } = await harness.open('/labs/01-coalescing')
-    const sectors = page.getByRole('group', { name: /^Sectors a global load/ })
+    const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
     await sectors.getByLabel('down').check()
     await sectors.getByLabel('new / old').fill('0.15')
     await page.keyboard.press('Tab')
@@ -237,7 +237,7 @@ describe('a student', () => {
     expect(await result.innerText()).toContain(
       'Recorded on NVIDIA H200 as 01-coalescing-starter-h200',
     )
-    expect(await result.innerText()).toMatch(/Few sectors a load\s+not yet/)
+    expect(await result.innerText()).toMatch(/Few sectors per load\s+not yet/)
     expect(await result.innerText()).not.toContain('What surprised the author')
     await tab(page, 'Predict').click()
     expect(await sectors.getByLabel('down').isDisabled()).toBe(false)
@@ -254,7 +254,7 @@ describe('a student', () => {
     expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
     expect(text).toContain('The lab counts as passed when your own code passes, on a GPU.')
     expect(text).toMatch(
-      /Sectors a global load\s+as predicted\s+Predicted\s+down, 0\.15 ×\s+Measured\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
+      /Sectors per global load\s+as predicted\s+Predicted\s+down, 0\.15 ×\s+Measured\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
     )
     expect(text).toMatch(/L2 traffic went from \d+ MiB to \d+ MiB/)
     expect(text).toContain('What surprised the author')
@@ -286,7 +286,7 @@ describe('a student', () => {
     // Side by side with the rung before: source, counters, and where they are from.
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
-    const row = page.getByRole('row', { name: /^Sectors a global load/ })
+    const row = page.getByRole('row', { name: /^Sectors per global load/ })
     await row.waitFor()
     expect(await row.innerText()).toMatch(/16\.5.*2\.50/s)
     await page.getByText(/^Recorded on NVIDIA H200, /).waitFor()

@@ -157,7 +157,7 @@ describe('a dropped file', () => {
     const alert = page.getByRole('alert')
     await alert.waitFor()
     expect(await alert.innerText()).toContain(
-      'cat<img src=x>.jpg is neither a report of ncu nor text.',
+      'cat<img src=x>.jpg is neither an ncu report nor a text file.',
     )
     expect(await alert.innerText()).not.toContain('kernel-ladder-upload')
     expect(await readdir(store)).toEqual([imported])

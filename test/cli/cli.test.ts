@@ -97,18 +97,18 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     [['run', '--ladder', '../../etc/passwd'], /no ladder named/],
     [['run', '--ladder', 'gemm-fp32', '--frob'], /unknown option '--frob'/],
     [['run', '--ladder', 'gemm-fp32', '--rungs', 'nope'], /no rung named "nope".*01_naive/s],
-    [['run', '--ladder', 'gemm-fp32', '--rungs', ','], /names no rung/],
+    [['run', '--ladder', 'gemm-fp32', '--rungs', ','], /lists no rungs/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'NOPE=1'], /no parameter named "NOPE"/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'TILE'], /NAME=value/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'TILE=9'], /TILE=9 is not allowed.*16, 32/s],
     [['run', '--ladder', 'gemm-fp32', '--target', 'mars'], /not a target.*recorded/s],
-    [['run', '--ladder', 'gemm-fp32', '--profile', 'lots'], /not a level.*card/s],
+    [['run', '--ladder', 'gemm-fp32', '--profile', 'lots'], /not a profiling level.*card/s],
     [['run', '--ladder', 'gemm-fp32', '--size', '0'], /--size "0"/],
     [['run', '--ladder', 'gemm-fp32', '--size', '-5'], /--size "-5"/],
     [['run', '--ladder', 'gemm-fp32', '--size', '1e3'], /--size "1e3"/],
     [['run', '--ladder', 'gemm-fp32', '--size', 'big'], /--size "big"/],
     [['run', '--ladder', 'gemm-fp32', '--size', '99999999999'], /--size "99999999999"/],
-    [['run', '--ladder', 'gemm-fp32', '--m', '5'], /--m, --n and --k go together/],
+    [['run', '--ladder', 'gemm-fp32', '--m', '5'], /--m, --n and --k must be given together/],
     [['run', '--ladder', 'gemm-fp32', '--m', '2.5'], /--m "2\.5" must be a whole number/],
     [['run', '--ladder', 'gemm-fp32', '--alpha', 'much'], /--alpha "much" is not a number/],
     [['run', '--ladder', 'gemm-fp32', '--dtype', 'f64'], /dtype = f64 .*f32, f16, bf16/s],
@@ -117,11 +117,11 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
       /nothing named "rows".*m, n, k, alpha, beta, dtype/s,
     ],
     [['run', '--ladder', 'gemm-fp32', '--at', 'm'], /NAME=VALUE/],
-    [['run', '--ladder', 'gemm-fp32', '--m', '5', '--at', 'm=5'], /m is given twice/],
+    [['run', '--ladder', 'gemm-fp32', '--m', '5', '--at', 'm=5'], /m was given twice/],
     [[...recorded, '--at', 'beta=0.5'], /was recorded with beta = 0, not 0\.5/],
-    [['run', '--ladder', 'gemm-fp32', '--size', '5', '--m', '5'], /cannot go with/],
+    [['run', '--ladder', 'gemm-fp32', '--size', '5', '--m', '5'], /cannot be combined with/],
     [[...recorded, '--size', '77'], /was not recorded at 77³/],
-    [[...recorded, '--out', '/'], /exists already/],
+    [[...recorded, '--out', '/'], /already exists/],
     [['show', '/nope'], /is not a session/],
     [['show', 'recorded:nope'], /no recording named "nope"/],
     [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
@@ -139,7 +139,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     await writeFile(join(dir, 'session.json'), '{"schema": 1, "rungs": [')
     const { code, stderr } = await run(['show', dir])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/session\.json cannot be read.*left as it was/s)
+    expect(stderr).toMatch(/session\.json cannot be read.*was not changed/s)
     expect(await readFile(join(dir, 'session.json'), 'utf8')).toBe('{"schema": 1, "rungs": [')
   })
 

@@ -24,7 +24,7 @@ describe('show --rung', () => {
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
     const busy = rungOf(session, '03_shared_tile')!.metrics['lsuDataUtilization']!.value!
     expect(stdout).toMatch(/Limited by: .*\(lsu-mio\)\n/)
-    expect(stdout).toContain(`\n  L1 data stage busy: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
+    expect(stdout).toContain(`\n  L1 data-stage utilization: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
     expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:\d+ +for \(int i = 0; i < kDepth; \+\+i\)/)
     expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
     expect(stdout).toMatch(
@@ -43,8 +43,10 @@ describe('show --rung', () => {
     const { code, stdout } = await run(tensor)
     expect(code).toBe(0)
     expect(stdout).toMatch(/Limited by: the tensor pipe/)
-    expect(stdout).toMatch(/ {2}integer \d+\.\d %, .*, tensor, no kind or lane off \d+\.\d %/)
-    expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the product is computed by the tensor pipe/)
+    expect(stdout).toMatch(
+      / {2}integer \d+\.\d %, .*, tensor, uncategorized or inactive lanes \d+\.\d %/,
+    )
+    expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
   })
 
   it('says below the deep level what can be said, and which level tells the rest', async () => {

@@ -114,7 +114,7 @@ describe('lab grade', () => {
     expect(graded.code, graded.stderr).toBe(0)
     expect(graded.stderr).toMatch(/40 graded in \d+\.\d s\./)
     expect(graded.stderr).toMatch(
-      /Each submission runs in namespaces|Neither unshare nor bubblewrap/,
+      /Each submission runs in its own namespaces|Neither unshare nor bubblewrap/,
     )
     const { data: rows } = Papa.parse<Record<string, string>>(graded.stdout, {
       header: true,
@@ -128,7 +128,7 @@ describe('lab grade', () => {
         .sort(),
     )
     for (const row of rows) expect(faultOfRow(row), row['student']).toBeNull()
-    if (/writes nowhere but in its folder/.test(graded.stderr))
+    if (/can write only to its folder/.test(graded.stderr))
       for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
     // Nothing of them is left.
     expect(leftProcesses(dir)).toEqual([])
@@ -158,8 +158,8 @@ describe('lab grade', () => {
     const refused = await grade()
     expect(refused.code, refused.stderr).toBe(3)
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
-    expect(refused.stderr).toMatch(/submissions run as you/)
-    expect(refused.stderr).toMatch(/give --unisolated/)
+    expect(refused.stderr).toMatch(/submissions run with your permissions/)
+    expect(refused.stderr).toMatch(/pass --unisolated/)
     const told = await grade('--unisolated')
     expect(told.code, told.stderr).toBe(0)
     expect(faultsOf('lab-grade', JSON.parse(told.stdout))).toEqual([])
@@ -202,7 +202,7 @@ __global__ void mine(int n, const float* a, float* out) {
     expect(graded.code, graded.stderr).toBe(0)
     // Before it begins, and not when everything was graded.
     for (const [file, why] of [
-      [out, /grades\.csv exists already/],
+      [out, /grades\.csv already exists/],
       [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
     ] as const) {
       const refused = await grade('--out', file)
@@ -211,7 +211,7 @@ __global__ void mine(int n, const float* a, float* out) {
       expect(refused.stderr).not.toMatch(/submissions/)
     }
     expect((await grade('--out', join(dir, 'b.csv'), '--json')).stderr).toMatch(
-      /--out cannot go with --json/,
+      /--out cannot be combined with --json/,
     )
     const { data: rows } = Papa.parse<Record<string, string>>(await readFile(out, 'utf8'), {
       header: true,

@@ -121,7 +121,10 @@ describe('report', () => {
   })
 
   it.each([
-    [['--format', 'docx', '--out', '-'], /"docx" is not a format.*html, pdf, md, csv, json, tex/s],
+    [
+      ['--format', 'docx', '--out', '-'],
+      /"docx" is not a report format.*html, pdf, md, csv, json, tex/s,
+    ],
     [['--format', 'md', '--out', '-', '--rungs', '99_x'], /no rung named "99_x".*06_float4/s],
     [['--format', 'md', '--out', '-', '--rungs', ','], /--rungs names nothing/],
     [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
@@ -134,7 +137,7 @@ describe('report', () => {
     [['--format', 'md', '--wide', '--out', '-'], /--wide works only with --format csv/],
     [['--format', 'md', '--date', 'today', '--out', '-'], /--date "today" is not a day/],
     [['--format', 'md', '--out', '/nope/r.md'], /no folder \/nope/],
-    [['--format', 'md', '--out', '/tmp'], /exists already/],
+    [['--format', 'md', '--out', '/tmp'], /already exists/],
     [['--format', 'md', '--out', '-', '--baseline', 'recorded'], /--baseline works only with --ci/],
     [['--format', 'md', '--out', '-', '--compare', '/nope'], /is not a session/],
     [

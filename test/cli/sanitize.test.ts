@@ -61,10 +61,10 @@ describe('sanitize', () => {
   })
 
   it.each([
-    [['--tool', 'leakcheck'], '"leakcheck" is not a checker'],
-    [['--tool', ','], 'is not a checker'],
+    [['--tool', 'leakcheck'], '"leakcheck" is not a compute-sanitizer tool'],
+    [['--tool', ','], 'is not a compute-sanitizer tool'],
     [['--rungs', '99_none'], '99_none'],
-    [['--dtype', 'f64'], 'dtype = f64 is no type of the inputs'],
+    [['--dtype', 'f64'], 'dtype = f64 is not a valid type of the inputs'],
     [['--size', '0'], '--size "0"'],
   ])('ends with 2 for %j', async (words, said) => {
     const { code, stderr } = await run(

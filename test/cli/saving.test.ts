@@ -66,7 +66,7 @@ describe('programs at the same time', () => {
     later.signal('SIGINT')
     const ended = await later.finished
     expect(ended.code).toBe(2)
-    expect(ended.stderr).toContain(`${out} was made by someone else meanwhile.`)
+    expect(ended.stderr).toContain(`${out} was created by another program in the meantime.`)
     expect(ended.stderr).toContain(`is saved in ${out}-2.`)
     await run([...short, '--out', join(dir, 'out', 'third')], env)
     for (const folder of [out, `${out}-2`]) await expectWhole(folder)
@@ -117,7 +117,7 @@ it('a run whose folder is cleared away under it saves what it measured, sources 
   const folder = savedIn(ended)
   await expectWhole(folder)
   const { warnings } = await readSession(folder)
-  expect(said(warnings).join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted while the run/)
+  expect(said(warnings).join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted during the run/)
 })
 
 it('what a killed run left beside --out goes with the next run there', async () => {

@@ -1,20 +1,24 @@
 /** gemm-fp32 at 1024 at the standard level: recorded times, and the counters of another run of the same rungs. */
 import { join } from 'node:path'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
-import { metricsAtLevel } from '../../src-main/domain/metrics/metrics'
 import type { Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { ncuCapture } from '../parsers/captures'
+import { metricsAsked } from '../asked-metrics'
+import { capture, ncuCapture } from '../parsers/captures'
 
 const recordings = join(import.meta.dirname, '../../resources/recordings')
 
 export const { launches } = parseNcuRawCsv(ncuCapture('standard-mix'))
 
-/** What the level asks ncu for. */
-export const asked: ReadonlySet<string> = new Set(
-  metricsAtLevel('standard').flatMap(({ ncu }) => ncu[0] ?? []),
+/** The metrics of the level that ncu was asked for then. */
+export const metricsThen = metricsAsked(
+  'standard',
+  capture('ncu/2025.3.1-h200/standard-mix').argv.split(/\s+/),
 )
+
+/** What they ask ncu for. */
+export const asked: ReadonlySet<string> = new Set(metricsThen.flatMap(({ ncu }) => ncu[0] ?? []))
 
 export async function standardSession(): Promise<Session> {
   const recorded = await readSession(join(recordings, 'gemm-fp32-h200-1024'))

@@ -166,7 +166,7 @@ try {
   const seconds = (performance.now() - started) / 1000
   if (values.csv) writeFileSync(values.csv, graded.stdout)
   const rows = parseCsv(graded.stdout)
-  const isolated = /writes nowhere but in its folder/.test(graded.stderr)
+  const isolated = /can write only to its folder/.test(graded.stderr)
 
   // What it told a teacher, without the news of each row.
   const told = graded.stderr

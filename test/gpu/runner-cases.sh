@@ -59,6 +59,7 @@ if [[ -n $capability ]]; then
   for fault in "${!faults[@]}"; do small "axpy-${faults[fault]}" axpy "-DFAULT=$fault"; done
   small axpy-reference axpy -DREFERENCE
   small axpy-ones axpy -DREFERENCE -DONES
+  small axpy-leaves axpy -DREFERENCE -DLEAVES
 fi
 printf '%s\0' "${jobs[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '{}'
 runner=$build/kl-runner
@@ -89,12 +90,13 @@ verdict "$("$build/pure" >/dev/null; echo $?)" "small floats, permutations and u
 
 # ---- Arguments that are refused before a GPU is looked for -------------------------------------
 
+refused=bad-argument # the kind of error
 refuses() { # what its message holds, arguments …
   local message=$1
   shift
   args=("$@")
   run "$message" 2
-  says error - '"kind":"bad-argument"' "$message"
+  says error - "\"kind\":\"$refused\"" "$message"
 }
 one="--case one --struct 16 --field 0:buffer:x --field 8:i64:4 --buffer x:f32:in:4:zero"
 refuses 'the command must be' climb
@@ -123,6 +125,7 @@ refuses 'from a lower value to a higher' measure --case one --buffer x:f32:in:4:
 refuses 'must be an integer from -128 to 127' measure --case one --buffer x:i8:in:4:constant,200
 refuses 'does not fit into u8' measure --case one --buffer x:u8:in:257:permutation
 refuses 'floating-point buffers only' measure --case one --buffer x:u8:in:4:normal,0,1
+refused=file
 refuses 'cannot be opened' measure --case one --buffer "x:f32:in:4:file,$build/no,such:file.npy"
 npy() { # file, descr, shape, data as printf takes it
   local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
@@ -280,6 +283,10 @@ says verify axpy-reads-beyond '"passed":false' '"mismatches":1,' '"index":[36,40
 says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
+args=(measure "${fast[@]}" "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-leaves.so")
+rungs axpy-right
+run "a reference that leaves an element out" 2
+says error - '"kind":"reference"' 'leaves y[36][40] NaN'
 
 echo "# a copy, of every type, of every fill"
 copy_case() { # name dtype element-bytes count shape fill check

@@ -133,7 +133,7 @@ describe('the store', () => {
       [() => writeStore(store, without), `The source ${file} cannot be shown: ${store} does not`],
       [
         () => writeStore(store, without.set(files[file]!, '// another')),
-        `The source ${file} cannot be shown: ${store} does not hold what was recorded`,
+        `The source ${file} cannot be shown: ${store} does not contain what was recorded`,
       ],
       [() => writeFile(store, '{"sha256":'), `The sources cannot be shown: ${store} is damaged`],
       [() => rm(store), `The sources cannot be shown: ${store} does not exist`],

@@ -189,7 +189,7 @@ describe('running a copy', () => {
     const messages = await runToItsEnd(core, 'draft-0000000000000000', [rung])
     expect(messages.at(-1)!.event).toMatchObject({
       type: 'finished',
-      error: { message: 'The draft is not there any more.' },
+      error: { message: 'The draft no longer exists.' },
     })
   })
 })
@@ -211,7 +211,7 @@ it('the header of a copy loses what was said of another step, and nothing of the
     '// @rung    a-edit1',
     '// @title   A (edit1)',
     '// @after   a',
-    '// @idea    a copy of a; say here what changes and why it should pay',
+    '// @idea    a copy of a; describe here what changes and why it should pay off',
     '// @dtype   f32',
     '// plain words',
     '',

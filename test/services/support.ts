@@ -1,12 +1,13 @@
 /** A machine of fakes: its own PATH, cache, store and copy of the kernels, gone after each test. */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cpSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
 import { localMachine } from '../../src-main/adapters/machine/local-machine'
-import type { Setup } from '../../src-main/adapters/machine/machine'
+import type { HostMachine, Setup } from '../../src-main/adapters/machine/machine'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
+import { liveToolbox } from '../../src-main/adapters/tools/live-toolbox'
 import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import type { RunEvent, RunRequest } from '../../src-main/contract'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
@@ -16,10 +17,13 @@ import { runPlan } from '../../src-main/services/targets/local'
 import type { StartRunOptions, FinishedRun } from '../../src-main/services/targets/saved-run'
 import { startRun } from '../../src-main/services/targets/start-run'
 import type { RunPlan } from '../../src-main/services/run/plan'
+import { runFake } from '../fakes/in-process'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
+export const templatesDir = join(root, 'resources', 'templates')
+const shippedKernels = join(root, 'cuda-kernels')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (
@@ -32,7 +36,8 @@ export const ladderRungs = (
 
 export interface Machine {
   dir: string
-  kernelsDir: string
+  /** A copy of its own, to be edited. */
+  readonly kernelsDir: string
   store: string
   /** What a host would hand down. */
   setup: Setup
@@ -69,18 +74,27 @@ export async function tempDir(): Promise<string> {
   return dir
 }
 
-/** `without` leaves tools out, as on a machine that lacks them. */
-export async function fakeMachine(without: readonly string[] = []): Promise<Machine> {
+/** This machine, with the fake tools called in the process of the test. */
+export const machineOfFakes = (): HostMachine => ({
+  ...localMachine(),
+  toolbox: (recorder) => liveToolbox(recorder, runFake),
+})
+
+/**
+ * `without` leaves tools out, as on a machine that lacks them. `processes`: the fakes are programs of their
+ * own, for tests of what becomes of a process.
+ */
+export async function fakeMachine(
+  without: readonly string[] = [],
+  { processes = false } = {},
+): Promise<Machine> {
   const dir = await tempDir()
-  const kernelsDir = join(dir, 'cuda-kernels')
   const store = join(dir, 'sessions')
   const bin = join(dir, 'fakes', 'bin')
-  await cp(join(root, 'cuda-kernels'), kernelsDir, { recursive: true })
+  await mkdir(bin, { recursive: true })
   // The fakes find the recording by their own place, so they are named, not copied.
-  await cp(join(fakesDir, 'bin'), bin, { recursive: true })
   for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer'])
-    if (without.includes(tool)) await rm(join(bin, tool))
-    else
+    if (!without.includes(tool))
       await writeFile(
         join(bin, tool),
         `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
@@ -101,24 +115,39 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
     FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
-  const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
-    const path = join(kernelsDir, 'gemm', `${rung}.cu`)
-    await writeFile(path, edit(await readFile(path, 'utf8')))
+  const assets = {
+    kernelsDir: shippedKernels,
+    recordingsDir,
+    templatesDir,
+    rendererDir: '',
+    reportTemplate: '',
   }
-  const setup = {
-    assets: { kernelsDir, recordingsDir, rendererDir: '', reportTemplate: '' },
-    machine: localMachine(),
+  const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
+  /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
+  const ownKernels = (): string => {
+    if (assets.kernelsDir === shippedKernels) {
+      assets.kernelsDir = join(dir, 'cuda-kernels')
+      cpSync(shippedKernels, assets.kernelsDir, { recursive: true })
+    }
+    return assets.kernelsDir
+  }
+  const editRung = async (rung: string, edit: (text: string) => string): Promise<void> => {
+    const path = join(ownKernels(), 'gemm', `${rung}.cu`)
+    await writeFile(path, edit(await readFile(path, 'utf8')))
   }
   const usual: StartRunOptions = {
     ...setup,
     appVersion: '0.0.0-test',
     emit: () => undefined,
     signal: new AbortController().signal,
-    settings: { idleSeconds: 2 },
+    // How long a busy machine takes to start a program says nothing of it.
+    settings: { idleSeconds: processes ? 600 : 2 },
   }
   return {
     dir,
-    kernelsDir,
+    get kernelsDir() {
+      return ownKernels()
+    },
     store,
     setup,
     calls: (tool) => {
@@ -149,7 +178,7 @@ export async function fakeMachine(without: readonly string[] = []): Promise<Mach
         },
         { ...usual, ...options },
       ),
-    runPlan: async (plan) => runPlan(await readKernelLibrary(kernelsDir), plan, usual),
+    runPlan: async (plan) => runPlan(await readKernelLibrary(assets.kernelsDir), plan, usual),
   }
 }
 
@@ -159,9 +188,17 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
   const folders = {
     ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
+    ladders: join(dir, 'ladders'),
   }
   return {
-    assets: { kernelsDir: '', recordingsDir, rendererDir: '', reportTemplate: '', ...over },
+    assets: {
+      kernelsDir: '',
+      recordingsDir,
+      templatesDir,
+      rendererDir: '',
+      reportTemplate: '',
+      ...over,
+    },
     machine: { ...machine, folders },
   }
 }

@@ -86,7 +86,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
     artefact,
     kept,
     pending: artefact,
-    keep: () => Promise.reject(new Error('A shared cache is not written to.')),
+    keep: () => Promise.reject(new Error('A shared cache is read-only.')),
     discard: () => Promise.resolve(),
   }
 }

@@ -23,6 +23,8 @@ export const userFolders = () => ({
   sessions: join(dataDir(), 'sessions'),
   /** Copies of rungs that are being edited. */
   drafts: join(dataDir(), 'drafts'),
+  /** Which ladder folders were opened, and which are trusted. */
+  ladders: join(dataDir(), 'ladders'),
   /** What a student did, and which labs from elsewhere are trusted. */
   labs: join(dataDir(), 'labs'),
 })

@@ -17,6 +17,8 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
+  /** Ladder folders to begin one's own with. */
+  templatesDir: string
   rendererDir: string
   /** The page that an HTML report is made of. */
   reportTemplate: string
@@ -25,6 +27,7 @@ export interface Assets {
 const below = (root: string): Assets => ({
   kernelsDir: join(root, 'cuda-kernels'),
   recordingsDir: join(root, 'resources', 'recordings'),
+  templatesDir: join(root, 'resources', 'templates'),
   rendererDir: join(root, 'out', 'renderer'),
   reportTemplate: join(root, 'out', 'report', 'template.html'),
 })

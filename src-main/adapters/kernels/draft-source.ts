@@ -19,7 +19,7 @@ export const copiedSource = (
     rung,
     title: `${title} (${rung.slice(rung.lastIndexOf('-') + 1)})`,
     after: base,
-    idea: `a copy of ${base}; say here what changes and why it should pay`,
+    idea: `a copy of ${base}; describe here what changes and why it should pay off`,
   })
 
 /** Throws a sentence that begins with file and line for a header that cannot be used. */
@@ -32,7 +32,7 @@ export function draftRung(
   if (header.id === rung) return { header, file, text: source }
   const line = source.split('\n').findIndex((text) => /^\/\/\s*@rung\b/.test(text)) + 1
   throw inputError(
-    `${file}:${line}: @rung is ${header.id}; this copy is ${rung}.`,
+    `${file}:${line}: @rung is ${header.id}, but this copy is ${rung}.`,
     `Write "// @rung ${rung}".`,
   )
 }

@@ -6,7 +6,7 @@ import { together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import type { RungHeader } from '../../domain/ladder/rung'
-import type { Task } from '../../domain/task/task'
+import { referenceFile, type Task } from '../../domain/task/task'
 import { parseLadderFile } from '../../parsers/kernels/ladder'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { parseTask } from '../../parsers/kernels/task'
@@ -27,6 +27,8 @@ export interface KernelLibrary {
   tasks: Map<string, Task>
   /** What the rungs of a task are checked against, by the task's id. */
   references: Map<string, TaskSource>
+  /** Where the files lie that fill buffers, by the task's id. */
+  folders: Map<string, string>
   /** What the rungs of a task may include beside the shared headers, text by path, by the task's id. */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
@@ -59,7 +61,7 @@ export async function readTasks(
       else
         onFault(
           folder,
-          `${folder}/${taskFile} declares the task ${task.id}; its folder must have the same name.`,
+          `${folder}/${taskFile} declares the task ${task.id}; its folder must have that name.`,
         )
     } catch (error) {
       onFault(folder, sentenceOf(error))
@@ -68,7 +70,7 @@ export async function readTasks(
   return tasks
 }
 
-function sentenceOf(error: unknown): string {
+export function sentenceOf(error: unknown): string {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy))
 }
@@ -80,6 +82,7 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     root,
     tasks,
     references: new Map(),
+    folders: new Map([...tasks.keys()].map((id) => [id, join(root, id)])),
     headers: new Map(),
     ladders: [],
     rungs: new Map(),
@@ -96,7 +99,7 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
       ),
     )
     for (const name of names)
-      if (name.endsWith('.cu') && name !== task.reference)
+      if (name.endsWith('.cu') && name !== referenceFile(task))
         await readRung(library, task, `${task.id}/${name}`)
     for (const name of await entriesOf(join(root, task.id, 'ladders')))
       if (name.endsWith('.json')) await readLadder(library, `${task.id}/ladders/${name}`)
@@ -106,7 +109,10 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
   return library
 }
 
-async function readReference(library: KernelLibrary, { id, reference }: Task): Promise<void> {
+async function readReference(library: KernelLibrary, task: Task): Promise<void> {
+  const { id } = task
+  const reference = referenceFile(task)
+  if (reference === null) return
   const file = `${id}/${reference}`
   const text = await readFile(join(library.root, file), 'utf8').catch(() => null)
   if (text !== null) library.references.set(id, { file, text })
@@ -128,10 +134,7 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
     const text = await readFile(join(library.root, file), 'utf8')
     const header = parseRungHeader(text, file, task)
     if (header.id !== id)
-      library.faults.set(
-        id,
-        `${file} declares @rung ${header.id}; the name of the file must be the same.`,
-      )
+      library.faults.set(id, `${file} declares @rung ${header.id}; the file must have that name.`)
     else if (library.rungs.has(id))
       library.faults.set(id, `${file} and ${library.rungs.get(id)!.file} have the same rung id.`)
     else library.rungs.set(id, { header, file, text })

@@ -66,17 +66,17 @@ async function survey(
       const path = posix.join(below, name)
       const found = await lstat(join(folder, path))
       if (found.isSymbolicLink())
-        refuse(path, 'It is a symbolic link, which a lab may not hold; put the file itself there.')
+        refuse(path, 'It is a symbolic link, which is not allowed in a lab; use the file itself.')
       else if (found.isDirectory()) await visit(path)
-      else if (!found.isFile()) refuse(path, 'It is no regular file.')
+      else if (!found.isFile()) refuse(path, 'It is not a regular file.')
       else if (found.size > maxFileBytes)
-        refuse(path, `It has ${found.size} bytes; a file of a lab may have up to ${maxFileBytes}.`)
+        refuse(path, `It has ${found.size} bytes; files of a lab can have at most ${maxFileBytes}.`)
       else files.push(path)
     }
   }
   await visit('')
   if (files.length + faults.length >= maxFiles)
-    refuse('', `The folder holds ${maxFiles} files or more; a lab has fewer.`)
+    refuse('', `The folder contains ${maxFiles} files or more; a lab must have fewer.`)
   return { files, faults }
 }
 
@@ -87,10 +87,10 @@ function checkPaths(parsed: ParsedLab, files: readonly string[], file: string): 
       faults.push({
         file,
         line,
-        message: `${path} is not of a type that is read here (${endings.join(', ')}).`,
+        message: `${path} does not have a supported file type (${endings.join(', ')}).`,
       })
     else if (!files.includes(posix.normalize(path)) || posix.isAbsolute(path))
-      faults.push({ file, line, message: `${path} is not in the folder of the lab.` })
+      faults.push({ file, line, message: `${path} is not in the lab’s folder.` })
   }
   for (const { path, line } of parsed.files) need(path, line, ['.cu'])
   for (const { path, line } of parsed.pictures) need(path, line, pictureTypes)
@@ -119,7 +119,8 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       {
         file: id,
         line: null,
-        message: 'The name of the folder is the lab’s id: letters, digits, "_", "-" and ".".',
+        message:
+          'The folder name is the lab’s id and can contain letters, digits, "_", "-" and ".".',
       },
     ])
   if (!files.includes(labFile))
@@ -140,7 +141,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       missing.push({
         file: `${id}/${path}`,
         line: null,
-        message: 'It is no text: it holds a zero byte.',
+        message: 'It is not a text file: it contains a zero byte.',
       })
   if (!parsed.lab || faults.length + missing.length > 0)
     return fail([...parsed.faults, ...missing], parsed.needsLine)
@@ -208,10 +209,10 @@ export async function readLabs(
   for (const { id, lab } of labs)
     for (const need of lab.needs.labs)
       // A lab on its own may build on labs that are not here.
-      if (!present.has(need) && !single) fail(id, `It needs the lab ${need}, which is not there.`)
+      if (!present.has(need) && !single)
+        fail(id, `It requires the lab ${need}, which does not exist.`)
   const cycle = findCycle(new Map([...all].map(([id, { needs }]) => [id, needs.labs])))
-  if (cycle)
-    fail(cycle[0]!, `Its prerequisites come back to itself: ${[...cycle, cycle[0]].join(' → ')}.`)
+  if (cycle) fail(cycle[0]!, `Its prerequisites form a cycle: ${[...cycle, cycle[0]].join(' → ')}.`)
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 

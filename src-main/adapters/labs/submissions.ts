@@ -41,8 +41,8 @@ export async function listSubmissions(folder: string): Promise<FoundSubmission[]
     names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort()
   } catch (error) {
     throw inputError(
-      `${folder} is no folder that can be read (${errorCode(error) ?? String(error)}).`,
-      'Name the folder that holds the submissions.',
+      `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
+      'Name the folder that contains the submissions.',
     )
   }
   const found = await Promise.all(

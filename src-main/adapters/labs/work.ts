@@ -24,23 +24,23 @@ async function readOwn(path: string, most = maxBytes): Promise<string> {
       errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
         ? `There is no file ${path}.`
         : `${path} cannot be read (${errorCode(error) ?? String(error)}).`,
-      'Name the file that holds your kernel.',
+      'Name the file that contains your kernel.',
     )
   }
   if (found.isSymbolicLink())
     throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
-  if (!found.isFile()) throw inputError(`${path} is no regular file.`, 'Name a .cu file.')
+  if (!found.isFile()) throw inputError(`${path} is not a regular file.`, 'Name a .cu file.')
   if (found.size > most)
     throw inputError(
-      `${path} has ${found.size} bytes; ${most === maxBytes ? 'a submission' : 'a file of answers'} may have up to ${most}.`,
+      `${path} has ${found.size} bytes; ${most === maxBytes ? 'a submission' : 'an answers file'} can have at most ${most}.`,
       most === maxBytes
-        ? 'Name the source, not what was built from it.'
-        : 'It holds a number or a word for each question.',
+        ? 'Name the source file, not a binary built from it.'
+        : 'It contains a number or a word per question.',
     )
   const bytes = await readFile(path).catch((error: unknown) => {
     throw diskError(error, path, 'read')
   })
-  if (bytes.includes(0)) throw inputError(`${path} is no text: it holds a zero byte.`)
+  if (bytes.includes(0)) throw inputError(`${path} is not a text file: it contains a zero byte.`)
   return new TextDecoder().decode(bytes)
 }
 
@@ -83,9 +83,9 @@ const readme = ({ lab, id }: LabFolder): string =>
   [
     `# ${lab.title}`,
     lab.summary,
-    `Edit ${submissionFile}, and write what you expect into ${answersFile} before you measure. Then:`,
+    `Edit ${submissionFile}, and write your predictions into ${answersFile} before you measure. Then run:`,
     `    kernel-ladder lab check ${id} --file ${submissionFile}`,
-    `It takes about ${lab.minutes} minutes. There are ${lab.hints.length} hints in the window (\`kernel-ladder serve\`).`,
+    `It takes about ${lab.minutes} minutes. ${lab.hints.length} hints are available in the UI (\`kernel-ladder serve\`).`,
     lab.body.trim(),
     '',
   ].join('\n\n')
@@ -101,7 +101,7 @@ export async function startLab(lab: LabFolder, folder: string): Promise<string[]
   for (const [name] of texts)
     if (await pathExists(join(folder, name)))
       throw inputError(
-        `${join(folder, name)} exists already.`,
+        `${join(folder, name)} already exists.`,
         'Choose another folder; nothing is overwritten.',
       )
   try {

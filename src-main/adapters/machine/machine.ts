@@ -31,6 +31,7 @@ export interface Folders {
   cache: string
   sessions: string
   drafts: string
+  ladders: string
   labs: string
 }
 

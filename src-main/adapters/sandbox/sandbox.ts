@@ -309,11 +309,11 @@ export async function runSandboxed(
     stopped ??= why
     abort.abort()
   }
-  const tooMuch = `It was stopped: it took more than ${(limits.memoryBytes / 2 ** 30).toFixed(1)} GiB.`
+  const tooMuch = `It was stopped because it used more than ${(limits.memoryBytes / 2 ** 30).toFixed(1)} GiB.`
   const watch = async (pid: number): Promise<void> => {
     const tree = [pid, ...(await descendants(pid))]
     if (tree.length > limits.processes)
-      stop(`It was stopped: it had more than ${limits.processes} processes.`)
+      stop(`It was stopped because it had more than ${limits.processes} processes.`)
     const sizes = await Promise.all(tree.map(residentBytes))
     if (sizes.reduce((sum, size) => sum + size, 0) > limits.memoryBytes) stop(tooMuch)
   }
@@ -336,11 +336,11 @@ export async function runSandboxed(
       },
     })
     if (result.outcome === 'timeout') stopped = `It was stopped after ${limits.seconds} s.`
-    if (result.outcome === 'flooded') stopped = 'It was stopped: it printed without end.'
+    if (result.outcome === 'flooded') stopped = 'It was stopped because it printed without end.'
     const met = await group?.met()
     if (met === 'memory') stopped ??= tooMuch
     if (met === 'tasks')
-      stopped ??= `It was stopped: it had more than ${tasksOf(limits)} processes and threads.`
+      stopped ??= `It was stopped because it had more than ${tasksOf(limits)} processes and threads.`
     return { ...result, stopped }
   } finally {
     clearInterval(timer)
@@ -354,7 +354,7 @@ export const isIsolated = ({ held }: Isolation): boolean => safeguards.every((na
 const inReach: Record<Safeguard, string> = {
   network: 'the network',
   processes: 'other processes',
-  writing: 'writing to files elsewhere',
+  writing: 'writing to other files',
   reading: 'your files and sockets, and other submissions',
   rights: 'capabilities and mounts',
 }
@@ -363,18 +363,18 @@ const inReach: Record<Safeguard, string> = {
 export function isolationSentence({ by, held, kernel }: Isolation): string {
   const watched = [
     ...(kernel.memory ? [] : ['memory', 'number of processes']),
-    ...(kernel.disk ? [] : ['disk space in all']),
+    ...(kernel.disk ? [] : ['total disk space']),
   ]
   const limits =
     watched.length === 0
-      ? 'The kernel keeps its limits on memory, tasks and disk.'
+      ? 'The kernel enforces its limits on memory, tasks and disk.'
       : kernel.memory || kernel.disk
-        ? `The kernel keeps its limit on ${kernel.memory ? 'memory and tasks' : 'disk'}; ${watched.filter((what) => !what.startsWith('disk')).length > 0 ? `${watched.join(' and ')} are only watched` : 'disk space is limited a file, not in all'}.`
-        : 'Its memory and processes are only watched, and its disk space is limited a file, not in all.'
+        ? `The kernel enforces its limit on ${kernel.memory ? 'memory and tasks' : 'disk'}; ${watched.filter((what) => !what.startsWith('disk')).length > 0 ? `${watched.join(' and ')} are only monitored` : 'disk space is limited per file, not in total'}.`
+        : 'Its memory and processes are only monitored, and its disk space is limited per file, not in total.'
   if (by === 'none')
-    return `Neither unshare nor bubblewrap works here: submissions run as you, with the network and your files in reach. ${limits}`
+    return `Neither unshare nor bubblewrap works here: submissions run with your permissions and can reach the network and your files. ${limits}`
   const open = safeguards.filter((name) => !held[name]).map((name) => inReach[name])
   return open.length === 0
-    ? `Each submission runs in namespaces of its own (${by}), without network or capabilities, sees programs and its own folder alone, and writes nowhere but in its folder; all of that was tried. ${limits}`
-    : `Each submission runs in namespaces of its own (${by}); not kept off: ${open.join(', ')}. ${limits}`
+    ? `Each submission runs in its own namespaces (${by}), without network or capabilities, sees only programs and its own folder, and can write only to its folder; all of this was tested. ${limits}`
+    : `Each submission runs in its own namespaces (${by}); not isolated from: ${open.join(', ')}. ${limits}`
 }

@@ -102,16 +102,16 @@ show() {
 }
 mount --make-rprivate / || fail "mounts cannot be made private"
 up >/dev/null 2>&1
-mount -t tmpfs -o size=16m,mode=755 tmpfs "$view" || fail "no memory file system"
+mount -t tmpfs -o size=16m,mode=755 tmpfs "$view" || fail "no tmpfs can be mounted"
 cd "$view" && mkdir etc dev dev/shm proc tmp .old .own || fail "no folders"
 printf 'root:x:0:0::/:/bin/sh\\n' > etc/passwd
 printf 'root:x:0:\\n' > etc/group
 printf '127.0.0.1 localhost\\n' > etc/hosts
 ln -s /proc/self/fd dev/fd && ln -s fd/0 dev/stdin && ln -s fd/1 dev/stdout && ln -s fd/2 dev/stderr
-mount -t tmpfs -o "size=$size,mode=755,nosuid,nodev" tmpfs .own || fail "no memory file system"
+mount -t tmpfs -o "size=$size,mode=755,nosuid,nodev" tmpfs .own || fail "no tmpfs can be mounted"
 mkdir -m 1777 .own/tmp .own/shm && mkdir .own/work || fail "no folders"
 cp -R "$work/." .own/work && chmod -R u+rwX .own/work || fail "the submission cannot be copied"
-if [ -n "$uid" ]; then chown -R "$uid:$uid" .own/work || fail "its folder cannot be given away"; fi
+if [ -n "$uid" ]; then chown -R "$uid:$uid" .own/work || fail "its folder cannot be assigned to the user"; fi
 mount --bind .own/tmp tmp && mount --bind .own/shm dev/shm || fail "no /tmp"
 mkdir -p "$view$work" && mount --bind .own/work "$view$work" || fail "no folder"
 for path in ${devices.join(' ')}; do
@@ -122,9 +122,9 @@ for path in ${[...systemFolders, '/sys', ...configuration].join(' ')}; do
 done
 while [ "$1" != -- ]; do show "$1"; shift; done
 shift
-mount -t proc -o nosuid,nodev,noexec proc proc || fail "no process file system"
+mount -t proc -o nosuid,nodev,noexec proc proc || fail "procfs cannot be mounted"
 for path in ${guarded.join(' ')}; do
-  if [ -e "$view$path" ]; then mount --bind "$view$path" "$view$path" || fail "$path cannot be guarded"; fi
+  if [ -e "$view$path" ]; then mount --bind "$view$path" "$view$path" || fail "$path cannot be protected"; fi
 done
 mounts=$(cat /proc/self/mountinfo)
 while read -r _ _ _ _ point options _; do
@@ -141,7 +141,7 @@ $mounts
 MOUNTS
 cd "$view" || fail "no view"
 PATH="$PATH:/usr/sbin:/sbin" pivot_root . .old || fail "the root cannot be changed"
-cd / && umount -l /.own && umount -l /.old && rmdir /.own /.old || fail "the old root stays in sight"
+cd / && umount -l /.own && umount -l /.old && rmdir /.own /.old || fail "the old root remains visible"
 mount -o remount,bind,ro,nosuid,nodev / || fail "the root cannot be made read-only"
 cd "$work" || fail "no folder"
 if [ -n "$uid" ]; then

@@ -1,4 +1,5 @@
 /** A case in the words of the runner and the probe, which know numbers, names and files and no task. */
+import { join } from 'node:path'
 import {
   buffersOf,
   caseName,
@@ -11,7 +12,7 @@ import {
   type Layout,
 } from '../../domain/task/layout'
 import { valueOf, type Case } from '../../domain/task/problem'
-import type { Formula, Task, TaskFill } from '../../domain/task/task'
+import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
 /** What a field holds, as `--field` takes it; null where the case leaves it 0. */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
@@ -49,18 +50,30 @@ const fieldWords = (
   })
 }
 
-function fillWord(fill: TaskFill): string {
-  const { kind, ...values } = fill
-  return [kind, ...Object.values(values)].join(',')
+/** What results are checked against: the task's reference, built, or a rung that is trusted. */
+export type Expected = { library: string } | { rung: string }
+
+/** `folder` is where the task's files lie; a replay, whose answers are known, has none. */
+const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
+  fill.kind === 'file'
+    ? `file,${join(folder ?? '', fill.path)}`
+    : [fill.kind, ...fillValues(fill).map(([, value]) => numberOf(task, own, value))].join(',')
+
+const bufferWord = (
+  task: Task,
+  own: Case,
+  { name, dtype, access, shape, fill }: CaseBuffer,
+  folder: string | null,
+): string => {
+  const filled = fill ? [fillWord(task, own, fill, folder)] : []
+  return [name, dtype, access, shape.join('x'), ...filled].join(':')
 }
 
-const bufferWord = ({ name, dtype, access, shape, fill }: CaseBuffer): string =>
-  [name, dtype, access, shape.join('x'), ...(fill ? [fillWord(fill)] : [])].join(':')
-
-/** A tolerance must be a number: a task whose expressions come to none cannot be checked. */
+/** A problem whose expressions come to no number was refused before. */
 function numberOf(task: Task, own: Case, formula: Formula): number {
   const value = valueOf(task, own, formula)
-  if (value === null) throw new Error(`The task ${task.id} has a check that comes to no number.`)
+  if (value === null)
+    throw new Error(`The task ${task.id} has ${formula}, which does not evaluate to a number.`)
   return value
 }
 
@@ -84,27 +97,33 @@ export function launchWords(task: Task, own: Case): string[] {
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
-const bufferWords = (task: Task, own: Case): string[] => {
+const bufferWords = (task: Task, own: Case, folder: string | null): string[] => {
   const buffers = buffersOf(task, own)
   return [
-    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(buffer)]),
+    ...buffers.flatMap((buffer) => ['--buffer', bufferWord(task, own, buffer, folder)]),
     ...buffers.flatMap(({ name, stream }) => ['--stream', `${name}:${stream}`]),
   ]
 }
 
-const referenceWords = (task: Task, own: Case, library: string): string[] => {
+const referenceWords = (task: Task, own: Case, expected: Expected): string[] => {
+  if ('rung' in expected) return ['--reference-rung', expected.rung]
   const layout = referenceLayout(task)
   return [
-    ...['--reference-library', library, '--reference-struct', String(layout.bytes)],
+    ...['--reference-library', expected.library, '--reference-struct', String(layout.bytes)],
     ...fieldWords('--reference-field', task, own, layout),
   ]
 }
 
-/** `library` is the task's reference, built; null where results are not checked. */
-export const caseWords = (task: Task, own: Case, library: string | null): string[] => [
+/** `expected` is null where results are not checked. */
+export const caseWords = (
+  task: Task,
+  own: Case,
+  expected: Expected | null,
+  folder: string | null,
+): string[] => [
   ...['--case', caseName(own)],
   ...launchWords(task, own),
-  ...bufferWords(task, own),
-  ...(library === null ? [] : referenceWords(task, own, library)),
-  ...(library === null ? [] : checkWords(task, own)),
+  ...bufferWords(task, own, folder),
+  ...(expected === null ? [] : referenceWords(task, own, expected)),
+  ...(expected === null ? [] : checkWords(task, own)),
 ]

@@ -46,7 +46,7 @@ export async function findTool(
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
-export function liveToolbox(recorder: RawRecorder | null): Toolbox {
+export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Toolbox {
   return {
     replays: false,
     recorder,
@@ -54,7 +54,7 @@ export function liveToolbox(recorder: RawRecorder | null): Toolbox {
     locate: (tool) => findTool(tool),
     async exec(call: ToolCall): Promise<ProcessResult> {
       const startedAt = new Date().toISOString()
-      const result = await runProcess(call)
+      const result = await run(call)
       await recorder?.record(
         {
           key: call.key,

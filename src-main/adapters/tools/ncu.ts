@@ -68,7 +68,7 @@ export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'withou
 const baseName = (name: string): string => name.split('.')[0] ?? name
 
 /** The metrics that a recorded call of ncu named. */
-const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
+export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
 /** The runner launches every rung itself. Of a process that a rung leaves behind, ncu would wait for the end. */

@@ -125,7 +125,7 @@ const asMishap = (error: unknown, file: string): KernelLadderError =>
     ? error
     : new KernelLadderError(
         'internal',
-        `What ${file} said could not be taken in: ${error instanceof Error ? error.message : String(error)}`,
+        `The output of ${file} could not be read: ${error instanceof Error ? error.message : String(error)}`,
         undefined,
         { cause: error },
       )

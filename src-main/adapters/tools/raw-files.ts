@@ -38,7 +38,7 @@ const keyPattern = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/
 
 function checkKey(key: string): void {
   if (!keyPattern.test(key) || key.includes('..'))
-    throw inputError(`${JSON.stringify(key)} cannot name a raw output.`)
+    throw inputError(`${JSON.stringify(key)} is not a valid name for raw output.`)
 }
 
 /** A folder on this machine and the word that stands for it in what is kept. */

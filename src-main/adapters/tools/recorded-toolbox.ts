@@ -13,7 +13,7 @@ export function recordedToolbox(folder: string): Toolbox {
     async exec(call): Promise<ProcessResult> {
       if (call.signal?.aborted) return { ...absent, outcome: 'cancelled', stderr: '' }
       const raw = await (await (outputs ??= openRaw(folder))).get(call.key)
-      if (!raw) return { ...absent, stderr: `The recording holds no output of ${call.key}.` }
+      if (!raw) return { ...absent, stderr: `The recording contains no output of ${call.key}.` }
       for (const line of raw.stdout.split('\n')) if (line !== '') call.onStdoutLine?.(line)
       return {
         outcome: raw.call.outcome,

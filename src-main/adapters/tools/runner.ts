@@ -8,11 +8,11 @@ import {
   type RunnerEvent,
   type RunnerStage,
 } from '../../parsers/cuda/runner-events'
-import { caseWords } from './case-words'
+import { caseWords, type Expected } from './case-words'
 import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
 
-export type { RunnerEvent, RunnerStage }
+export type { Expected, RunnerEvent, RunnerStage }
 
 /** A rung's shared library under the rung's id, with what it has of its own in the problem. */
 export interface BuiltRung extends Pick<LadderRung, 'options'> {
@@ -32,8 +32,10 @@ export const builtRung = ({ id, options, header }: LadderRung, artefact: string)
 export interface RunnerCall {
   task: Task
   problem: Problem
-  /** The task's reference, built; null where results are not checked. */
-  referenceLibrary: string | null
+  /** null where results are not checked. */
+  expected: Expected | null
+  /** Where the files lie that fill buffers; null in a replay. */
+  taskFolder: string | null
   seed: number
   rungs: readonly BuiltRung[]
   /** The runner ends itself when this process is gone, however it went; null where it cannot see it. */
@@ -47,7 +49,7 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
 ]
 
 /** Every case that a rung has, once; the first is that of each rung that names none. */
-function caseArgs({ task, problem, referenceLibrary, rungs }: RunnerCall): string[] {
+function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): string[] {
   const cases = new Map<string, Case>()
   for (const rung of rungs) {
     const own = caseOf(problem, rung)
@@ -55,7 +57,7 @@ function caseArgs({ task, problem, referenceLibrary, rungs }: RunnerCall): strin
   }
   const [first] = cases.keys()
   return [
-    ...[...cases.values()].flatMap((own) => caseWords(task, own, referenceLibrary)),
+    ...[...cases.values()].flatMap((own) => caseWords(task, own, expected, taskFolder)),
     ...rungs.flatMap((rung) => {
       const name = caseName(caseOf(problem, rung))
       return [
@@ -87,10 +89,10 @@ export const measureArgs = (call: MeasureCall): string[] => [
 ]
 
 /** Neither checks a result. */
-type UncheckedCall = Omit<RunnerCall, 'referenceLibrary'>
+type UncheckedCall = Omit<RunnerCall, 'expected'>
 
 const uncheckedArgs = (command: string, call: UncheckedCall): string[] => {
-  const unchecked = { ...call, referenceLibrary: null }
+  const unchecked = { ...call, expected: null }
   return [command, ...seedArgs(unchecked), ...caseArgs(unchecked)]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether a session got worse than a baseline: one verdict per rung, each with its reason, and one of all,
- * which is nothing but the fold of those. Where the sessions do not tell, neither does it. Pure.
+ * Whether a session regressed against a baseline: one verdict per rung, each with its reasons, and one overall
+ * verdict, which is the fold of the others. Where the sessions are inconclusive, so is the verdict. Pure.
  */
 import type { Task } from '../task/task'
 import { message, type AnyMessage } from '../messages/message'
@@ -28,8 +28,8 @@ import {
 } from './time-change'
 
 /**
- * slower, faster: by more than the threshold, with the whole interval. same: not slower by more than it.
- * broken: passed before and does not now. mended: the other way round. new: not in the baseline.
+ * slower, faster: the whole interval is beyond the threshold. same: not slower by more than the threshold.
+ * broken: passed before but not now. mended: the other way round. new: not in the baseline.
  * skipped: unsupported on this GPU in both.
  */
 export const rungVerdicts = [
@@ -54,9 +54,9 @@ export interface RungCheck {
   reasons: AnyMessage[]
   status: { baseline: RungStatus | null; now: RungStatus | null }
   medianMs: { baseline: number | null; now: number | null }
-  /** Of the times as they are; null where they have no interval. */
+  /** Of the times as measured; null if they have no interval. */
   change: Change | null
-  /** Of the times over the reference's, where that is what the verdict is of. */
+  /** Of the times relative to the reference's, if the verdict is based on them. */
   normalized: Change | null
 }
 
@@ -64,16 +64,16 @@ export interface BaselineCheck {
   verdict: CheckVerdict
   headline: AnyMessage
   thresholdPercent: number
-  /** Why times are not compared, in all rungs. */
+  /** Why no rung's times are compared. */
   obstacles: AnyMessage[]
-  /** What a reader must know beside the verdicts. */
+  /** What the reader should know in addition to the verdicts. */
   notes: AnyMessage[]
-  /** Whether the verdicts are of times over the reference's. */
+  /** Whether the verdicts are based on times relative to the reference's. */
   normalized: boolean
   rungs: RungCheck[]
 }
 
-/** What of `comparability` makes times of two sessions incomparable; the rest may be what is checked. */
+/** The findings of `comparability` that make times incomparable; any other may be the very change being checked. */
 const conditions: ReadonlySet<string> = new Set([
   'guard.gpu',
   'guard.computeCapability',
@@ -82,7 +82,7 @@ const conditions: ReadonlySet<string> = new Set([
   'guard.flushL2',
 ])
 
-/** Which way an interval decides; unresolved where the threshold lies inside it. */
+/** The verdict on an interval; unresolved if it contains the threshold. */
 function judge({ low, high }: Interval, threshold: number): RungVerdict {
   if (low > threshold) return 'slower'
   if (high > threshold) return 'unresolved'
@@ -109,14 +109,14 @@ interface Terms {
   /** The same as a ratio of times. */
   threshold: number
   drift: Drift | null
-  /** What both sessions compute, where they compute the same. */
+  /** The task of both sessions, if it is the same. */
   task: Task | null
-  /** Sessions of different work, and of different conditions. */
+  /** The sessions differ in the work done, or in the conditions. */
   otherWork: boolean
   otherConditions: boolean
 }
 
-/** Why the clocks leave a rung undecided; none where it is slower even if they explain all they can. */
+/** Why the clocks leave a rung undecided; none if it is slower even after allowing for them in full. */
 function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): AnyMessage[] {
   const [before, now] = [clockOf(a), clockOf(b)]
   if (before === null || now === null) return before === now ? [] : [message('guard.clockUnknown')]
@@ -171,7 +171,7 @@ function byTime(a: RungResult, b: RungResult, terms: Terms): Decision {
   return undecided([disagreement], change, relative)
 }
 
-/** ok, and not by a status that its own verification contradicts. */
+/** Whether the rung is ok and its verification does not contradict that. */
 const passed = ({ status, verify }: RungResult): boolean =>
   status === 'ok' && verify?.passed !== false
 
@@ -193,7 +193,7 @@ function byStatus(a: RungResult, b: RungResult, { otherConditions }: Terms): Dec
       : undecided([reason])
   }
   if (b.status === 'not-run') return undecided([message('baseline.notReached')])
-  // Another GPU may lack what it needs.
+  // Another GPU may lack what the rung requires.
   if (b.status === 'unsupported' && otherConditions)
     return undecided([message('baseline.otherConditions')])
   const why = b.reason ?? message(b.status === 'ok' ? 'baseline.refuted' : 'baseline.noReason')
@@ -216,7 +216,7 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
   return other.length > 0 ? undecided(other) : byTime(a, b, terms)
 }
 
-/** A rung that got worse decides; then one that could not be decided. A pass needs a time that was. */
+/** One regressed rung is enough to fail, else one undecided rung to be unresolved. A pass requires at least one decided time. */
 export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
   const some = (...wanted: RungVerdict[]): boolean =>
     verdicts.some((verdict) => wanted.includes(verdict))
@@ -245,7 +245,7 @@ function headlineOf(verdicts: readonly RungVerdict[], thresholdPercent: number):
   }
 }
 
-/** `only`: the rungs that are checked; all of both sessions where absent. */
+/** `only`: the rungs to check; by default all rungs of both sessions. */
 export function checkAgainst(
   a: Session,
   b: Session,

@@ -11,11 +11,11 @@ import { RungStatus, type Session } from '../session/session'
 export const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
 
-/** The code is for programs and stays; the text is for people and may be worded anew. */
+/** The code is for programs and stable; the text is for people and may change. */
 const Statement = z.object({ code: z.string(), text: z.string() })
 
 const ChangeDocument = z.object({
-  /** The new time over the baseline's, of medians. */
+  /** The new median time divided by the baseline's. */
   ratio: z.number(),
   low: z.number(),
   high: z.number(),
@@ -25,7 +25,7 @@ const CheckedSession = z.object({
   id: z.string(),
   createdAt: z.iso.datetime(),
   ladder: z.string(),
-  /** null for an import, which does not know it. */
+  /** null for an import, whose problem is unknown. */
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
@@ -35,17 +35,17 @@ export const CiDocument = z.object({
   schema: z.literal(ciSchemaId),
   version: z.literal(ciSchemaVersion),
   verdict: z.enum(checkVerdicts),
-  /** What `report --ci` ends with: 0 pass, 1 fail, 2 unresolved. */
+  /** The exit code of `report --ci`: 0 pass, 1 fail, 2 unresolved. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),
   thresholdPercent: z.number(),
   baseline: CheckedSession,
   now: CheckedSession,
-  /** Why no times of the two are compared; empty where they are. */
+  /** Why no times are compared; empty if they are. */
   obstacles: z.array(Statement),
-  /** What a reader must know beside the verdicts. */
+  /** What the reader should know in addition to the verdicts. */
   notes: z.array(Statement),
-  /** Whether times were normalized by the reference, since all moved together. */
+  /** Whether times were normalized by the reference because all of them moved together. */
   normalized: z.boolean(),
   rungs: z.array(
     z.object({
@@ -53,12 +53,12 @@ export const CiDocument = z.object({
       title: z.string(),
       verdict: z.enum(rungVerdicts),
       reasons: z.array(Statement).min(1),
-      /** null on the side that lacks the rung. */
+      /** null for a session that lacks the rung. */
       status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
-      /** Of the times as they are; null where they have no interval. */
+      /** Of the times as measured; null if they have no interval. */
       change: ChangeDocument.nullable(),
-      /** Of the times over the reference's, where the verdict took them into account. */
+      /** Of the times relative to the reference's, if the verdict took them into account. */
       normalized: ChangeDocument.nullable(),
     }),
   ),

@@ -1,13 +1,12 @@
 /**
- * What a rung is limited by, in our own words: a class from stated thresholds, with every counter that
- * led to it. It says `unknown` and names what is missing rather than guess. Pure; works with whatever
- * level a session has.
+ * What limits a rung: a class derived from documented thresholds, with every counter that led to it. It says
+ * `unknown` and names what is missing instead of guessing. Pure; works with any profiling level.
  *
- * Rules, the first that holds:
- *  1. tail: the last wave leaves more than a quarter of the machine idle over the run.
- *  2. a unit at its limit: of those at or above their threshold, the one that is furthest above it.
+ * The first rule that applies:
+ *  1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
+ *  2. a unit at its limit: of those at or above their threshold, the one furthest above it.
  *  3. lsu-mio, l1-bandwidth: warps mostly wait in the queues in front of shared or global memory.
- *  4. a unit that leans towards its limit (60% or more), marked as such.
+ *  4. a unit near its limit (60% or more), marked as leaning.
  *  5. latency: every unit is known and below 60%.
  */
 import { z } from 'zod'
@@ -29,50 +28,50 @@ export const bottleneckClasses = [
 ] as const
 export type BottleneckClass = (typeof bottleneckClasses)[number]
 
-/** Shares in percent, but for the tail's. */
+/** Shares in percent, except for the tail. */
 export const bottleneckThresholds = {
   /** A memory unit at its limit, and issue slots. Source: ncu's rule SOLBottleneck (“greater than 80.0%”). */
   unit: 80,
   /** An arithmetic pipe at its limit: cuBLAS keeps the FP32 pipe of an H200 busy for 79% at 4096. */
   pipe: 70,
-  /** Below this on every unit waiting is what limits. Source: the same rule (“below 60.0% … latency”). */
+  /** If every unit is below this, latency is the limit. Source: the same rule (“below 60.0% … latency”). */
   latency: 60,
-  /** Waits for one kind of queue, of all that warps do. */
+  /** Stalls on one kind of queue, as a share of all warp states. */
   stallShare: 40,
-  /** Slot time in use over the whole waves of the grid, 0 to 1. */
+  /** Share of the slot time that is used, over the whole waves of the grid, 0 to 1. */
   tailEfficiency: 0.75,
 } as const
 
 export const Derivation = z.discriminatedUnion('kind', [
-  /** Traffic over the measured time, of what the memory carries; GB/s. */
+  /** Traffic over the measured time, relative to the memory bandwidth in GB/s. */
   z.object({ kind: z.literal('dram-traffic'), ceilingGBs: z.number() }),
-  /** Slot time in use over the whole waves, 0 to 1, if all blocks take equally long. */
+  /** Share of the slot time that is used, over whole waves, 0 to 1, assuming that all blocks take equally long. */
   z.object({ kind: z.literal('tail'), efficiency: z.number(), wholeWaves: z.number() }),
-  /** Warps that wait for these reasons, of all that warps do. */
+  /** Warps stalled for these reasons, as a share of all warp states. */
   z.object({ kind: z.literal('stall-share'), metrics: z.array(z.string()).readonly() }),
 ])
 export type Derivation = z.infer<typeof Derivation>
 
 export const BottleneckEvidence = z.object({
-  /** A metric of the registry, or what is derived of several: see `how`. */
+  /** A metric of the registry, or a figure derived from several: see `how`. */
   id: z.string(),
   label: z.string(),
   value: z.number(),
   unit: z.enum(units),
   threshold: z.number(),
-  /** The side of the threshold that speaks for the class. */
+  /** The side of the threshold that supports the class. */
   side: z.enum(['above', 'below']),
-  /** How a derived figure was come by; absent for a metric as measured. */
+  /** How a derived figure was obtained; absent for a measured metric. */
   how: Derivation.optional(),
 })
 export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
-  /** The class leans on a unit between the two thresholds: the largest of several limits. */
+  /** The class is based on a unit between the two thresholds: the largest of several limits. */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
-  /** Ids of metrics that would be needed to say, or to say more firmly. */
+  /** Ids of metrics that would be needed for a verdict, or for a firmer one. */
   missing: z.array(z.string()),
 })
 export type Bottleneck = z.infer<typeof Bottleneck>
@@ -106,7 +105,7 @@ const valueOf = ({ metrics }: RungResult, id: string): number | null => metrics[
 
 const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
 
-/** DRAM traffic over time against what the memory can carry, where ncu's own share was not collected. */
+/** DRAM throughput relative to the memory bandwidth, if ncu's own share was not collected. */
 function dramFigure(session: Session, rung: RungResult): Figure {
   const measured = valueOf(rung, 'dramUtilization')
   if (measured !== null) return { id: 'dramUtilization', value: measured }
@@ -121,11 +120,11 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   }
 }
 
-/** Share of a rung's warps by what they wait for; null where not all reasons were collected. */
+/** Share of a rung's warps by stall reason; null unless all reasons were collected. */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
   if (!values.every((value) => value !== null)) return null
-  // For each instruction issued there is one warp that was selected.
+  // For each instruction issued, one warp was selected.
   const total = 1 + values.reduce((sum, value) => sum + value, 0)
   return (100 * ids.reduce((sum, id) => sum + valueOf(rung, id)!, 0)) / total
 }
@@ -145,10 +144,10 @@ function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
   ]
 }
 
-/** The data stage serves 128 bytes a cycle of L1, or a wavefront of shared memory. */
+/** The data stage serves 128 bytes of L1 per cycle, or one wavefront of shared memory. */
 const bytesPerWavefront = 128
 
-/** Whether it is mostly shared memory that the data stage serves; without wavefronts, whether there is any. */
+/** Whether the data stage serves mostly shared memory; without wavefronts, whether it serves any. */
 function servesShared(rung: RungResult): boolean {
   const [loads, stores, l1Bytes] = ['sharedLoadWavefronts', 'sharedStoreWavefronts', 'l1Bytes'].map(
     (id) => valueOf(rung, id),
@@ -207,7 +206,7 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
   return null
 }
 
-/** Null for a rung without any counter to judge by: it was not profiled. */
+/** Null for a rung without any relevant counter: it was not profiled. */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (!Object.values(rung.metrics).some(({ value }) => value !== null)) return null
   const figures = unitFigures(session, rung)
@@ -239,7 +238,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
 
   const { latency } = bottleneckThresholds
   const leaning = byHeight.filter(({ value }) => value >= latency)
-  // While a unit is not known, it may be the one that is full.
+  // An unknown unit might be the saturated one.
   if (leaning[0] && missing.length === 0)
     return said(
       {
@@ -259,7 +258,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
   return said({ class: 'unknown', evidence: [] })
 }
 
-/** What warps wait for most, beside a latency: the place to look. */
+/** The longest stall, listed with a latency verdict as the place to look. */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds
     .map((id) => ({

@@ -1,8 +1,8 @@
 /**
- * From a change of the source to the time it bought, as far as the figures carry: the lines of a hunk,
- * the instructions executed on them by opcode, the counters that such instructions move, the time. What
- * joins opcode and counter is knowledge of the hardware, not a measurement: a counter is the whole
- * kernel's, and several hunks may have moved it.
+ * From a source change to the time it bought, as far as the figures support it: the lines of a hunk, the
+ * instructions executed on them by opcode, the counters that such instructions affect, the time. The link from
+ * opcode to counter is knowledge of the hardware, not a measurement: a counter covers the whole kernel, and
+ * several hunks may have moved it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
@@ -15,7 +15,7 @@ import {
   type Work,
 } from '../session/deep'
 
-/** Lines of a file, from 1, both ends included; empty where `to` is below `from`. */
+/** Lines of a file, starting at 1, both ends included; empty if `to` is below `from`. */
 export interface LineRange {
   from: number
   to: number
@@ -27,26 +27,26 @@ export interface Hunk {
 }
 
 export interface ChainSide {
-  /** The rung's source, as its session names it. */
+  /** The rung's source file, as named in its session. */
   file: string
-  /** null where the rung was not profiled at the deep level. */
+  /** null if the rung was not profiled at the deep level. */
   deep: DeepProfile | null
 }
 
 export interface ChainLink {
   hunk: Hunk
   /**
-   * Instructions executed on the hunk's lines by opcode family, the largest change first, those without
-   * a change left out; null where a side was not counted.
+   * Instructions executed on the hunk's lines by opcode family, largest change first, without unchanged
+   * families; null if either rung was not counted.
    */
   opcodes: HistogramDelta[] | null
-  /** Counted on the hunk's own lines, those that differ; null where a side was not counted. */
+  /** Counts on the hunk's own lines that differ; null if either rung was not counted. */
   counted: LineCount[] | null
-  /** Counters of the whole kernel that these move, with a figure on both sides. */
+  /** Counters of the whole kernel that these affect, with a value for both rungs. */
   counters: MetricDelta[]
 }
 
-/** What ncu counts of each line, as far as it tells what a change did to memory. */
+/** What ncu counts per line and that shows a change's effect on memory. */
 export const lineCounts = [
   'sharedWavefronts',
   'sharedWavefrontsExcess',
@@ -62,14 +62,14 @@ export interface LineCount {
 
 export interface Chain {
   links: ChainLink[]
-  /** What changed on lines outside of any hunk: the compiler, or a constant from outside the source. */
+  /** Changes on lines outside any hunk: the compiler, or a constant from outside the source. */
   elsewhere: HistogramDelta[] | null
-  /** Counters that moved and that no hunk's opcodes account for. */
+  /** Counters that moved although no hunk's opcodes account for it. */
   unexplained: MetricDelta[]
   time: TimeDelta
 }
 
-/** Registry ids that instructions of a family move, the most direct one first. */
+/** Registry ids that instructions of a family affect, most direct first. */
 const movedBy: readonly { families: RegExp; metrics: readonly string[] }[] = [
   {
     families: /^(LDS|LDSM)$/,
@@ -118,7 +118,7 @@ export const metricsMovedBy = (family: string): string[] => [
 
 const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
 
-/** Instructions that come from some lines; null where the machine code is not known. */
+/** The instructions that come from the given lines; null if the machine code is unknown. */
 function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instruction[] | null {
   if (!deep?.kernels.some(({ instructions }) => instructions.length > 0)) return null
   return deep.kernels.flatMap(({ instructions }) =>
@@ -129,7 +129,7 @@ function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instructio
   )
 }
 
-/** Warp-level instructions by opcode family; null where one was not counted. */
+/** Warp-level instructions by opcode family; null if any was not counted. */
 function executed(instructions: readonly Instruction[] | null): Map<string, number> | null {
   if (!instructions || instructions.some((instruction) => instruction.executed === null))
     return null
@@ -141,7 +141,7 @@ function executed(instructions: readonly Instruction[] | null): Map<string, numb
   return found
 }
 
-/** An instruction without the counter does not touch that memory: it adds nothing. */
+/** An instruction without the counter does not access that memory and adds nothing. */
 const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
   instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)
 
@@ -155,7 +155,7 @@ function countsThatDiffer(
     .filter((count) => count.a !== count.b)
 }
 
-/** Families of a hunk whose memory traffic differs although they may be executed as often. */
+/** The hunk's families whose memory traffic differs, even if they are executed equally often. */
 function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
   const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))
   return families.filter(

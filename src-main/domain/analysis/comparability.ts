@@ -1,4 +1,4 @@
-/** Whether figures of two sessions may be set side by side, and what a reader must know when they are. Pure. */
+/** Whether figures of two sessions can be compared, and what the reader should know when they are. Pure. */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { inEnglish } from '../text/wording'
 import { named, problemLabel } from '../task/problem'
@@ -7,13 +7,13 @@ import { can } from '../target/targets'
 import { rungOf, type RungResult, type Session } from '../session/session'
 
 export interface Comparability {
-  /** Why a comparison would mean nothing; empty when there is one to make. */
+  /** Why a comparison would be meaningless; empty if the sessions can be compared. */
   refusals: AnyMessage[]
-  /** What differs beside the code, each of which may explain a difference in the figures. */
+  /** Differences besides the code, any of which may explain a difference in the figures. */
   warnings: AnyMessage[]
 }
 
-/** Clocks wander by a few MHz between samples; beyond this share they change the times visibly. */
+/** Clocks vary by a few MHz between samples; beyond this share they affect the times noticeably. */
 const clockTolerance = 0.02
 
 export const clocksDiffer = (a: number, b: number): boolean =>
@@ -24,7 +24,7 @@ const unknown = message('guard.unknown')
 const word = (value: string | number | boolean | null | undefined): Statement =>
   value == null || value === '' ? unknown : String(value)
 
-/** The median SM clock over all that was timed; null where the driver told none. */
+/** The median SM clock over all timings; null if the driver reported none. */
 function medianClock(session: Session): number | null {
   const clocks = session.rungs
     .flatMap(({ timing }) => [timing?.smClockBeforeMHz, timing?.smClockAfterMHz])
@@ -48,7 +48,7 @@ function problemWords({ problem }: Session): Statement {
 
 type Computing = Pick<RungResult, 'flags'>
 
-/** What a rung computes, as a part of a sentence. */
+/** What a rung computes, as a sentence fragment. */
 function computed(task: Task | null, { flags }: Computing): AnyMessage {
   const what = resultOf(task)
   const titles = flags.map((flag) => flagTitle(task, flag))
@@ -63,7 +63,7 @@ function computed(task: Task | null, { flags }: Computing): AnyMessage {
 
 const computeTheSame = (a: Computing, b: Computing): boolean => a.flags.join() === b.flags.join()
 
-/** What a reader must know of two rungs of a task side by side; empty where they compute the same. */
+/** What the reader should know when comparing two rungs of a task; empty if they compute the same. */
 export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
@@ -74,7 +74,7 @@ export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): A
         }),
       ]
 
-/** What the ratio of a rung is to, where the rung does more than the reference; null where it does not. */
+/** A warning about the ratio of a rung that does more than the reference; null if it does not. */
 export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage | null {
   const { reference, task } = ladder
   if (rung.flags.length === 0 || reference === null) return null
@@ -89,7 +89,7 @@ export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage 
 export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
-/** Statement of a rung that kept its name and computes something else; empty where it does not. */
+/** A statement if a rung kept its name but computes something else; otherwise empty. */
 export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
@@ -101,7 +101,7 @@ export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResul
         }),
       ]
 
-/** Each option in which they differ, by its title. */
+/** Each option in which the sessions differ, by title. */
 function optionsDiffer(a: Session, b: Session): AnyMessage[] {
   const options = { ...a.problem?.options, ...b.problem?.options }
   return Object.keys(options).flatMap((option) => {

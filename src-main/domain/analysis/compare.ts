@@ -1,4 +1,4 @@
-/** Two rungs side by side: what each metric did and what it bought. Pure; the source diff is made where it is shown. */
+/** Compares two rungs: how each metric changed and what it bought. Pure; the source diff is made where it is shown. */
 import { z } from 'zod'
 import { expectDirections } from '../ladder/rung'
 import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
@@ -6,8 +6,8 @@ import type { RungResult, Session } from '../session/session'
 import { units, type Unit } from '../metrics/units'
 
 /**
- * better, worse: by the metric's better-direction. changed: it moved, and neither way is better as such.
- * same: no difference, or one inside the measured spread. unknown: a side has no value.
+ * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
+ * same: no difference, or one within the measured spread. unknown: one of the rungs has no value.
  */
 export const Verdict = z.enum(['better', 'worse', 'changed', 'same', 'unknown'])
 export type Verdict = z.infer<typeof Verdict>
@@ -23,7 +23,7 @@ export const MetricDelta = z.object({
   /** b / a; null when a is 0. */
   ratio: z.number().nullable(),
   verdict: Verdict,
-  /** What the header of rung b predicted of this step, and whether it came true; null when it said nothing. */
+  /** What the header of rung b predicted for this step, and whether it came true; null if it predicted nothing. */
   expected: z
     .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
     .nullable(),
@@ -33,15 +33,15 @@ export type MetricDelta = z.infer<typeof MetricDelta>
 export const TimeDelta = z.object({
   aMs: z.number().nullable(),
   bMs: z.number().nullable(),
-  /** a's time over b's: above 1, b is faster. */
+  /** a's time divided by b's: above 1, b is faster. */
   speedup: z.number().nullable(),
-  /** The relative difference below which no verdict is given: the two spreads added. */
+  /** The relative difference below which there is no verdict: the sum of both spreads. */
   noise: z.number().nullable(),
   verdict: Verdict,
 })
 export type TimeDelta = z.infer<typeof TimeDelta>
 
-/** A parameter that two builds of one source differ in; null where a side does not know it. */
+/** A parameter in which two builds of one source differ; null for a build that does not have it. */
 export const ParameterDelta = z.object({
   name: z.string(),
   a: z.number().nullable(),
@@ -60,7 +60,7 @@ export const RungComparison = z.object({
 })
 export type RungComparison = z.infer<typeof RungComparison>
 
-/** Structural counters repeat exactly; dynamic ones jitter by about this much from launch to launch. */
+/** Structural counters repeat exactly; dynamic ones vary by about this much between launches. */
 export const dynamicMetricNoise = 0.01
 
 const near = (a: number, b: number, share: number): boolean =>
@@ -74,7 +74,7 @@ function metricVerdict(id: string, a: number, b: number): Verdict {
   return b > a === (definition.better === 'higher') ? 'better' : 'worse'
 }
 
-/** The few loads that a pipeline's first tile adds do not refute that loads stay the same. */
+/** A prediction of “same” tolerates this much, such as the few loads of a pipeline's first tile. */
 const sameWithin = 0.01
 
 function expectationMet(
@@ -89,11 +89,11 @@ function expectationMet(
   return direction === 'up' ? b > a : b < a
 }
 
-/** Whether a step from a to b is the one that b's header predicts: from the rung it comes after, where it names one. */
+/** Whether the step from a to b is the one that b's header predicts: from the rung named by @after, if any. */
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
-/** Empty for two sources: equal names need not mean the same there. */
+/** Empty for different sources, where equal names may have different meanings. */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
   a.file === b.file
     ? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])]

@@ -1,4 +1,4 @@
-/** What can be said of a rung without counters: from what it launches and what its GPU can hold. Pure. */
+/** Metrics that need no counters: derived from what a rung launches and what its GPU can hold. Pure. */
 import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy } from '../gpu/occupancy'
@@ -8,15 +8,15 @@ import { smLimits } from '../gpu/sm-limits'
 import type { Unit } from '../metrics/units'
 import { wavesOf } from '../gpu/waves'
 
-/** Of a launch: everything that decides how much of it an SM holds. */
+/** The parts of a launch that determine how many of its blocks an SM holds. */
 export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 
 const product = (extent: readonly [number, number, number] | null): number | null =>
   extent && extent[0] * extent[1] * extent[2]
 
-/** null where the launch is of an import that does not tell. */
+/** null if the launch comes from an import without that information. */
 export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
-/** Threads of a block, as ncu or else the runner saw the launch; null where it is not known, or kernels differ. */
+/** Threads per block, as seen by ncu or else by the runner; null if unknown or if kernels differ. */
 export function threadsPerBlock({
   profile,
   launches,
@@ -55,7 +55,7 @@ function resident(
   })
 }
 
-/** The occupancy of one launch on a GPU, or why it cannot be told. */
+/** The occupancy of one launch on a GPU, or why it is unknown. */
 export const launchOccupancy = resident
 
 const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {
@@ -107,7 +107,7 @@ function registers({ resources }: LaunchLike): Answer {
       }
 }
 
-/** One figure for a rung of several kernels only where they agree: which one runs longest is not known. */
+/** A rung of several kernels has one figure only if they agree, because it is unknown which one runs longest. */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
   const failed = answers.find((answer) => 'reason' in answer)
@@ -120,7 +120,7 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
 }
 
 /**
- * Registry metrics that follow from the launches and the GPU alone: `registersPerThread`,
+ * Registry metrics derived from the launches and the GPU alone: `registersPerThread`,
  * `theoreticalOccupancy` and `wavesPerSm`, each derived, or unavailable with the reason.
  */
 export function derivedMetrics(

@@ -1,18 +1,18 @@
-/** What the threads of a rung execute, by kind, as parts of 32 lanes for each warp instruction. Pure. */
+/** What a rung's threads execute, by category, as shares of 32 lanes per warp instruction. Pure. */
 import { instructionKinds, lanes } from '../metrics/mix-metrics'
 import type { RungResult } from '../session/session'
 
 export interface Mix {
   rung: RungResult
-  /** Thread instructions by kind. */
+  /** Thread instructions by category. */
   kinds: Readonly<Record<string, number>>
-  /** Lanes switched off, and instructions of no kind. */
+  /** Inactive lanes, and instructions without a category. */
   none: number
-  /** 32 lanes for each warp instruction. */
+  /** 32 lanes per warp instruction. */
   whole: number
 }
 
-/** Null where a kind or the number of instructions is not known: without one the parts are not the whole. */
+/** Null if a category or the number of instructions is unknown, since the parts would not add up. */
 export function mixOf(rung: RungResult): Mix | null {
   const value = (id: string): number | null => rung.metrics[id]?.value ?? null
   const counted = instructionKinds.map((id) => [id, value(id)] as const)
@@ -21,6 +21,6 @@ export function mixOf(rung: RungResult): Mix | null {
   if (!counted.every((entry): entry is readonly [string, number] => entry[1] !== null)) return null
   const whole = lanes * instructions
   const sum = counted.reduce((so, [, count]) => so + count, 0)
-  // Instructions that wait in a loop differ between the passes in which the two are counted.
+  // Instructions of a spin loop differ between the passes in which the two are counted.
   return { rung, kinds: Object.fromEntries(counted), none: Math.max(0, whole - sum), whole }
 }

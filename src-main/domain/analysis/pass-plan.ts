@@ -1,7 +1,7 @@
 /**
- * What profiling will cost, before it is paid. ncu runs a kernel again for each group of counters that
- * fit together; how many passes a level takes is known from recorded runs, so what is said for another
- * GPU is an estimate twice over. Pure.
+ * The estimated cost of profiling. ncu replays a kernel for each group of counters that can be collected
+ * together; the number of passes per level is known from recorded runs, so for another GPU both the passes
+ * and their cost are estimates. Pure.
  */
 import { z } from 'zod'
 import { message, Statement } from '../messages/message'
@@ -11,7 +11,7 @@ import { Identifier } from '../ladder/rung'
 const CollectingLevel = ProfileLevel.exclude(['none'])
 type CollectingLevel = z.infer<typeof CollectingLevel>
 
-/** Where the figures below were taken: an H200 with ncu 2025.3.1, 2026-11-21. */
+/** Where the figures below were measured: an H200 with ncu 2025.3.1, 2026-11-21. */
 const knownComputeCapability = '9.0'
 const knownWith = message('tools.knownWith', {
   gpu: 'H200',
@@ -20,19 +20,19 @@ const knownWith = message('tools.knownWith', {
 })
 
 interface LevelCost {
-  /** Replay passes of a kernel. */
+  /** Replay passes per kernel. */
   passes: number
-  /** Time of a pass over the launch's own time, on average over the passes of the level. */
+  /** Time of a pass relative to the launch's own time, averaged over the passes of the level. */
   slowdown: number
-  /** Around each pass: caches emptied, memory put back, counters read; seconds. */
+  /** Overhead per pass: flushing caches, restoring memory, reading counters; seconds. */
   secondsPerPass: number
 }
 
 /**
- * Fitted on an H200: card to gemm-fp32 at 4096, the whole ladder within a seventh; standard to gemm-tensor and
- * gemm-3xtf32 at 4096, within a tenth (test/services/standard-recordings). Deep: some of its passes count
- * inside the kernel, about a nanosecond an instruction, which the unprofiled time does not tell; a rung that
- * is all instructions and no waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
+ * Fitted on an H200: card to gemm-fp32 at 4096, accurate to a seventh over the whole ladder; standard to
+ * gemm-tensor and gemm-3xtf32 at 4096, to a tenth (test/services/standard-recordings). At the deep level some
+ * passes count inside the kernel, at about a nanosecond per instruction, which the unprofiled time does not
+ * show; a rung without any waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
   card: { passes: 1, slowdown: 1, secondsPerPass: 0.013 },
@@ -45,39 +45,39 @@ const startSeconds = 2
 
 export const ProfilePlan = z.object({
   level: CollectingLevel,
-  /** Of each kernel. */
+  /** Per kernel. */
   passes: z.number().int(),
-  /** Which GPU and ncu the pass count is known of, in words. */
+  /** The GPU and ncu version for which the pass count is known. */
   knownWith: Statement,
-  /** That is not the kind of GPU at hand. */
+  /** Whether that GPU differs from the one at hand. */
   otherGpu: z.boolean(),
   rungs: z.array(
     z.object({
       id: Identifier,
-      /** Null where the unprofiled time is not known. */
+      /** Null if the unprofiled time is unknown. */
       seconds: z.number().nullable(),
-      /** It is left out, on request or for its length. */
+      /** Whether it is skipped, on request or because it takes too long. */
       skipped: z.boolean(),
     }),
   ),
-  /** Of all that are not left out, the start included; what is not known counts as nothing. */
+  /** Total of all rungs that are not skipped, including startup; unknown rungs count as zero. */
   seconds: z.number(),
 })
 export type ProfilePlan = z.infer<typeof ProfilePlan>
 
 export interface PlanRequest {
   level: CollectingLevel
-  /** `9.0`; null while the GPU is not known. */
+  /** `9.0`; null while the GPU is unknown. */
   computeCapability: string | null
   /** Unprofiled times; a rung of several kernels counts as one launch of their sum. */
   rungs: readonly { id: string; medianMs: number | null }[]
-  /** Rungs to leave out. */
+  /** Rungs to skip. */
   skip?: readonly string[]
-  /** Seconds above which a rung is left out. */
+  /** Rungs above this many seconds are skipped. */
   limitSeconds?: number
 }
 
-/** What a rung will take under ncu, in seconds: its unmarked launch, then each pass. */
+/** The time of a rung under ncu in seconds: its unprofiled launch, then each pass. */
 export function profileSeconds(level: CollectingLevel, medianMs: number): number {
   const { passes, slowdown, secondsPerPass } = costs[level]
   const launch = medianMs / 1000
@@ -102,7 +102,7 @@ export function planProfile(request: PlanRequest): ProfilePlan {
   }
 }
 
-/** What it did cost. */
+/** The actual cost. */
 export const ProfileCost = z.object({
   level: CollectingLevel,
   /** Wall time of ncu, in seconds. */
@@ -110,9 +110,9 @@ export const ProfileCost = z.object({
   rungs: z.array(
     z.object({
       id: Identifier,
-      /** The most of any kernel. */
+      /** The maximum over all kernels. */
       passes: z.number().int(),
-      /** Null where the runner did not say. */
+      /** Null if the runner did not report it. */
       seconds: z.number().nullable(),
     }),
   ),

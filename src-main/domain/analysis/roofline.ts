@@ -1,11 +1,10 @@
 /**
- * Hierarchical roofline of a session: for each rung its throughput over the operations it makes of a
- * byte from L1, from L2 and from device memory, under the roofs of its GPU. Pure; every figure says
- * where it is from.
+ * Hierarchical roofline of a session: each rung's throughput over its operations per byte from L1, L2 and
+ * device memory, below the roofs of its GPU. Pure; every figure states its origin.
  *
- * Operations are the FP32 operations that ncu counted, where it did. They do not see the tensor pipe, and
- * a session below the standard level has none: there they are those that the task counts. Which of the
- * two is said of each point. An import does not know its problem: its time is ncu's.
+ * Operations are the FP32 operations counted by ncu, if available. Those exclude the tensor pipe, and a session
+ * below the standard level has none: then the task's operation count is used. Each point says which of the two
+ * it uses. An import does not know its problem, and its time is ncu's.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
@@ -14,10 +13,10 @@ import { flops, isTensor } from '../task/problem'
 import { resultOf, type Task } from '../task/task'
 import { type NcuMetrics, type RungResult, type Session } from '../session/session'
 
-/** Counted by ncu; of the task, since they were not; of the task, since the tensor pipe made them. */
+/** Counted by ncu; from the task, because not counted; from the task, because the tensor pipe executed them. */
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 
-/** What a basis is, as a sentence. */
+/** A basis as a sentence. */
 export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
   if (basis === 'counted') return message('roofline.counted')
   const flops = String(task?.work.flops ?? '').replaceAll(/\s*\*\s*/g, '·')
@@ -26,7 +25,7 @@ export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
 }
 
 /**
- * From this share of the SM's active cycles on the tensor pipe is said to compute, in percent.
+ * The share of the SM's active cycles, in percent, from which the tensor pipe counts as computing.
  * Kernels without a tensor instruction show up to 0.04% on an H200: test/captures/ncu, `standard-mix`.
  */
 const tensorWorks = 1
@@ -35,13 +34,13 @@ export interface RooflinePoint {
   rung: string
   title: string
   level: MemoryLevel
-  /** Operations of a launch, and where they are from. */
+  /** Operations per launch, and their origin. */
   operations: number
   basis: OperationBasis
-  /** Operations a byte of the level's traffic. */
+  /** Operations per byte of the level's traffic. */
   intensity: MetricValue
   throughput: MetricValue
-  /** The lower of the two roofs at this intensity, GFLOP/s; null where one of them is unavailable. */
+  /** The lower of the two roofs at this intensity, GFLOP/s; null if either is unavailable. */
   roofGflops: number | null
   /** Which roof that is. */
   bound: 'compute' | 'memory' | null
@@ -51,9 +50,9 @@ export interface Roofline {
   /** The roof of the arithmetic that this session's data type runs on. */
   arithmetic: 'fp32' | 'tensor'
   ceilings: SessionCeilings
-  /** In the ladder's order: joined, they are the way of the climb. Rungs without a place are left out. */
+  /** Points in ladder order, to be connected; rungs without a point are omitted. */
   paths: Record<MemoryLevel, RooflinePoint[]>
-  /** Rungs that have no place at a level, and why. */
+  /** Rungs without a point at a level, and the reason. */
   missing: { rung: string; level: MemoryLevel; reason: Statement }[]
 }
 
@@ -98,7 +97,7 @@ function importedWork({ ncuMetrics }: RungResult): Work | Gap {
   }
 }
 
-/** Whether the tensor pipe computes; false where that was not measured. */
+/** Whether the tensor pipe computes; false if that was not measured. */
 export const worksOnTensor = ({ metrics }: RungResult): boolean =>
   (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
 
@@ -125,7 +124,7 @@ function workOf(session: Session, rung: RungResult): Work | Gap {
   }
 }
 
-/** Operations a byte; derived, because it is a count over a counter. */
+/** Operations per byte; derived, being a count divided by a counter. */
 function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): number | Gap {
   const metric = { metric: trafficMetric[level] }
   const traffic = rung.metrics[metric.metric]
@@ -173,7 +172,7 @@ export function roofline(session: Session): Roofline {
   return { arithmetic, ceilings, paths, missing }
 }
 
-/** Where a memory roof meets the roof of arithmetic, operations a byte; null without both. */
+/** The intensity, in operations per byte, where a memory roof meets the arithmetic roof; null unless both are known. */
 export function ridge(
   { ceilings, arithmetic }: Pick<Roofline, 'ceilings' | 'arithmetic'>,
   level: MemoryLevel,

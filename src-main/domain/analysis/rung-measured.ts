@@ -1,6 +1,6 @@
 /**
- * What recordings measured of a ladder's rung, and of the step to it from the rung that it comes after. A pure
- * function of recordings: nothing of it is written down, least of all into the source that was measured.
+ * What recordings measured for a ladder's rung and for the step to it from the previous rung. A pure function
+ * of the recordings: the result is stored nowhere, least of all in the source that was measured.
  */
 import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
@@ -15,14 +15,14 @@ import { formatMs, formatRatio, formatValue, units } from '../metrics/units'
 export const MeasuredStep = z.object({
   metric: z.string(),
   unit: z.enum(units),
-  /** Of the rung before and of this one; null where no recording of the step collected it. */
+  /** For the previous rung and for this one; null if no recording of the step collected it. */
   from: z.number().nullable(),
   to: z.number().nullable(),
   moved: z.enum(['up', 'down', 'same']).nullable(),
-  /** What the rung's header expects of the step today, and whether it came true; absent where it says nothing. */
+  /** What the rung's header expects of the step today, and whether it came true; absent if it expects nothing. */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
-  /** Where another recording of the same step collected it. */
+  /** The recording of the same step that collected it, if it is another one. */
   recording: z.string().optional(),
 })
 export type MeasuredStep = z.infer<typeof MeasuredStep>
@@ -32,23 +32,23 @@ export const RungMeasured = z.object({
   recording: z.string(),
   device: z.string().nullable(),
   problem: Problem.nullable(),
-  /** Scalars of the problem that are not the task's own. */
+  /** Scalars of the problem that differ from the task's defaults. */
   unusual: Scalars,
   medianMs: z.number(),
-  /** The rung that it comes after, with those parameters that are not its defaults. */
+  /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
-  /** Ratio to the rung `to`; `alone`: what that one computes where it leaves out this rung's flags, or null. */
+  /** Ratio to the rung `to`; `alone`: what `to` computes if it lacks this rung's flags, or null. */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
-  /** What the header expects, and how busy the tensor cores or else the FMA pipe are. */
+  /** The metrics that the header expects to move, and the utilization of the tensor pipe or else the FMA pipe. */
   steps: z.array(MeasuredStep),
-  /** Of this rung and the one before: those whose code is no longer the one that was measured. */
+  /** Which of this rung and the previous one have changed code since they were measured. */
   changed: z.array(Identifier),
 })
 export type RungMeasured = z.infer<typeof RungMeasured>
 
-/** A recording with the sources that it was made of, by rung id. */
+/** A recording with the sources that it was made from, by rung id. */
 export interface MeasuredRecording {
   name: string
   session: Session
@@ -69,11 +69,11 @@ interface Finding {
   before: RungResult | null
 }
 
-/** The lines that a compiler sees; a recording is of the rung as long as these are the same. */
+/** The lines that the compiler sees; a recording stays valid for a rung as long as these are the same. */
 export const codeOf = (text: string): string =>
   text
     .split(/\r?\n/)
-    .filter((line) => line.trim() !== '' && !line.startsWith('//'))
+    .filter((line) => line.trim() !== '' && !line.trimStart().startsWith('//'))
     .join('\n')
 
 const unusual = ({ params }: RungToday, rung: RungResult): Parameters =>
@@ -87,7 +87,7 @@ const unusual = ({ params }: RungToday, rung: RungResult): Parameters =>
 const hasParams = (rung: RungResult, params: Parameters): boolean =>
   Object.entries(params).every(([name, value]) => rung.params[name] === value)
 
-/** The rung with the ladder's parameters and the one before it, with its defaults if it can be. */
+/** The rung with the ladder's parameters, and the previous rung, with its defaults if possible. */
 function findIn(
   recording: MeasuredRecording,
   { file, params }: LadderRung,
@@ -101,14 +101,14 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** The size that a ladder is told of by first. */
+/** 4096 is the size whose recording is preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)
 }
 
 /**
- * The first recording of the ladder that has both the rung and the one before, else the first with the rung;
+ * The first recording of the ladder that has both the rung and the previous one, else the first with the rung;
  * then those of the same problem, which may have counters that the first lacks.
  */
 function findRung(
@@ -133,7 +133,7 @@ function stepOf(
   metric: string,
 ): MetricDelta | null {
   if (!before) return null
-  // As the header expects today; the recording may hold an older one.
+  // The header's expectation of today; the recording may contain an older header.
   const { metrics } = compareRungs(
     { session, rung: before },
     { session, rung: { ...rung, expect } },
@@ -146,7 +146,7 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   const [first] = findings
   if (!first?.before) return []
   const wanted = expect.map(({ metric }) => metric)
-  // Some instructions beside tensor products count a little on the tensor pipe: below one per cent it is not in use.
+  // Some other instructions count a little toward the tensor pipe: below one percent it is not in use.
   const tensorBusy = first.rung.metrics['tensorUtilization']?.value ?? 0
   if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
   if (wanted.length === 0) wanted.push('fmaUtilization')
@@ -175,7 +175,7 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   })
 }
 
-/** What was measured of each rung of a ladder that a recording of it holds, by the rung's id. */
+/** What was measured for each rung of a ladder that a recording contains, by rung id. */
 export function measuredOf(
   ladder: Ladder,
   today: ReadonlyMap<string, RungToday>,
@@ -235,12 +235,12 @@ function unusualScalars(task: Task | null, problem: Problem | null): Scalars {
   return Object.fromEntries(scalars.filter(([name, value]) => task?.scalars[name]?.value !== value))
 }
 
-/** From one value to the next, in words: `15.3 → 32.2 %`. */
+/** The change of a value as text: `15.3 → 32.2 %`. */
 function valueWords({ unit, moved, from, to }: MeasuredStep): string {
   if (from === null || to === null) return 'not collected'
   const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
   if (a !== b) return `${a.endsWith(` ${unit}`) ? a.slice(0, -unit.length - 1) : a} → ${b}`
-  // Too small a step for the digits shown, and yet one.
+  // The change is too small for the digits shown.
   return moved === 'same' || from === 0
     ? b
     : `${b}, ${to > from ? '+' : '-'}${Math.abs((to / from - 1) * 100).toPrecision(1)} %`
@@ -264,7 +264,7 @@ export function measuredWords(measured: RungMeasured): string {
     measured
   const params = Object.entries(before?.params ?? {}).map(([name, value]) => `${name} ${value}`)
   const where = [
-    device ?? 'a GPU without a name',
+    device ?? 'an unnamed GPU',
     problem &&
       ` at ${problemWord(problem)}${Object.keys(unusual).length > 0 ? `, ${named(unusual)},` : ''}`,
     before && ` after ${before.id}${params.length > 0 ? ` with ${params.join(', ')}` : ''}`,
@@ -276,7 +276,7 @@ export function measuredWords(measured: RungMeasured): string {
     : now
   const ratio =
     reference && reference.to !== before?.id
-      ? `, ${formatRatio(reference.ratio)} as fast as ${reference.to}${reference.alone === null ? '' : `, which computes ${reference.alone} alone`}`
+      ? `, ${formatRatio(reference.ratio)} as fast as ${reference.to}${reference.alone === null ? '' : `, which computes ${reference.alone} only`}`
       : ''
   return `${where.filter(Boolean).join('')}: ${[`time ${time}${ratio}`, ...steps.map(stepWords)].join('; ')}`
 }

@@ -1,15 +1,15 @@
-/** What is known of a time from its samples, and of how two times compare. Pure. */
+/** Confidence intervals of times from their samples, and of the ratio of two times. Pure. */
 
-/** Both ends belong to it. */
+/** A closed interval. */
 export interface Interval {
   low: number
   high: number
 }
 
-/** The fewest samples whose median has an interval at 95 % that assumes nothing of their distribution. */
+/** The fewest samples for which the median has a distribution-free 95 % confidence interval. */
 export const fewestSamples = 6
 
-/** Between the two samples nearest to it, as the runner takes its medians and quartiles. */
+/** Interpolates between the two nearest samples, as the runner does for medians and quartiles. */
 export function quantile(sorted: readonly number[], share: number): number {
   const position = share * (sorted.length - 1)
   const low = Math.floor(position)
@@ -21,11 +21,11 @@ export const ascending = (samples: readonly number[]): number[] =>
   [...samples].sort((a, b) => a - b)
 
 /**
- * How many samples lie outside the interval at each end, at most: the number of samples below the true
- * median is binomial, and of this many or fewer the probability is within 2.5 %. −1 where there is none.
+ * The most samples that may lie outside the interval at each end: the number of samples below the true
+ * median is binomial, and the probability of this many or fewer is at most 2.5 %. −1 if there is no such number.
  */
 function outside(count: number): number {
-  // As a logarithm: the probability of one outcome of many is below the smallest number.
+  // As a logarithm, because the probability of a single outcome can be below the smallest double.
   let outcome = count * Math.log(0.5)
   let cumulative = Math.exp(outcome)
   let below = -1
@@ -39,8 +39,8 @@ function outside(count: number): number {
 
 /**
  * The 95 % confidence interval of the median, between two order statistics, widened to the quartiles:
- * clocks and temperature drift while samples are taken, so that many samples know less than their number
- * says. Null below six samples, which have no such interval.
+ * clocks and temperature drift while samples are taken, so many samples carry less information than their
+ * number suggests. Null below six samples, which have no such interval.
  */
 export function medianInterval(samples: readonly number[]): Interval | null {
   if (samples.length < fewestSamples) return null
@@ -52,7 +52,7 @@ export function medianInterval(samples: readonly number[]): Interval | null {
   }
 }
 
-/** Where b over a can lie when each lies in its interval. */
+/** The range of b / a when each is within its interval. */
 export const ratioInterval = (a: Interval, b: Interval): Interval => ({
   low: b.low / a.high,
   high: b.high / a.low,

@@ -1,19 +1,19 @@
-/** A rung that is slower than the one before it, and the counter that shows what it costs. Pure. */
+/** A rung that is slower than the previous one, and the counter that shows why. Pure. */
 import type { MetricDelta, RungComparison } from './compare'
 import type { LadderRung } from '../ladder/ladder'
 
 export interface Slowdown {
-  /** The ladder says that it is slower on purpose. */
+  /** The ladder declares it slower on purpose. */
   deliberate: boolean
-  /** It was measured to be slower, beyond the spread of both; null where a side has no time. */
+  /** Whether it was measured to be slower, beyond the spread of both; null if either rung has no time. */
   slower: boolean | null
-  /** The ladder's own sentence. */
+  /** The ladder's note. */
   note: string | null
-  /** The counter that got worse by the largest factor; null where none did. */
+  /** The counter that got worse by the largest factor; null if none did. */
   metric: MetricDelta | null
 }
 
-/** How far two values lie apart as a factor; from nothing to something is farther than any factor. */
+/** How far two values are apart as a factor; from zero to nonzero exceeds any factor. */
 const distance = ({ a, b }: MetricDelta): number => {
   const [left, right] = [a?.value ?? 0, b?.value ?? 0]
   if (left === right) return 0
@@ -27,8 +27,8 @@ const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
   )
 
 /**
- * Null for a rung that neither was meant to be slower nor is. A counter with a better-direction speaks
- * before one without; counters that moved within their noise do not speak.
+ * Null for a rung that is neither meant to be slower nor measured slower. A counter with a better-direction
+ * takes precedence over one without; counters that moved within their noise are ignored.
  */
 export function slowdownOf(
   entry: Pick<LadderRung, 'negative' | 'note'> | undefined,

@@ -1,6 +1,6 @@
 /**
- * How far a rung's time moved between two sessions: of the times as they are, and of those over the
- * reference's where the reference itself moved. What the samples do not tell is a reason in its place. Pure.
+ * How far a rung's time moved between two sessions: as measured, and relative to the reference's time if the
+ * reference itself moved. If the samples are inconclusive, the result is the reason. Pure.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { code } from '../messages/sentence'
@@ -14,15 +14,15 @@ import {
   type Interval,
 } from './sample-interval'
 
-/** The new time over the baseline's, of medians, and where it can lie. */
+/** The new median time divided by the baseline's, with its interval. */
 export interface Change extends Interval {
   ratio: number
 }
 
-/** Beyond it a rung that memory limits and a reference that arithmetic limits need not move alike. */
+/** Beyond this drift, a memory-bound rung and a compute-bound reference may move differently. */
 const farthestDrift = 1.25
 
-/** The runner rounds what it prints to nine digits. */
+/** The runner prints nine significant digits. */
 const rounding = 1e-6
 
 export const sides = { baseline: 'baseline.inBaseline', now: 'baseline.inNew' } as const
@@ -57,7 +57,7 @@ function followsFromSamples({ medianMs, spread, samplesMs }: Timing): boolean {
   )
 }
 
-/** The change of a rung's time; or why its samples tell none. */
+/** The change of a rung's time, or why its samples are inconclusive. */
 export function changeOf(a: RungResult, b: RungResult): Change | AnyMessage[] {
   if (!isTimed(a) || !isTimed(b))
     return [message('baseline.noTime', { where: where(!isTimed(a), !isTimed(b)) })]
@@ -90,11 +90,11 @@ export const clockOf = ({
   return known.length === 0 ? null : known.reduce((sum, clock) => sum + clock, 0) / known.length
 }
 
-/** How the reference's own move is dealt with. */
+/** How a drift of the reference is handled. */
 export interface Drift {
   reference: string
   change: Change
-  /** Judge by the times over the reference's; else a verdict needs both to agree. */
+  /** Judge by the times relative to the reference's; otherwise a verdict requires both to agree. */
   normalize: boolean
   note: AnyMessage
 }
@@ -113,7 +113,7 @@ export function driftOf(
     return change && isChange(change) ? change : null
   }
   const change = changeOfRung(reference)
-  // Another source would be another reference.
+  // A different source would be a different reference.
   if (!change || rungOf(a, reference)!.sourceHash !== rungOf(b, reference)!.sourceHash) return null
   const up = change.low > 1
   const size = Math.max(change.ratio, 1 / change.ratio)
@@ -127,8 +127,8 @@ export function driftOf(
 }
 
 /**
- * The change over that of the reference while it was timed in turn with the rung. A session keeps no
- * samples of those turns: the reference's own stand for their noise.
+ * The change relative to that of the reference while it was timed alternately with the rung. A session keeps
+ * no samples of those alternations; the reference's own samples stand in for their noise.
  */
 export function relativeTo(
   { change: own }: Drift,

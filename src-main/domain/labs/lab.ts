@@ -14,7 +14,7 @@ const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
 /** A name inside a lab: a column of the grader's table, a key of the answers. */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
-  message: 'An id has small letters, digits and "-", and begins with a letter.',
+  message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
 })
 /** A share of the expected value: 0.1 is ten percent. */
 const Tolerance = z.number().min(0).max(10)

@@ -1,22 +1,24 @@
 /** A ladder: an ordered list of rungs with the task and the sizes they are climbed at. */
 import { z } from 'zod'
 import { Options, Scalars, Sizes } from '../task/problem'
+import { At } from '../task/choose'
 import { Task } from '../task/task'
 import { Identifier, Parameters, RungHeader } from './rung'
 
 /** One entry of a ladder file: a rung, and where a variant is meant, its parameters and own name. */
 export const LadderEntry = z.object({
-  id: Identifier,
-  /** Id of this variant in the ladder; the rung's own id where absent. */
-  as: Identifier.optional(),
-  title: z.string().optional(),
-  params: Parameters.optional(),
-  /** Options of the task, where they are not the ladder's. */
-  options: Options.optional(),
-  /** A rung that is slower than the one before on purpose: what it teaches is in the note. */
-  negative: z.boolean().optional(),
-  /** A sentence on this rung in this ladder. */
-  note: z.string().optional(),
+  id: Identifier.describe('The rung, and the name of its file without .cu.'),
+  as: Identifier.optional().describe(
+    'Id of this variant in the ladder; the rung’s own id where absent.',
+  ),
+  title: z.string().optional().describe('Where it is not the one of the rung’s header.'),
+  params: Parameters.optional().describe('Values of @param where they are not the defaults.'),
+  options: Options.optional().describe('Options of the task, where they are not those of the run.'),
+  negative: z
+    .boolean()
+    .optional()
+    .describe('Slower than the one before on purpose: what it teaches is in the note.'),
+  note: z.string().optional().describe('A sentence on this rung in this ladder.'),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 
@@ -55,6 +57,8 @@ export const LadderFile = z.object({
   options: Options.default({}),
   /** The first is the default. */
   sizes: z.array(Sizes).min(1),
+  /** Further problems at which rungs are verified and not timed, by names of the task. */
+  testAt: z.array(At).optional(),
   /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
   reference: Identifier.nullable(),
   published: Published.optional(),

@@ -1,4 +1,4 @@
-/** What an entry of the metric registry says. */
+/** The shape of an entry in the metric registry. */
 import { z } from 'zod'
 import type { Unit } from './units'
 
@@ -6,16 +6,16 @@ export const profileLevels = ['none', 'card', 'standard', 'deep'] as const
 export const ProfileLevel = z.enum(profileLevels)
 export type ProfileLevel = z.infer<typeof ProfileLevel>
 
-/** How the kernels of one rung (a reduction after a split, say) add up to the rung's figure. */
+/** How the kernels of one rung (a split and its reduction, say) combine into the rung's figure. */
 export type Aggregation =
   /** Counts add. */
   | 'sum'
   /** A rate is weighted by each kernel's duration under the profiler. */
   | 'time-weighted'
-  /** A property of one launch: the kernel that ran longest speaks for the rung. */
+  /** A property of one launch: the longest-running kernel represents the rung. */
   | 'longest-kernel'
 
-/** What a metric tells of, in the order in which lists have them. */
+/** What a metric is about, in the order of lists. */
 export const metricGroups = [
   'occupancy',
   'shared',
@@ -34,23 +34,23 @@ export interface MetricDefinition {
   /** What it means, in one sentence. */
   meaning: string
   better: 'higher' | 'lower' | 'neither'
-  /** structural: fixed by code and shape; dynamic: depends on timing and moves from run to run. */
+  /** structural: fixed by code and shape; dynamic: depends on timing and varies from run to run. */
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
   group: MetricGroup
-  /** ncu's names, the first that the report holds is taken; none of a derived one. Source: docs/METRICS.md. */
+  /** ncu's names, of which the first one in the report is used; empty for a derived metric. Source: docs/METRICS.md. */
   ncu: readonly string[]
-  /** What it is worked out from; absent of what ncu counts. */
+  /** How it is derived; absent for a metric that ncu counts. */
   derived?: MetricDerivation
 }
 
 export interface MetricDerivation {
-  /** Registry ids of counted metrics; where one has no figure, there is none of this. */
+  /** Registry ids of counted metrics; if one has no value, neither has this metric. */
   from: readonly string[]
-  /** Of their figures, by id; null where they have no such figure (a share of nothing). */
+  /** Computes the value from theirs, by id; null if it is undefined (a share of nothing). */
   of: (figures: Readonly<Record<string, number>>) => number | null
-  /** How, in words that stand beside the figure. */
+  /** The explanation shown with the figure. */
   how: MetricHow
 }
 

@@ -1,6 +1,6 @@
 /**
- * The metric registry: one entry a meaning. The rest of the program speaks in these ids; only the
- * profile service and the ncu parser see ncu's names.
+ * The metric registry: one entry per meaning. The rest of the program uses these ids; only the profile
+ * service and the ncu parser see ncu's names.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -11,7 +11,7 @@ import { units, type Unit } from './units'
 
 export const evidences = ['measured', 'derived', 'unavailable'] as const
 
-/** A figure with its origin. Zero is a value; not collected is `unavailable` with a reason. */
+/** A figure with its origin. Zero is a value; a figure that was not collected is `unavailable` with a reason. */
 export const MetricValue = z.object({
   value: z.number().nullable(),
   unit: z.enum(units),
@@ -37,7 +37,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'Waves per SM',
     unit: 'waves',
     meaning:
-      'How many times the grid refills every SM with as many blocks as fit; a small fraction left over is a tail in which SMs idle.',
+      'How many waves of blocks the grid takes, where one wave fills every SM with as many blocks as fit; a small fractional part is a tail in which SMs idle.',
     better: 'neither',
     kind: 'structural',
     level: 'card',
@@ -50,7 +50,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'Theoretical occupancy',
     unit: '%',
     meaning:
-      'Warps that registers, shared memory and block size allow to be resident on an SM, as a share of its limit.',
+      'Warps per SM that registers, shared memory and block size allow, as a share of the hardware limit.',
     better: 'neither',
     kind: 'structural',
     level: 'card',
@@ -62,7 +62,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     id: 'achievedOccupancy',
     label: 'Achieved occupancy',
     unit: '%',
-    meaning: 'Warps that were resident on average while an SM was active, as a share of its limit.',
+    meaning: 'Warps resident on average while an SM was active, as a share of the hardware limit.',
     better: 'neither',
     kind: 'dynamic',
     level: 'card',
@@ -75,7 +75,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'Shared-memory loads',
     unit: 'inst',
     meaning:
-      'Warp-level instructions that load from shared memory; fewer for the same product means more reuse in registers or wider loads.',
+      'Warp-level instructions that load from shared memory; fewer for the same product means more register reuse or wider loads.',
     better: 'lower',
     kind: 'structural',
     level: 'card',
@@ -88,7 +88,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'FMA pipe utilization',
     unit: '%',
     meaning:
-      'Cycles in which the FMA pipe was busy, as a share of the cycles an SM was active; the arithmetic a GEMM exists for.',
+      'Cycles in which the FMA pipe was busy, as a share of the cycles in which an SM was active; this is the useful work of a SIMT GEMM.',
     better: 'higher',
     kind: 'dynamic',
     level: 'card',
@@ -104,7 +104,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'Bank conflicts, shared loads',
     unit: 'conflicts',
     meaning:
-      'Extra passes that shared loads needed because lanes of a warp asked one bank for different words.',
+      'Extra passes for shared loads, needed because lanes of a warp read different words of the same bank.',
     better: 'lower',
     kind: 'dynamic',
     level: 'card',
@@ -117,7 +117,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'Bank conflicts, shared stores',
     unit: 'conflicts',
     meaning:
-      'Extra passes that shared stores needed because lanes of a warp wrote different words of one bank.',
+      'Extra passes for shared stores, needed because lanes of a warp wrote different words of the same bank.',
     better: 'lower',
     kind: 'dynamic',
     level: 'card',
@@ -130,7 +130,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'Registers per thread',
     unit: 'registers',
     meaning:
-      'Registers the compiler gave each thread; they hold the thread tile, and they bound how many warps fit on an SM.',
+      'Registers that the compiler allocated per thread; they hold the thread tile and limit how many warps fit on an SM.',
     better: 'neither',
     kind: 'structural',
     level: 'card',
@@ -152,7 +152,7 @@ export const metricDefinition = (id: string): MetricDefinition | undefined => by
 
 const levelRank: Record<ProfileLevel, number> = { none: 0, card: 1, standard: 2, deep: 3 }
 
-/** Metrics collected at a level: its own and those of the levels below it. */
+/** Metrics collected at a level: its own and those of all lower levels. */
 export const metricsAtLevel = (level: ProfileLevel): MetricDefinition[] =>
   metricDefinitions.filter((metric) => levelRank[metric.level] <= levelRank[level])
 

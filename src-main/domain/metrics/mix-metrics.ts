@@ -1,11 +1,11 @@
 /**
- * What a kernel executes, at the standard level: thread instructions by ncu's kinds, the FP32 arithmetic
- * among them, and what follows from both.
+ * The instruction mix at the standard level: thread instructions by ncu's categories, the FP32 arithmetic
+ * among them, and what is derived from both.
  *
- * The kinds are counted a thread, where all predicates were true. They are measured against 32 lanes for
- * each warp instruction (`instructions`): what is left over is lanes switched off, and instructions that
- * ncu puts in none of these kinds: HMMA and HGMMA (test/services/standard-recordings), half and double
- * precision, which have kinds that are not asked for. On an H200 that rest is 0.1% to 1.6% of gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
+ * The categories are counted per thread, where all predicates were true, and shown relative to 32 lanes for
+ * each warp instruction (`instructions`). The remainder is inactive lanes and instructions outside these
+ * categories: HMMA and HGMMA (test/services/standard-recordings), and half and double precision, whose
+ * counters are not requested. On an H200 it is 0.1% to 1.6% for gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
  */
 import type { MetricDefinition } from './metric-definition'
 
@@ -13,7 +13,7 @@ type Own = Pick<MetricDefinition, 'id' | 'label' | 'meaning'> &
   Partial<Pick<MetricDefinition, 'better' | 'kind'>>
 
 const executed = (op: string, definition: Own): MetricDefinition => ({
-  // Every instruction that is not arithmetic costs an issue slot. A warp that waits in a loop executes more.
+  // Every instruction that is not arithmetic costs an issue slot, and a warp that waits in a loop executes more.
   better: 'lower',
   kind: 'dynamic',
   ...definition,
@@ -31,78 +31,78 @@ const kinds: readonly MetricDefinition[] = [
     ...arithmetic,
     id: 'fp32Instructions',
     label: 'Thread instructions: FP32',
-    meaning:
-      'Instructions of single precision that threads executed: FFMA, FADD, FMUL, comparisons.',
+    meaning: 'Single-precision instructions executed by threads: FFMA, FADD, FMUL and comparisons.',
   }),
   executed('integer', {
     id: 'integerInstructions',
     label: 'Thread instructions: integer',
     meaning:
-      'Integer instructions that threads executed; in a GEMM they compute addresses and count loops.',
+      'Integer instructions executed by threads; in a GEMM they compute addresses and count loops.',
   }),
   executed('memory', {
     id: 'memoryInstructions',
     label: 'Thread instructions: memory',
-    meaning: 'Loads, stores and copies that threads executed; wider ones and reuse make fewer.',
+    meaning: 'Loads, stores and copies executed by threads; wider accesses and reuse need fewer.',
   }),
   executed('control', {
     id: 'controlInstructions',
     label: 'Thread instructions: control',
-    meaning: 'Branches and exits that threads executed; unrolled loops have fewer.',
+    meaning: 'Branches and exits executed by threads; unrolled loops have fewer.',
   }),
   executed('uniform', {
     id: 'uniformInstructions',
     label: 'Thread instructions: uniform',
     meaning:
-      'Instructions of the uniform data path, executed once a warp and counted here for each of its threads.',
+      'Instructions of the uniform datapath, executed once per warp and counted here for each of its threads.',
   }),
   executed('misc', {
     id: 'miscInstructions',
     label: 'Thread instructions: miscellaneous',
-    meaning: 'Moves, reads of special registers, barriers and the like.',
+    meaning: 'Moves, special-register reads, barriers and the like.',
   }),
   executed('bit', {
     id: 'bitInstructions',
     label: 'Thread instructions: bit',
-    meaning: 'Bit operations that threads executed.',
+    meaning: 'Bit operations executed by threads.',
   }),
   executed('conversion', {
     id: 'conversionInstructions',
     label: 'Thread instructions: conversion',
-    meaning: 'Conversions between number formats that threads executed.',
+    meaning: 'Conversions between number formats executed by threads.',
   }),
   executed('inter_thread_communication', {
     id: 'exchangeInstructions',
-    label: 'Thread instructions: exchange',
-    meaning: 'Shuffles, votes and other exchanges between the threads of a warp.',
+    label: 'Thread instructions: inter-thread',
+    meaning: 'Shuffles, votes and other communication between the threads of a warp.',
   }),
 ]
 
-/** Ids of the kinds that a thread instruction is counted under, in the order in which they are drawn. */
+/** Ids of the categories of thread instructions, in drawing order. */
 export const instructionKinds: readonly string[] = kinds.map(({ id }) => id)
 
 const operations: readonly MetricDefinition[] = [
   executed('ffma', {
     ...arithmetic,
     id: 'ffmaInstructions',
-    label: 'FFMA by threads',
-    meaning: 'Fused multiply-adds of single precision that threads executed, two operations each.',
+    label: 'Thread-level FFMA',
+    meaning:
+      'Single-precision fused multiply-adds executed by threads; each counts as two operations.',
   }),
   executed('fadd', {
     ...arithmetic,
     id: 'faddInstructions',
-    label: 'FADD by threads',
-    meaning: 'Additions of single precision that threads executed.',
+    label: 'Thread-level FADD',
+    meaning: 'Single-precision additions executed by threads.',
   }),
   executed('fmul', {
     ...arithmetic,
     id: 'fmulInstructions',
-    label: 'FMUL by threads',
-    meaning: 'Multiplications of single precision that threads executed.',
+    label: 'Thread-level FMUL',
+    meaning: 'Single-precision multiplications executed by threads.',
   }),
 ]
 
-/** Lanes of a warp. */
+/** Lanes per warp. */
 export const lanes = 32
 
 const share = (
@@ -134,7 +134,7 @@ export const mixMetrics: readonly MetricDefinition[] = [
     label: 'FP32 operations',
     unit: 'FLOP',
     meaning:
-      'Operations of single precision that a launch computed; an FFMA is two. What is above the operations that the task needs is extra.',
+      'Single-precision operations executed by a launch; an FFMA counts as two. Anything beyond the operation count of the task is overhead.',
     ...arithmetic,
     level: 'standard',
     aggregate: 'sum',
@@ -151,25 +151,25 @@ export const mixMetrics: readonly MetricDefinition[] = [
     id: 'ffmaShare',
     label: 'FFMA share',
     meaning:
-      'FFMA among all that is executed; a good SIMT GEMM reaches 90%, since every other instruction takes the issue slot of one.',
+      'FFMAs as a share of everything executed; a good SIMT GEMM reaches 90%, because every other instruction takes the issue slot of an FFMA.',
     better: 'higher',
   }),
   share('integerInstructions', {
     id: 'integerShare',
     label: 'Integer share',
-    meaning: 'Integer instructions among all that is executed.',
+    meaning: 'Integer instructions as a share of everything executed.',
     better: 'lower',
   }),
   share('memoryInstructions', {
     id: 'memoryShare',
     label: 'Memory share',
-    meaning: 'Loads, stores and copies among all that is executed.',
+    meaning: 'Loads, stores and copies as a share of everything executed.',
     better: 'lower',
   }),
   share('controlInstructions', {
     id: 'controlShare',
     label: 'Control share',
-    meaning: 'Branches and exits among all that is executed.',
+    meaning: 'Branches and exits as a share of everything executed.',
     better: 'lower',
   }),
 ]

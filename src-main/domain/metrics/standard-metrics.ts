@@ -1,6 +1,6 @@
 /**
- * What the standard level adds to the card: memory traffic by level and how busy each level is, issue
- * slots, and why warps wait. Its instruction mix is in ./mix-metrics.
+ * What the standard level adds to the card level: memory traffic and utilization of each memory level,
+ * issue slots, and stall reasons. Its instruction mix is in ./mix-metrics.
  */
 import type { MetricDefinition } from './metric-definition'
 
@@ -21,11 +21,11 @@ const rate = (definition: Own): MetricDefinition => ({
   aggregate: 'time-weighted',
 })
 
-/** How near a unit of memory is to its limit. */
+/** How close a unit of memory is to its limit. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
   rate({ ...definition, unit: '%', better: 'neither', group: 'memory' })
 
-/** Warps that wait for one reason, on average for each instruction issued. Source: Nsight Compute's warp states. */
+/** Warps stalled for one reason, on average per issued instruction. Source: Nsight Compute's warp states. */
 const stall = (id: string, name: string, label: string, meaning: string): MetricDefinition =>
   rate({
     id,
@@ -43,7 +43,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     label: 'Wavefronts, shared loads',
     unit: 'wavefronts',
     meaning:
-      'Passes through shared memory that loads took; divided by the loads it tells how many ways the average load was split.',
+      'Passes through shared memory for loads; divided by the number of loads, it is the number of passes an average load was split into.',
     better: 'lower',
     group: 'shared',
     ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum'],
@@ -52,7 +52,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     id: 'sharedStoreWavefronts',
     label: 'Wavefronts, shared stores',
     unit: 'wavefronts',
-    meaning: 'Passes through shared memory that stores took.',
+    meaning: 'Passes through shared memory for stores.',
     better: 'lower',
     group: 'shared',
     ncu: ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum'],
@@ -80,7 +80,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     label: 'L1 traffic',
     unit: 'bytes',
     meaning:
-      'Bytes that loads and stores asked of the L1 cache, in sectors of 32; shared memory is not among them.',
+      'Bytes that loads and stores requested from the L1 cache, in 32-byte sectors; shared memory is not included.',
     better: 'lower',
     group: 'memory',
     ncu: ['l1tex__t_sectors.sum'],
@@ -89,7 +89,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     id: 'l2HitRate',
     label: 'L2 hit rate',
     unit: '%',
-    meaning: 'Sectors asked of the L2 cache that were there.',
+    meaning: 'Share of the sectors requested from the L2 cache that hit.',
     better: 'higher',
     group: 'memory',
     ncu: ['lts__t_sector_hit_rate.pct'],
@@ -98,15 +98,15 @@ export const standardMetrics: readonly MetricDefinition[] = [
     id: 'l1HitRate',
     label: 'L1 hit rate',
     unit: '%',
-    meaning: 'Sectors asked of the L1 cache that were there.',
+    meaning: 'Share of the sectors requested from the L1 cache that hit.',
     better: 'higher',
     group: 'memory',
     ncu: ['l1tex__t_sector_hit_rate.pct'],
   }),
   busy({
     id: 'dramUtilization',
-    label: 'DRAM busy',
-    meaning: 'Traffic with device memory, as a share of the most that it can carry.',
+    label: 'DRAM utilization',
+    meaning: 'Device memory traffic, as a share of the peak bandwidth.',
     ncu: [
       'gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed',
       'dram__throughput.avg.pct_of_peak_sustained_elapsed',
@@ -114,30 +114,30 @@ export const standardMetrics: readonly MetricDefinition[] = [
   }),
   busy({
     id: 'l2Utilization',
-    label: 'L2 busy',
-    meaning: 'The busiest part of the L2 cache, as a share of the most that it can do.',
+    label: 'L2 utilization',
+    meaning: 'Throughput of the busiest part of the L2 cache, as a share of its peak.',
     ncu: ['lts__throughput.avg.pct_of_peak_sustained_elapsed'],
   }),
   busy({
     id: 'lsuDataUtilization',
-    label: 'L1 data stage busy',
+    label: 'L1 data-stage utilization',
     meaning:
-      'Cycles in which the data stage of L1 and shared memory served loads and stores, as a share of all.',
+      'Cycles in which the data stage of L1 and shared memory served loads and stores, as a share of all cycles.',
     ncu: ['l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed'],
   }),
   busy({
     id: 'lsuUtilization',
     label: 'Load/store pipe utilization',
     meaning:
-      'Load and store instructions issued, as a share of the most that the pipe takes while an SM is active.',
+      'Load and store instructions issued while an SM was active, as a share of the peak rate of the pipe.',
     ncu: ['sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active'],
   }),
   rate({
     id: 'globalLoadSectorsPerRequest',
-    label: 'Sectors a global load',
+    label: 'Sectors per global load',
     unit: 'sectors',
     meaning:
-      'Sectors of 32 bytes that a warp-level global load touches; 4 is a coalesced 32-bit load, 16 a coalesced 128-bit one, 32 a scattered one.',
+      'Sectors (32 bytes each) touched by a warp-level global load: 4 for a coalesced 32-bit load, 16 for a coalesced 128-bit load, 32 for a fully scattered one.',
     better: 'neither',
     kind: 'structural',
     group: 'memory',
@@ -145,9 +145,9 @@ export const standardMetrics: readonly MetricDefinition[] = [
   }),
   rate({
     id: 'globalStoreSectorsPerRequest',
-    label: 'Sectors a global store',
+    label: 'Sectors per global store',
     unit: 'sectors',
-    meaning: 'Sectors of 32 bytes that a warp-level global store touches.',
+    meaning: 'Sectors (32 bytes each) touched by a warp-level global store.',
     better: 'neither',
     kind: 'structural',
     group: 'memory',
@@ -158,7 +158,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     label: 'Issue slots busy',
     unit: '%',
     meaning:
-      'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every slot that is not an FFMA costs one.',
+      'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every other instruction takes the slot of an FFMA.',
     better: 'higher',
     group: 'arithmetic',
     ncu: ['smsp__issue_active.avg.pct_of_peak_sustained_active'],
@@ -177,7 +177,8 @@ export const standardMetrics: readonly MetricDefinition[] = [
     id: 'tensorUtilization',
     label: 'Tensor pipe utilization',
     unit: '%',
-    meaning: 'Cycles in which the tensor pipe was busy, as a share of the cycles an SM was active.',
+    meaning:
+      'Cycles in which the tensor pipe was busy, as a share of the cycles in which an SM was active.',
     better: 'higher',
     group: 'arithmetic',
     ncu: ['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active'],
@@ -198,27 +199,37 @@ export const standardMetrics: readonly MetricDefinition[] = [
     'stallMioThrottle',
     'mio_throttle',
     'MIO throttle',
-    'Warps waiting for room in the queue to shared memory.',
+    'Warps waiting for space in the queue to shared memory.',
   ),
   stall(
     'stallLgThrottle',
     'lg_throttle',
     'LG throttle',
-    'Warps waiting for room in the queue to global memory.',
+    'Warps waiting for space in the queue to global memory.',
   ),
-  stall('stallBarrier', 'barrier', 'barrier', 'Warps waiting for the others of their block.'),
+  stall(
+    'stallBarrier',
+    'barrier',
+    'barrier',
+    'Warps waiting at a barrier for the other warps of their block.',
+  ),
   stall(
     'stallMathPipe',
     'math_pipe_throttle',
     'math pipe',
-    'Warps waiting for a busy arithmetic pipe; much of it is good news.',
+    'Warps waiting for a busy math pipe; a high value is good news.',
   ),
   stall(
     'stallNotSelected',
     'not_selected',
     'not selected',
-    'Warps that could issue while another one did.',
+    'Warps that were ready to issue while the scheduler picked another.',
   ),
-  stall('stallWait', 'wait', 'wait', 'Warps in the fixed latency between two instructions.'),
-  stall('stallDispatch', 'dispatch_stall', 'dispatch', 'Warps that the dispatcher held back.'),
+  stall(
+    'stallWait',
+    'wait',
+    'wait',
+    'Warps waiting out the fixed latency between two instructions.',
+  ),
+  stall('stallDispatch', 'dispatch_stall', 'dispatch', 'Warps held back by the dispatcher.'),
 ]

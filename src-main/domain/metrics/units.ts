@@ -1,4 +1,4 @@
-/** Units of every figure shown, and how a figure reads. One place, so that UI, CLI and reports agree. */
+/** The units of all figures and their formatting, in one place so that UI, CLI and reports agree. */
 
 export const units = [
   'ms',
@@ -23,7 +23,7 @@ export const units = [
 ] as const
 export type Unit = (typeof units)[number]
 
-/** Fewer digits than this stand behind a point; what is smaller reads as a power of ten. */
+/** The most decimal places shown; smaller values use exponential notation. */
 const mostPlaces = 20
 
 const significant = (value: number, digits: number): string => {
@@ -66,8 +66,7 @@ export function formatMs(ms: number): string {
   return `${significant(ms / 1000, 3)} s`
 }
 
-/** GFLOP/s up to 1000, TFLOP/s above. */
-/** null where operations are not counted. */
+/** GFLOP/s below 1000, TFLOP/s from there; null if operations are not counted. */
 export const formatGflops = (value: number | null): string =>
   value === null
     ? '—'
@@ -75,7 +74,7 @@ export const formatGflops = (value: number | null): string =>
       ? `${significant(value, 3)} GFLOP/s`
       : `${significant(value / 1000, 3)} TFLOP/s`
 
-/** A ratio or speed-up: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
+/** A ratio or speedup: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
 export const formatRatio = (value: number): string =>
   value < 1 ? `${value.toFixed(3)}×` : `${significant(value, 3)}×`
 

@@ -17,5 +17,5 @@ export const imported = {
   tone: 'caution',
   namesGpu: false,
   again: () => null,
-  origin: (name: string, createdAt: string) => `imported from ${name} of ${createdAt.slice(0, 10)}`,
+  origin: (name: string, createdAt: string) => `imported from ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind

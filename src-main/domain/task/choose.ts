@@ -36,7 +36,7 @@ function sizeOf(task: Task, name: string, value: number | string): number {
   const { max } = task.sizes[name]!
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
     return value
-  throw inputError(`${name} = ${value} is not a size.`, `Give a whole number from 1 to ${max}.`)
+  throw inputError(`${name} = ${value} is not a size.`, `Use a whole number from 1 to ${max}.`)
 }
 
 function scalarOf(task: Task, name: string, value: number | string): number {
@@ -45,7 +45,7 @@ function scalarOf(task: Task, name: string, value: number | string): number {
     return value
   throw inputError(
     `${name} = ${value} is not a ${whole ? 'whole ' : ''}number.`,
-    `For example ${name}=${whole ? 2 : 0.5}.`,
+    `For example: ${name}=${whole ? 2 : 0.5}.`,
   )
 }
 
@@ -53,7 +53,7 @@ function choiceOf(task: Task, name: string, value: number | string): string {
   const { choices, title } = task.options[name]!
   if (Object.hasOwn(choices, String(value))) return String(value)
   throw inputError(
-    `${name} = ${value} is no ${title ?? name}.`,
+    `${name} = ${value} is not a valid ${title ?? name}.`,
     `The choices are ${list(Object.keys(choices))}.`,
   )
 }
@@ -64,19 +64,28 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
   if (size !== undefined) {
     if (given.length > 0)
       throw inputError(
-        `--size cannot go with ${several(names.map((name) => `--${name}`))}.`,
-        'Give one or the other.',
+        `--size cannot be combined with ${several(names.map((name) => `--${name}`))}.`,
+        'Use one or the other.',
       )
     return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
   }
   if (given.length === 0) return null
-  if (given.length < names.length)
+  // What has a value of its own need not be said.
+  if (names.some((name) => at[name] === undefined && task.sizes[name]!.value === undefined))
     throw inputError(
-      `${several(names.map((name) => `--${name}`))} go together.`,
-      'Give all of them, or --size for the same everywhere.',
+      `${several(names.map((name) => `--${name}`))} must be given together.`,
+      'Give all of them, or use --size to set them all to one value.',
     )
-  return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, at[name]!)]))
+  return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
+
+/** The sizes that have a value of their own. */
+const valuesOf = (task: Task): Sizes =>
+  Object.fromEntries(
+    Object.entries(task.sizes).flatMap(([name, { value }]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  )
 
 /** Throws for a name that the task does not have. */
 export function checkNames(task: Task, at: At): void {
@@ -112,7 +121,7 @@ export function chosen(
 /** Throws where the sizes are neither given nor usual, and for what the task does not take. */
 export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
   const own = chosen(task, choice)
-  const sizes = own.sizes ?? usual.sizes ?? {}
+  const sizes = { ...valuesOf(task), ...usual.sizes, ...own.sizes }
   for (const name of sizeNames(task))
     if (sizes[name] === undefined)
       throw inputError(`${name} is missing.`, `Give ${several(sizeNames(task))}.`)

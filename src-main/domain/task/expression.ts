@@ -54,7 +54,7 @@ function tokens(text: string): Token[] {
     const at = match.index + 1
     const groups = match.groups ?? {}
     if (groups.other !== undefined)
-      throw new ExpressionError(`Character ${at}, ${JSON.stringify(groups.other)}, fits nowhere.`)
+      throw new ExpressionError(`Character ${at}, ${JSON.stringify(groups.other)}, is unexpected.`)
     for (const kind of ['number', 'name', 'sign'] as const)
       if (groups[kind] !== undefined) found.push({ kind, text: groups[kind], at })
   }
@@ -73,8 +73,8 @@ export function parseExpression(text: string): Expression {
   const fail = ({ kind, text: word, at }: Token): never => {
     throw new ExpressionError(
       kind === 'end'
-        ? 'It ends where a value was to come.'
-        : `Character ${at}, ${JSON.stringify(word)}, fits nowhere.`,
+        ? 'It ends where a value is expected.'
+        : `Character ${at}, ${JSON.stringify(word)}, is unexpected.`,
     )
   }
   const expectSign = (sign: string): void => {
@@ -111,7 +111,7 @@ export function parseExpression(text: string): Expression {
     const known = functionNames.find((candidate) => candidate === name)
     if (!known)
       throw new ExpressionError(
-        `Character ${at}: there is no function ${name}; there are ${functionNames.join(', ')}.`,
+        `Character ${at}: there is no function ${name}; the functions are ${functionNames.join(', ')}.`,
       )
     const parameters = [sum()]
     while (take(',')) parameters.push(sum())

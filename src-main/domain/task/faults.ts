@@ -1,8 +1,17 @@
 /** What is wrong with a task beyond its form: names that nothing has, expressions that are none. */
 import { bufferDtype } from './problem'
-import { dtypeOf, isDtype } from './dtype'
+import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
-import { expressionNames, flagsOf, outputsOf, sizeNames, type Formula, type Task } from './task'
+import {
+  expressionNames,
+  fillValues,
+  flagsOf,
+  outputsOf,
+  sizeNames,
+  type Formula,
+  type Task,
+  type TaskFill,
+} from './task'
 
 export interface TaskFault {
   path: readonly (string | number)[]
@@ -23,7 +32,7 @@ const reserved = new Set(
 function checkOnce(report: Report, what: string, named: [string, TaskFault['path']][]): void {
   const seen = new Set<string>()
   for (const [name, path] of named) {
-    if (seen.has(name)) report(path, `${name} is the name of another ${what} already.`)
+    if (seen.has(name)) report(path, `${name} is already the name of another ${what}.`)
     seen.add(name)
   }
 }
@@ -67,19 +76,47 @@ function checkFormula(task: Task, report: Report, path: TaskFault['path'], formu
     if (unknown.length > 0) report(path, `It uses ${list(unknown)}; the task has ${list(known)}.`)
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    report(path, `It is no expression. ${error.message}`)
+    report(path, `It is not a valid expression. ${error.message}`)
   }
+}
+
+/** The types that a buffer can have. */
+const choicesOf = ({ options }: Task, dtype: string): Dtype[] =>
+  (Object.hasOwn(options, dtype) ? Object.keys(options[dtype]!.choices) : [dtype]).filter(isDtype)
+
+function checkFill(
+  task: Task,
+  report: Report,
+  path: TaskFault['path'],
+  fill: TaskFill,
+  dtypes: readonly Dtype[],
+): void {
+  for (const [key, formula] of fillValues(fill)) checkFormula(task, report, [...path, key], formula)
+  const whole = dtypes.find((dtype) => !dtypeOf(dtype).isFloat)
+  if (fill.kind === 'normal' && whole !== undefined)
+    report([...path, 'kind'], `normal fills floating-point buffers, and this one is ${whole}.`)
+}
+
+function checkReference(task: Task, report: Report): void {
+  if (typeof task.reference === 'string') return
+  for (const [name, check] of Object.entries(task.check))
+    if ('scale' in check)
+      report(['check', name, 'scale'], 'A rung that is trusted says no scale; give rtol and atol.')
+  if (task.flags)
+    report(['reference'], 'Rungs with flags differ in what they compute; give a reference.cu.')
 }
 
 function checkBuffers(task: Task, report: Report): void {
   for (const [name, buffer] of Object.entries(task.buffers)) {
     const at = (key: string): TaskFault['path'] => ['buffers', name, key]
-    const option = task.options[buffer.dtype]
+    const option = Object.hasOwn(task.options, buffer.dtype)
+      ? task.options[buffer.dtype]
+      : undefined
     if (!isDtype(buffer.dtype) && !option)
       report(at('dtype'), `${buffer.dtype} is neither a type nor an option of the task.`)
     for (const [choice, number] of Object.entries(option?.choices ?? {}))
       if (bufferDtype(choice, {}) === null)
-        report(at('dtype'), `${choice}, a choice of ${buffer.dtype}, is no type.`)
+        report(at('dtype'), `${choice}, a choice of ${buffer.dtype}, is not a type.`)
       else if (isDtype(choice) && dtypeOf(choice).number !== number)
         report(
           ['options', buffer.dtype, 'choices', choice],
@@ -93,14 +130,15 @@ function checkBuffers(task: Task, report: Report): void {
       if (!task.scalars[buffer.read_when])
         report(at('read_when'), `There is no scalar named ${buffer.read_when}.`)
       if (buffer.access !== 'inout')
-        report(at('read_when'), 'Only a buffer with the access inout is read now and then.')
+        report(at('read_when'), 'read_when is allowed only for a buffer with the access inout.')
     }
+    if (buffer.fill) checkFill(task, report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
     if (buffer.access === 'out' && buffer.fill)
       report(at('fill'), 'A buffer with the access out is not filled.')
     if (buffer.access !== 'out' && !buffer.fill)
-      report(['buffers', name], `${name} is read and has no fill.`)
+      report(['buffers', name], `${name} is read but has no fill.`)
     if (buffer.access !== 'in' && !task.check[name])
-      report(['check'], `${name} is written and has no check.`)
+      report(['check'], `${name} is written but has no check.`)
   }
   if (outputsOf(task).length === 0) report(['buffers'], 'No buffer is written.')
 }
@@ -108,7 +146,7 @@ function checkBuffers(task: Task, report: Report): void {
 function checkChecks(task: Task, report: Report): void {
   for (const [name, check] of Object.entries(task.check)) {
     if (!outputsOf(task).includes(name))
-      report(['check', name], `${name} is no buffer that is written.`)
+      report(['check', name], `${name} is not a buffer that is written.`)
     for (const key of ['bound', 'rtol', 'atol'] as const) {
       const formula = (check as Partial<Record<typeof key, Formula>>)[key]
       if (formula !== undefined) checkFormula(task, report, ['check', name, key], formula)
@@ -119,9 +157,9 @@ function checkChecks(task: Task, report: Report): void {
 function checkFlags(task: Task, report: Report): void {
   for (const [name, { field, value, enum: values }] of flagsOf(task)) {
     if (field === undefined && (value !== undefined || values !== undefined))
-      report(['flags', 'values', name], `${name} has a value and no field to hold it.`)
+      report(['flags', 'values', name], `${name} has a value but no field.`)
     if (values && !Object.values(values).includes(value ?? 1))
-      report(['flags', 'values', name, 'enum'], `No name of it has the value ${value ?? 1}.`)
+      report(['flags', 'values', name, 'enum'], `No enum name has the value ${value ?? 1}.`)
   }
 }
 
@@ -135,7 +173,7 @@ function checkWork(task: Task, report: Report): void {
     if (!known) report(['work', 'tensor', option], `There is no option named ${option}.`)
     for (const choice of choices)
       if (known && !Object.hasOwn(known, choice))
-        report(['work', 'tensor', option], `${choice} is no choice of ${option}.`)
+        report(['work', 'tensor', option], `${choice} is not a choice of ${option}.`)
   }
 }
 
@@ -155,12 +193,13 @@ export function taskFaults(task: Task): TaskFault[] {
   const report: Report = (path, message) => faults.push({ path, message })
   if (sizeNames(task).length === 0) report(['sizes'], 'The task has no size.')
   for (const [name, { choices }] of Object.entries(task.options))
-    if (Object.keys(choices).length === 0) report(['options', name], 'It leaves nothing to choose.')
+    if (Object.keys(choices).length === 0) report(['options', name], 'It has no choices.')
   checkNames(task, report)
   checkFlags(task, report)
   checkBuffers(task, report)
   checkChecks(task, report)
   checkWork(task, report)
   checkSanitize(task, report)
+  checkReference(task, report)
   return faults
 }

@@ -1,5 +1,12 @@
 /** The C headers that a task's rungs and its reference are compiled with, generated from the task. */
-import { flagFields, launchLayout, referenceLayout, type Field, type Layout } from './layout'
+import {
+  flagFields,
+  launchLayout,
+  referenceLayout,
+  typeHeaders,
+  type Field,
+  type Layout,
+} from './layout'
 import type { Task } from './task'
 
 /** Where they lie among the shared headers. */
@@ -58,6 +65,7 @@ const header = (task: Task, { guard, what, layout, prototypes }: Header): string
     `#define ${guard}`,
     '',
     '#include "kl_abi.h"',
+    ...typeHeaders(task).map((name) => `#include <${name}>`),
     '',
     ...enums(task),
     ...structLines(layout),

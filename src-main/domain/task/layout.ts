@@ -112,7 +112,17 @@ const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
 const shapeWords = (buffer: TaskBuffer): string =>
   `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
 
-const cType = (dtype: string): string => (isDtype(dtype) ? (dtypeOf(dtype).c ?? 'void') : 'void')
+/** Of a pointer; an option leaves it to the problem. */
+const cType = (dtype: string): string => (isDtype(dtype) ? dtypeOf(dtype).c : 'void')
+
+/** Headers of the CUDA toolkit that declare the types of its buffers. */
+export const typeHeaders = ({ buffers }: Task): string[] => [
+  ...new Set(
+    Object.values(buffers).flatMap(({ dtype }) =>
+      isDtype(dtype) ? (dtypeOf(dtype).header ?? []) : [],
+    ),
+  ),
+]
 
 const onlyWith = ({ when }: TaskBuffer): string =>
   when === undefined ? '' : `; null without ${when}`

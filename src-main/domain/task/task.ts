@@ -7,9 +7,10 @@ import { z } from 'zod'
 
 /** Names become fields of a C struct, names in expressions and options of the command line. */
 export const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,39}$/, {
-  message: 'A name has letters, digits and "_", and begins with a letter.',
+  message: 'A name consists of letters, digits and "_", and begins with a letter.',
 })
 const Title = z.string().trim().min(1)
+const Id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 /** An expression (expression.ts) over the names of `expressionNames`. */
 const Formula = z.union([z.string().min(1), z.number()])
 export type Formula = z.infer<typeof Formula>
@@ -24,6 +25,8 @@ export const TaskSize = z.strictObject({
     .min(1)
     .max(2 ** 53 - 1)
     .default(maxSize),
+  /** Where neither the ladder nor the request gives one; without it, all sizes are given together. */
+  value: whole.min(1).optional(),
 })
 export type TaskSize = z.infer<typeof TaskSize>
 
@@ -60,14 +63,36 @@ export const TaskFlags = z.strictObject({
   values: z.record(Name, TaskFlag),
 })
 
+/** A file below the folder of the task, with `/`. */
+export const FilePath = z
+  .string()
+  .max(300)
+  .regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[^/\\:][^\\:]*$/, {
+    message: 'A file is named from the folder of the task on, with "/" and without "..".',
+  })
+
+/** What results are checked against: a source file, or a rung of the ladder that is trusted. */
+export const TaskReference = z.union([
+  FilePath.regex(/\.cu$/, { message: 'A reference is a .cu file, or { rung: ID }.' }),
+  z.strictObject({ rung: Id }),
+])
+export type TaskReference = z.infer<typeof TaskReference>
+
 export const TaskFill = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('uniform'), lo: z.number(), hi: z.number() }),
-  z.strictObject({ kind: z.literal('normal'), mean: z.number(), sd: z.number() }),
-  z.strictObject({ kind: z.literal('constant'), value: z.number() }),
+  z.strictObject({ kind: z.literal('uniform'), lo: Formula, hi: Formula }),
+  z.strictObject({ kind: z.literal('normal'), mean: Formula, sd: Formula }),
+  z.strictObject({ kind: z.literal('constant'), value: Formula }),
   z.strictObject({ kind: z.literal('zero') }),
   z.strictObject({ kind: z.literal('iota') }),
   z.strictObject({ kind: z.literal('permutation') }),
+  /** A .npy file beside the task's, of the buffer's type and shape. */
+  z.strictObject({ kind: z.literal('file'), path: FilePath }),
 ])
+/** The values of a fill, in the order in which they are told to the runner. */
+export const fillValues = (fill: TaskFill): [string, Formula][] => {
+  const { kind: _kind, ...values } = fill
+  return fill.kind === 'file' ? [] : Object.entries(values)
+}
 export type TaskFill = z.infer<typeof TaskFill>
 
 export const TaskBuffer = z.strictObject({
@@ -106,7 +131,7 @@ export const TaskWork = z.strictObject({
 })
 
 export const Task = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/),
+  id: Id,
   title: Title,
   summary: Title.optional(),
   /** In one line of plain text, for where figures come from. */
@@ -119,19 +144,44 @@ export const Task = z.strictObject({
     .regex(/^[A-Z][A-Za-z0-9_]{0,39}$/)
     .default('KlTask'),
   sizes: z.record(Name, TaskSize),
-  scalars: z.record(Name, TaskScalar).default({}),
-  options: z.record(Name, TaskOption).default({}),
+  scalars: z
+    .record(Name, TaskScalar)
+    .default({})
+    .describe('Other numbers that a launch is given, by name.'),
+  options: z
+    .record(Name, TaskOption)
+    .default({})
+    .describe('Choices for the whole run or for one rung, such as a type.'),
   flags: TaskFlags.optional(),
   /** In order: a buffer's place is the stream of random numbers that fills it. */
-  buffers: z.record(Name, TaskBuffer),
-  /** A file beside the task's. */
-  reference: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}\.cu$/),
-  check: z.record(Name, TaskCheck),
-  work: TaskWork,
-  /** Small and ragged: where compute-sanitizer has rungs launched unless told otherwise. */
-  sanitize: z.record(Name, whole.min(1)).optional(),
+  buffers: z
+    .record(Name, TaskBuffer)
+    .describe('Arrays on the GPU that a launch reads and writes, dense and row-major, by name.'),
+  reference: TaskReference.describe(
+    'What results are checked against: a .cu file that defines kl_reference, or { rung: ID }.',
+  ),
+  check: z
+    .record(Name, TaskCheck)
+    .describe('How far a result may be from the reference’s, for each buffer that is written.'),
+  work: TaskWork.describe('What a launch cannot do without, as expressions over the names above.'),
+  sanitize: z
+    .record(Name, whole.min(1))
+    .optional()
+    .describe(
+      'Small and ragged: where compute-sanitizer has rungs launched unless told otherwise.',
+    ),
 })
 export type Task = z.infer<typeof Task>
+
+/** The file that computes what is expected; null where a rung is trusted. */
+export const referenceFile = ({ reference }: Pick<Task, 'reference'>): string | null =>
+  typeof reference === 'string' ? reference : null
+
+/** The files that fill buffers. */
+export const fillFiles = ({ buffers }: Pick<Task, 'buffers'>): { buffer: string; path: string }[] =>
+  Object.entries(buffers).flatMap(([buffer, { fill }]) =>
+    fill?.kind === 'file' ? [{ buffer, path: fill.path }] : [],
+  )
 
 export const sizeNames = (task: Pick<Task, 'sizes'>): string[] => Object.keys(task.sizes)
 

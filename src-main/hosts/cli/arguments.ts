@@ -63,6 +63,8 @@ export interface RunOptions extends ProblemOptions {
   flushL2?: boolean
   /** `--no-wait` makes it false. */
   wait: boolean
+  /** Of a ladder folder. */
+  trust?: boolean
   json?: boolean
 }
 
@@ -170,11 +172,6 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     throw inputError(
       `--target ${JSON.stringify(options.target)} is not a target.`,
       `Targets: ${targetUsage}.`,
-    )
-  if (!RunRequest.shape.ladder.safeParse(options.ladder).success)
-    throw inputError(
-      `There is no ladder named ${JSON.stringify(options.ladder)}.`,
-      'See `kernel-ladder ladders`.',
     )
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   if (rungs?.length === 0)

@@ -9,12 +9,14 @@ import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
 import { targetHelp } from '../../domain/target/targets'
+import { templateNames } from '../../services/ladder-library/init'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { doctorCommand } from './commands/doctor-command'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
+import { initCommand } from './commands/init-command'
 import { laddersCommand } from './commands/ladders-command'
 import { errorDocument } from './documents/error'
 import { checkOutput, note, printError, printJson } from './output'
@@ -23,6 +25,12 @@ import { runCommand } from './commands/run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
 import { serveCommand, type ServeOptions } from './commands/serve-command'
 import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
+
+const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
+const trust = [
+  '--trust',
+  'allow building and running the code of this ladder folder from now on',
+] as const
 
 /** Adds the options that select a problem; returns those named by the tasks. */
 function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string): NamedOption[] {
@@ -38,7 +46,11 @@ function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string
   return named
 }
 
-function program(finish: (code: number) => void, tasks: readonly Task[]): Command {
+function program(
+  finish: (code: number) => void,
+  tasks: readonly Task[],
+  templates: readonly string[],
+): Command {
   const cli = new Command('kernel-ladder')
     .description('Take a CUDA kernel from naive to past cuBLAS, and see what each change bought.')
     .version(appVersion)
@@ -55,13 +67,26 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
   cli
     .command('ladders')
-    .description('list the ladders and their rungs')
+    .description(
+      'list the ladders and their rungs; for a folder, every fault with its file and line',
+    )
+    .argument('[ladder]', ladderHelp)
     .option(json, jsonText)
-    .action(async (options: { json?: boolean }) => finish(await laddersCommand(options)))
+    .action(async (name: string | undefined, options: { json?: boolean }) =>
+      finish(await laddersCommand(name, options)),
+    )
+  cli
+    .command('init')
+    .description('create a folder with a ladder of your own, from a template that builds and runs')
+    .argument('<dir>', 'a new or empty folder')
+    .option('--template <name>', templates.join(', '), 'blank')
+    .action(async (dir: string, options: { template: string }) =>
+      finish(await initCommand(dir, options)),
+    )
   const run = cli
     .command('run')
     .description('build, verify, time and profile a ladder, and save the session')
-    .requiredOption('--ladder <id>', 'the id of the ladder')
+    .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--param <NAME=value>',
@@ -82,6 +107,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     )
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option(...trust)
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
   run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
@@ -160,7 +186,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     .description(
       'run compute-sanitizer on rungs and report findings by file and line; exits 1 if there are any',
     )
-    .requiredOption('--ladder <id>', 'the id of the ladder')
+    .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
@@ -170,6 +196,7 @@ function program(finish: (code: number) => void, tasks: readonly Task[]): Comman
     )
     .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...trust)
     .option(json, jsonText)
   const ofSanitize = addProblemOptions(
     sanitize,
@@ -195,6 +222,9 @@ async function namingTasks(words: readonly string[]): Promise<Task[]> {
   return [...(await readTasks((await assets()).kernelsDir)).values()]
 }
 
+const namedTemplates = async (words: readonly string[]): Promise<string[]> =>
+  words.includes('init') ? templateNames(await setUp()) : []
+
 /** What went wrong, in words; null where commander has printed its sentence already. */
 function sayError(error: unknown): ErrorShape {
   if (error instanceof CommanderError)
@@ -213,7 +243,10 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     const finish = (result: number): void => {
       code = result
     }
-    await program(finish, await namingTasks(words)).parseAsync([...words], { from: 'user' })
+    await program(finish, await namingTasks(words), await namedTemplates(words)).parseAsync(
+      [...words],
+      { from: 'user' },
+    )
   } catch (error) {
     // Help and --version are no errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0

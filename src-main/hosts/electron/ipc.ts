@@ -14,15 +14,14 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
   const { webContents } = window
   ipcMain.handle(callChannel, async (event, message: unknown): Promise<Reply<unknown>> => {
     if (!isFromOurPage(event, window))
-      return refused('This call did not come from the window of Kernel Ladder.')
-    if (!isCall(message)) return refused('A call must be a name and an input.')
+      return refused('This call did not come from Kernel Ladder’s window.')
+    if (!isCall(message)) return refused('A call must consist of a name and an input.')
     return dispatch(core, message.name, message.input)
   })
   ipcMain.handle(importChannel, async (event, path: unknown): Promise<Reply<unknown>> => {
     if (!isFromOurPage(event, window))
-      return refused('This file did not come from the window of Kernel Ladder.')
-    if (typeof path !== 'string' || path === '')
-      return refused('The file has no place on the disk.')
+      return refused('This file did not come from Kernel Ladder’s window.')
+    if (typeof path !== 'string' || path === '') return refused('The file is not on disk.')
     try {
       return { ok: true, value: await core.importFile(path) }
     } catch (error) {

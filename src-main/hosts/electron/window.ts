@@ -38,7 +38,7 @@ async function offerReload(window: BrowserWindow, reason: string): Promise<void>
     type: 'error',
     title: 'Kernel Ladder',
     message: 'The window stopped working.',
-    detail: `Its process ended (${reason}). A run under way goes on; reloading shows it again.`,
+    detail: `Its process ended (${reason}). A run in progress continues; reload to see it again.`,
     buttons: ['Reload', 'Quit'],
     defaultId: 0,
     cancelId: 0,

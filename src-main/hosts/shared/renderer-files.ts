@@ -87,7 +87,7 @@ export class RendererFiles {
     } catch (error) {
       throw new KernelLadderError(
         'missing',
-        `The user interface is not built: there is no index.html in ${rendererDir}.`,
+        `The user interface has not been built: there is no index.html in ${rendererDir}.`,
         'Run `npm run build` and start again.',
         { cause: error },
       )

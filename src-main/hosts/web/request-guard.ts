@@ -26,7 +26,7 @@ export function checkHost(request: IncomingMessage, port: number): void {
   // Through URL, because a browser leaves the port out of Host when it is 80.
   const allowed = ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host)
   if (sent.length !== 1 || !allowed.includes(sent[0]!))
-    throw new HttpFault(403, 'This server answers only under its own loopback address.', {
+    throw new HttpFault(403, 'This server responds only on its own loopback address.', {
       remedy: `Open it as 127.0.0.1:${port}. Through an SSH tunnel, forward the same port number on both sides.`,
     })
 }
@@ -37,7 +37,7 @@ export function checkHost(request: IncomingMessage, port: number): void {
  */
 export function checkOrigin(request: IncomingMessage): void {
   if (request.headers.origin !== `http://${request.headers.host}`)
-    throw new HttpFault(403, 'This call did not come from the page of this server.')
+    throw new HttpFault(403, 'This call did not come from this server’s page.')
 }
 
 /**

@@ -73,7 +73,7 @@ function readBody(
     request.on('error', reject)
     request.on('close', () => {
       clearTimeout(late)
-      reject(new HttpFault(400, 'The call was cut off.'))
+      reject(new HttpFault(400, 'The call was truncated.'))
     })
   })
 }

@@ -160,9 +160,10 @@ function enter(
 ): void {
   // A link preview asks by HEAD, a browser fetches ahead: neither is the person opening the link.
   if (request.method === 'HEAD' || isPrefetch(request))
-    throw new HttpFault(503, 'The link works only when a person opens it.')
+    throw new HttpFault(503, 'The link works only when opened by a person.')
   const cookie = auth.exchange(token)
-  if (cookie === null) sendEntryRefused(response, 'This link was already used, or is not valid.')
+  if (cookie === null)
+    sendEntryRefused(response, 'This link has already been used, or is not valid.')
   else sendEntry(response, cookie, { byPage: isForeignNavigation(request) })
 }
 
@@ -192,7 +193,7 @@ function listen(server: Server, port: number): Promise<number> {
       reject(
         inputError(
           error.code === 'EADDRINUSE'
-            ? `Port ${port} of 127.0.0.1 is taken by another program.`
+            ? `Port ${port} of 127.0.0.1 is in use by another program.`
             : `The server cannot listen on port ${port} of 127.0.0.1: ${error.message}.`,
           'Choose another with --port, or --port 0 for any free one.',
         ),

@@ -75,7 +75,7 @@ async function receive(
   { maxUploadBytes, uploadIdleMs }: UploadLimits,
 ): Promise<void> {
   const tooLarge = new HttpFault(413, `The file is larger than ${maxUploadBytes / 2 ** 20} MiB.`, {
-    remedy: 'Import it by the command line: kernel-ladder import FILE',
+    remedy: 'Import it on the command line: kernel-ladder import FILE',
   })
   if (Number(request.headers['content-length'] ?? 0) > maxUploadBytes) throw tooLarge
   const file = await open(path, 'wx', 0o600)
@@ -91,10 +91,10 @@ async function receive(
       if (size > maxUploadBytes) throw tooLarge
       await write(file, chunk as Buffer)
     }
-    if (!request.complete) throw new HttpFault(400, 'The file was cut off.')
+    if (!request.complete) throw new HttpFault(400, 'The file was truncated.')
   } catch (error) {
     if (error instanceof HttpFault || error instanceof KernelLadderError) throw error
-    throw new HttpFault(400, 'The file was cut off.')
+    throw new HttpFault(400, 'The file was truncated.')
   } finally {
     clearTimeout(idle)
     await file.close()

@@ -85,7 +85,7 @@ function toRecord(node: Node): SanitizerRecord {
     message:
       [textAt(node, 'what', 'text'), textAt(node, 'what', 'type')]
         .filter((text) => text !== null)
-        .join(': ') || 'The tool gave no text.',
+        .join(': ') || 'The tool gave no message.',
     place: placeAt(nodeAt(node, 'where') ?? (source && nodeAt(source, 'where'))),
     conflict:
       source && destination
@@ -132,8 +132,8 @@ export function parseSanitizerXml(xml: string): SanitizerXml {
 
 const notAReport = (text: string): Error =>
   inputError(
-    `This is not a report of compute-sanitizer: ${JSON.stringify(text.trim().slice(0, 80))}.`,
-    'It comes from `compute-sanitizer --xml --save FILE`.',
+    `This is not a compute-sanitizer report: ${JSON.stringify(text.trim().slice(0, 80))}.`,
+    'Use the output of `compute-sanitizer --xml --save FILE`.',
   )
 
 export interface SanitizerSummary {

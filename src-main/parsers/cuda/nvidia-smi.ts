@@ -104,7 +104,7 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
 }
 
 const notADocument = (said: string): Error =>
-  inputError(`This is not a whole document of nvidia-smi -q -x: ${JSON.stringify(said)}.`)
+  inputError(`This is not complete output of nvidia-smi -q -x: ${JSON.stringify(said)}.`)
 
 function logOf(xml: string): Node | undefined {
   try {
@@ -120,7 +120,7 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
     if (/NVIDIA-SMI has failed|No devices were found|NVML/i.test(said))
       throw missingError(
         `nvidia-smi finds no GPU: ${said}`,
-        'Check that the NVIDIA driver is installed and its kernel module loaded.',
+        'Check that the NVIDIA driver is installed and its kernel module is loaded.',
       )
     throw notADocument(said)
   }

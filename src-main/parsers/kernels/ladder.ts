@@ -2,12 +2,10 @@
  * A ladder file, cuda-kernels/<task>/ladders/<id>.json, read strictly: a misspelt key is a fault and not
  * ignored. Whatever is wrong becomes one sentence with the file and the place in the document.
  */
-import { inEnglish } from '../../domain/text/wording'
 import { z } from 'zod'
-import { inputError, toErrorShape } from '../../domain/errors'
+import { inputError } from '../../domain/errors'
 import { LadderEntry, LadderFile, Published } from '../../domain/ladder/ladder'
-import { problemAt } from '../../domain/task/choose'
-import type { Sizes } from '../../domain/task/problem'
+import { ladderFaults } from '../../domain/ladder/ladder-faults'
 import type { Task } from '../../domain/task/task'
 
 const StrictLadderFile = LadderFile.extend({
@@ -32,22 +30,6 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Throws where the ladder's sizes, scalars or options are not the task's. */
-function checkAgainst(task: Task, ladder: LadderFile, file: string): void {
-  const check = (where: string, sizes: Sizes, options: LadderEntry['options']): void => {
-    try {
-      problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...options, ...sizes } }, {})
-    } catch (error) {
-      const { message } = toErrorShape(error)
-      throw inputError(`${file} is not a ladder: ${where}: ${inEnglish(message)}`)
-    }
-  }
-  for (const [index, sizes] of ladder.sizes.entries()) check(`sizes[${index}]`, sizes, {})
-  for (const [index, { options }] of ladder.rungs.entries())
-    check(`rungs[${index}].options`, ladder.sizes[0]!, options)
-  if (ladder.published) check('published.size', ladder.published.size, {})
-}
-
 /** `tasks` are those that a ladder may name, by id. */
 export function parseLadderFile(
   text: string,
@@ -61,17 +43,12 @@ export function parseLadderFile(
     )
     throw inputError(`${file} is not a ladder: ${faults.join('; ')}.`)
   }
-  const names = parsed.data.rungs.map(({ id, as }) => as ?? id)
-  const twice = names.findIndex((name, index) => names.indexOf(name) < index)
-  if (twice >= 0)
-    throw inputError(
-      `${file} is not a ladder: rungs[${twice}] has the name ${names[twice]} again; give the variant one of its own with "as".`,
-    )
   const task = tasks.get(parsed.data.task)
   if (!task)
     throw inputError(
-      `${file} names the task ${parsed.data.task}, which is not there or cannot be used.`,
+      `${file} names the task ${parsed.data.task}, which does not exist or cannot be used.`,
     )
-  checkAgainst(task, parsed.data, file)
+  const [fault] = ladderFaults(task, parsed.data)
+  if (fault) throw inputError(`${file} is not a ladder: ${place(fault.path)}: ${fault.message}`)
   return parsed.data
 }

@@ -60,7 +60,7 @@ function readEntries(text: string, known: readonly string[], fail: Fail): Entry[
     const more = /^\/\/(?: {2,}|\t\s*)(\S.*)$/s.exec(line)?.[1]
     if (word !== undefined) {
       if (!known.includes(word))
-        throw fail(at, `the header has no key @${word}.`, `Its keys are: ${list(known)}.`)
+        throw fail(at, `the header has no key @${word}.`, `The keys are: ${list(known)}.`)
       open = { key: word, parts: [value], ...at }
       entries.push(open)
     } else if (more === undefined) open = null
@@ -83,14 +83,14 @@ function readExpectation(part: string, entry: Entry, fail: Fail): Expectation {
   if (!direction)
     throw fail(
       entry,
-      `@expect has ${JSON.stringify(part)}.`,
-      'Write a metric and up, down or same, with commas between: "sharedLoads down, fmaUtilization up".',
+      `@expect contains ${JSON.stringify(part)}.`,
+      'Write metrics followed by up, down or same, separated by commas: "sharedLoads down, fmaUtilization up".',
     )
   if (!metricDefinition(metric))
     throw fail(
       entry,
-      `@expect names ${metric}, which is no metric of the registry.`,
-      'The metrics are in src-main/domain/metrics/metrics.ts.',
+      `@expect names ${metric}, which is not in the metric registry.`,
+      'The metrics are listed in docs/METRICS.md.',
     )
   return { metric, direction }
 }
@@ -102,12 +102,12 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   if (initial === undefined || !allowed.every((value) => /^-?\d+$/.test(value)))
     throw fail(
       entry,
-      `@param has ${JSON.stringify(entry.value)}.`,
-      'Write a name in capitals, the default and all allowed values: "TM 8 {4,8,16}".',
+      `@param contains ${JSON.stringify(entry.value)}.`,
+      'Write an uppercase name, the default and all allowed values: "TM 8 {4,8,16}".',
     )
   const parameter = { name, default: Number(initial), allowed: allowed.map(Number) }
   if (new Set(parameter.allowed).size < parameter.allowed.length)
-    throw fail(entry, `@param ${name} allows a value twice.`)
+    throw fail(entry, `@param ${name} lists an allowed value twice.`)
   if (!parameter.allowed.includes(parameter.default))
     throw fail(
       entry,
@@ -125,10 +125,10 @@ function readWords(entry: Entry, known: readonly string[], fail: Fail): string[]
       throw fail(
         entry,
         `@${entry.key} has ${JSON.stringify(word)}.`,
-        `Write of these: ${known.join(', ')}.`,
+        `Use any of: ${known.join(', ')}.`,
       )
   const found = known.filter((word) => words.includes(word))
-  if (found.length < words.length) throw fail(entry, `@${entry.key} has a word twice.`)
+  if (found.length < words.length) throw fail(entry, `@${entry.key} lists a word twice.`)
   return found
 }
 
@@ -137,8 +137,8 @@ function readIdentifier(entry: Entry, fail: Fail): string {
   if (id.success) return id.data
   throw fail(
     entry,
-    `@${entry.key} has ${JSON.stringify(entry.value)}, which is not an id.`,
-    'An id has letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
+    `@${entry.key} contains ${JSON.stringify(entry.value)}, which is not an id.`,
+    'An id consists of letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
   )
 }
 
@@ -147,8 +147,8 @@ function readRequires(entry: Entry, fail: Fail): string {
   if (requires.success && requires.data) return requires.data
   throw fail(
     entry,
-    `@requires has ${JSON.stringify(entry.value)}.`,
-    'Write the lowest architecture as nvcc spells it: "sm_75", or "sm_90a".',
+    `@requires contains ${JSON.stringify(entry.value)}.`,
+    'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
   )
 }
 
@@ -163,14 +163,14 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     if (entry.value === '') throw fail(entry, `@${entry.key} has no value.`)
     const earlier = single.get(entry.key)
     if (earlier && entry.key !== 'param')
-      throw fail(entry, `@${entry.key} stands here again, after line ${earlier.line}.`)
+      throw fail(entry, `@${entry.key} is repeated; it first appears on line ${earlier.line}.`)
     single.set(entry.key, entry)
   }
   const entryOf = (key: string): Entry => {
     const entry = single.get(key)
     if (entry) return entry
     throw inputError(
-      `${file}: the header lacks @${key}.`,
+      `${file}: the header has no @${key}.`,
       `Add a line "// @${key} …" to the block at the top.`,
     )
   }
@@ -180,7 +180,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
   const params = new Map<string, RungParameter>()
   for (const entry of entries.filter(({ key }) => key === 'param')) {
     const parameter = readParameter(entry, fail)
-    if (params.has(parameter.name)) throw fail(entry, `@param ${parameter.name} stands here again.`)
+    if (params.has(parameter.name)) throw fail(entry, `@param ${parameter.name} is repeated.`)
     params.set(parameter.name, parameter)
   }
   const after = single.get('after')

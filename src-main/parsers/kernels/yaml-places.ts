@@ -9,6 +9,7 @@ import {
   type ParsedNode,
 } from 'yaml'
 import type { z } from 'zod'
+import { inputError } from '../../domain/errors'
 
 export interface PlacedFault {
   /** From 1. */
@@ -30,6 +31,14 @@ const place = (path: readonly PropertyKey[]): string =>
       typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`,
     '',
   )
+
+/** Throws every fault as one error: the first as its sentence, the others behind it. */
+export function refuse(file: string, faults: readonly PlacedFault[]): never {
+  const [first, ...more] = faults.map(
+    ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
+  )
+  throw inputError(first!, more.length > 0 ? more.join('\n') : undefined)
+}
 
 /** The key where there is one, since that is what is misspelt or missing a value; else what holds it. */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
@@ -70,24 +79,39 @@ export function readYaml(text: string): ReadYaml {
   } catch {
     return {
       value: undefined,
-      faults: [...faults, at([], 'Anchors and aliases (&, *) are not read here.')],
+      faults: [...faults, at([], 'Anchors and aliases (&, *) are not supported here.')],
       at,
     }
   }
 }
+
+/** Of several forms that a value may have, the one that it comes nearest to says what is wrong. */
+function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const fitting = issue.errors.filter(
+    (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  )
+  const [nearest] = fitting.sort((a, b) => a.length - b.length)
+  if (!nearest) return [issue]
+  return nearest.flatMap((one) => inBranch({ ...one, path: [...issue.path, ...one.path] }))
+}
+
+/** What stands behind the comma of `{ bound: pow(2, -24) }` is read as a key. */
+const afterComma = (key: string): string =>
+  /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
 
 /** What a schema says of the document, at its places. */
 export const schemaFaults = (
   { at }: ReadYaml,
   issues: readonly z.core.$ZodIssue[],
 ): PlacedFault[] =>
-  issues.flatMap((issue) => {
+  issues.flatMap(inBranch).flatMap((issue) => {
     const where = place(issue.path)
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) =>
         at(
           [...issue.path, key],
-          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.`,
+          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${afterComma(key)}`,
         ),
       )
     return [at(issue.path, `${where === '' ? '' : `${where}: `}${sentence(issue.message)}`)]

@@ -37,7 +37,7 @@ function refuseDepth(text: string, file: string): void {
     openers += line.match(/[[{]|[-?](?=\s|$)/g)?.length ?? 0
     const indentation = line.length - line.trimStart().length
     if (indentation > most.indentation || openers > most.openers)
-      throw inputError(`${file}:${at + 1}: this is nested deeper than answers are.`)
+      throw inputError(`${file}:${at + 1}: this is nested deeper than answers can be.`)
   }
 }
 
@@ -67,7 +67,7 @@ export function parseAnswers(
   try {
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
-    throw inputError(`${file}: anchors and aliases (&, *) are not read here.`)
+    throw inputError(`${file}: anchors and aliases (&, *) are not supported here.`)
   }
   const read = AnswersFile.safeParse(value ?? {})
   if (!read.success) {
@@ -101,13 +101,13 @@ const comment = (text: string): string =>
 export function answersTemplate(lab: Pick<Lab, 'predictions' | 'questions' | 'before'>): string {
   const predictions = lab.predictions.map(
     ({ id, metric, ask, against, factor }) =>
-      `${comment(`${ask} (${metric}, against ${against ?? lab.before})`)}  ${id}:\n    direction: # up, down or same\n${factor ? '    factor: # new value / old value\n' : ''}`,
+      `${comment(`${ask} (${metric}, relative to ${against ?? lab.before})`)}  ${id}:\n    direction: # up, down or same\n${factor ? '    factor: # new value / old value\n' : ''}`,
   )
   const questions = lab.questions.map(
     ({ id, ask, unit }) => `${comment(`${ask}${unit === '' ? '' : ` (${unit})`}`)}  ${id}:\n`,
   )
   return [
-    '# Fill this in before you measure. `lab check` reads it when it lies beside the code.\n',
+    '# Fill this in before you measure. `lab check` reads it if it is next to the code.\n',
     `predictions:\n${predictions.join('')}`,
     `questions:\n${questions.join('')}`,
   ].join('')

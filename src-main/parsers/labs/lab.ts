@@ -129,7 +129,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
       if ((item.maxRegisters ?? item.maxSharedBytes ?? item.noSpills) === undefined)
         report(
           ['checks', index],
-          'The check bounds nothing: give maxRegisters, maxSharedBytes or noSpills.',
+          'The check has no bound: give maxRegisters, maxSharedBytes or noSpills.',
         )
       continue
     }
@@ -140,7 +140,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
         `There is no metric named ${item.metric} in the registry (docs/METRICS.md).`,
       )
     if ((item.min ?? item.max ?? item.below ?? item.above) === undefined)
-      report(['checks', index], 'The check bounds nothing: give min, max, below or above.')
+      report(['checks', index], 'The check has no bound: give min, max, below or above.')
     if (item.min !== undefined && item.max !== undefined && item.min > item.max)
       report(['checks', index, 'min'], `min ${item.min} is above max ${item.max}.`)
   }
@@ -205,7 +205,7 @@ function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): voi
         report(path, `The answer uses ${list(unknown)}, which docs/LABS.md does not list.`)
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
-      report(path, `The answer is no expression. ${error.message}`)
+      report(path, `The answer is not a valid expression. ${error.message}`)
     }
   }
 }
@@ -214,7 +214,7 @@ function checkNames(lab: LabFile, report: Report): void {
   for (const group of ['checks', 'predictions', 'questions'] as const) {
     const seen = new Set<string>()
     for (const [index, { id }] of lab[group].entries()) {
-      if (seen.has(id)) report([group, index, 'id'], `The id ${id} stands here again.`)
+      if (seen.has(id)) report([group, index, 'id'], `The id ${id} is repeated.`)
       seen.add(id)
     }
   }
@@ -256,7 +256,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
     faults.push({
       file,
       line: 1,
-      message: 'It does not begin with front matter: a line "---", keys, and a line "---" again.',
+      message: 'It does not begin with front matter: a line "---", keys, and another line "---".',
     })
     return parsed
   }
@@ -279,7 +279,11 @@ export function parseLab(text: string, file: string, references: LabReferences):
     // An alias can make a short file a very large document.
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
-    faults.push({ file, line: firstLine, message: 'Anchors and aliases (&, *) are not read here.' })
+    faults.push({
+      file,
+      line: firstLine,
+      message: 'Anchors and aliases (&, *) are not supported here.',
+    })
     return parsed
   }
 

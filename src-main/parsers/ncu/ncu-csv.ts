@@ -125,7 +125,7 @@ export function missingColumns(header: readonly string[]): string | null {
   const missing = needed.filter((column) => !header.includes(column))
   return missing.length === 0
     ? null
-    : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the whole raw page.`
+    : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the complete raw page.`
 }
 
 /** A column of figures. */

@@ -151,7 +151,7 @@ function readBlock(cursor: Cursor, state: State): void {
       state.unreadable += 1
       if (state.unreadable <= maxNotes)
         state.notes.push(message('imports.launchUnreadable', { at, text: sentence(error) }))
-      if (state.unreadable === maxUnreadable) throw new Error('it holds no launches')
+      if (state.unreadable === maxUnreadable) throw new Error('it contains no launches')
     }
   }
   state.ranges += header.ranges

@@ -42,16 +42,16 @@ export function arrange(
     if (found) return found
     const known = rungs.slice(0, 20).map((rung) => rung.id)
     throw inputError(
-      `The file has no kernel or range that imports as ${JSON.stringify(id)}.`,
+      `The file has no kernel or range with the imported id ${JSON.stringify(id)}.`,
       `It has: ${known.join(', ')}${rungs.length > 20 ? `, and ${rungs.length - 20} more` : ''}.`,
     )
   }
   const chosen = order?.map(find) ?? [...rungs]
   const twice = chosen.find((rung, index) => chosen.indexOf(rung) !== index)
-  if (twice) throw inputError(`--order names ${twice.id} more than once.`, 'Name each rung once.')
+  if (twice) throw inputError(`--order lists ${twice.id} more than once.`, 'List each rung once.')
   for (const id of names?.keys() ?? [])
     if (!chosen.includes(find(id)))
-      throw inputError(`--name is for ${id}, which --order leaves out.`, 'Add it to --order.')
+      throw inputError(`--name renames ${id}, which --order omits.`, 'Add it to --order.')
 
   // Names that were not changed stay; a new one gives way where it meets an old one.
   const taken = new Set(chosen.flatMap(({ id }) => (names?.has(id) ? [] : [id.toLowerCase()])))

@@ -195,7 +195,7 @@ function toRow(
     const reason = said === undefined || said === '' ? `exit code ${result.exitCode}` : said
     if (result.exitCode === exitCodes.input && said)
       return emptyRow(lab, student, 'refused', said, result.seconds)
-    return emptyRow(lab, student, 'stopped', `Its check came to no end: ${reason}`, result.seconds)
+    return emptyRow(lab, student, 'stopped', `Its check did not finish: ${reason}`, result.seconds)
   }
 }
 
@@ -253,8 +253,8 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
   const submissions = await listSubmissions(request.folder)
   if (submissions.length === 0)
     throw inputError(
-      `${request.folder} holds no submission.`,
-      'A submission is a .cu file, or a folder with one.',
+      `${request.folder} contains no submissions.`,
+      'A submission is a .cu file, or a folder that contains one.',
     )
   const gpus = await visibleGpus(request.setup.machine, signal)
   const jobs = Math.min(request.jobs ?? Math.max(1, gpus.length), submissions.length)

@@ -58,7 +58,7 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   const { lab } = folder
   const ladder = library.ladders.find(({ id }) => id === lab.ladder)
   if (!ladder)
-    throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which is not there.`)
+    throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which does not exist.`)
   const task = taskOf(library, ladder)
   const entry = (id: string): LadderEntry =>
     ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }
@@ -91,6 +91,9 @@ export function planLab(library: KernelLibrary, folder: LabFolder, source: strin
   })
   return {
     library: own,
-    plan: { ...plan, alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task) } },
+    plan: {
+      ...plan,
+      alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task), decides: false },
+    },
   }
 }

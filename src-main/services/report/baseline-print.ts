@@ -49,8 +49,8 @@ const on = (session: Session): string =>
   `${mdCode(session.id)} on ${md(session.device?.name ?? 'no GPU')}`
 
 const definition = (threshold: number): string =>
-  `A rung is slower where the whole interval of its change lies above +${threshold} %, same or faster where none of it does, and unresolved otherwise. ` +
-  'Times are measured (CUDA events, the median); the change ○ is derived from them. Its interval is the quotient of the ' +
+  `A rung is slower if the whole confidence interval of its change is above +${threshold} %, same or faster if none of it is, and unresolved otherwise. ` +
+  'Times are measured (CUDA events, the median); the change ○ is derived from them. Its interval is the ratio of the ' +
   'two medians’ 95 % confidence intervals, each widened to the quartiles of its samples.'
 
 export function baselineMarkdown(check: BaselineCheck, baseline: Session, now: Session): string {

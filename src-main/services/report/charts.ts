@@ -18,7 +18,7 @@ export function throughputChart({ rows, session }: ReportModel): BarChart | null
   return {
     id: 'throughput',
     title: 'Throughput (TFLOP/s), derived from the median time',
-    description: `A bar a rung, in the ladder's order${reference === null ? '' : '; the dashed line is the reference'}.`,
+    description: `One bar per rung, in ladder order${reference === null ? '' : '; the dashed line is the reference'}.`,
     axisText: (value) => String(+(value / 1000).toPrecision(3)),
     bars: rows.map(({ rung, isReference }) => ({
       label: numbered(rung),
@@ -40,9 +40,9 @@ export function pairChart({ rungs }: ComparisonModel): BarChart | null {
   if (!rungs.some(({ a, b }) => a.timing ?? b.timing)) return null
   return {
     id: 'throughput',
-    title: 'Throughput (TFLOP/s) in the first session (grey) and the second',
+    title: 'Throughput (TFLOP/s) in the first session (gray) and the second',
     description:
-      "Two bars a rung, in the ladder's order: the first session above the second. Derived from the median time.",
+      'Two bars per rung, in ladder order: the first session above the second. Derived from the median time.',
     axisText: (value) => String(+(value / 1000).toPrecision(3)),
     reference: null,
     together: 2,
@@ -58,7 +58,7 @@ export function metricCharts({ rows, metrics }: ReportModel): BarChart[] {
       {
         id,
         title: `${label}${definition.unit === '%' ? ' (%)' : ''}`,
-        description: `${definition.meaning} A bar a rung, in the ladder's order.`,
+        description: `${definition.meaning} One bar per rung, in ladder order.`,
         ...(definition.unit === '%' ? { max: 100 } : {}),
         bars: rows.map(({ rung, isReference }) => {
           const value = rung.metrics[id]?.value ?? null

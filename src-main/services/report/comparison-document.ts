@@ -19,7 +19,7 @@ function summaryPart(model: ComparisonModel): PrintPart {
   const body = [
     `<p class="best">${html(counts(model))}</p>`,
     `<ul>${one('First', a)}${one('Second', b)}</ul>`,
-    ...(changes.length > 0 ? ['<h3>What changed beside the times</h3>', htmlList(changes)] : []),
+    ...(changes.length > 0 ? ['<h3>Changes besides the times</h3>', htmlList(changes)] : []),
   ]
   return { id: 'summary', title: 'Summary', body: body.join('\n') }
 }
@@ -86,7 +86,7 @@ function partsOf(model: ComparisonModel): PrintPart[] {
       group('counters', 'Counters that moved', counterParts(model), 'No counter moved.'),
     ),
     ...told('compare', () =>
-      group('sources', 'Sources', sourceParts(model), 'No source that both hold changed.'),
+      group('sources', 'Sources', sourceParts(model), 'No source in both sessions changed.'),
     ),
     provenancePart(model),
   ]

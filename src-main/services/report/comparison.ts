@@ -62,19 +62,19 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
     const right = rungOf(b, left.id)
     const [before, after] = [paramWords(left), right ? paramWords(right) : '']
     if (!right || before === after) return []
-    return [say`${code(left.id)} has other parameters: ${code(before)} and ${code(after)}.`]
+    return [say`${code(left.id)} has different parameters: ${code(before)} and ${code(after)}.`]
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
       .filter(({ id }) => !rungOf(other, id))
-      .map(({ id }) => say`${code(id)} is in the ${which} session only.`)
+      .map(({ id }) => say`${code(id)} is only in the ${which} session.`)
   const statuses = a.rungs.flatMap((left): Sentence[] => {
     const right = rungOf(b, left.id)
     if (!right || right.status === left.status) return []
     const why = right.status === 'ok' ? '' : ` ${inEnglish(right.reason ?? noReason)}`
-    return [say`${code(left.id)} was ${left.status} and is ${right.status}.${why}`]
+    return [say`${code(left.id)} was ${left.status} and is now ${right.status}.${why}`]
   })
   return [...only(a, b, 'first'), ...only(b, a, 'second'), ...parameterChanges(a, b), ...statuses]
 }
@@ -122,7 +122,7 @@ export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
-  return `Of ${rungs.length} rungs that both sessions hold, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed level${unknown > 0 ? `, and ${unknown} have no time in one of them` : ''}.`
+  return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
 }
 
 export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))

@@ -97,6 +97,6 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
   const of = (name: string): number =>
     Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
   const [width, height] = [of('width'), of('height')]
-  if (!(width > 0 && height > 0)) throw new Error('The drawing does not say its size.')
+  if (!(width > 0 && height > 0)) throw new Error('The drawing does not state its size.')
   return { width, height }
 }

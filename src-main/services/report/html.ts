@@ -35,7 +35,7 @@ const withoutScripts = (models: readonly ReportModel[]): string =>
       const items = [...best, ...jumps, ...unpaid, ...troubles]
       return [
         `<h1>${html(title)}</h1>`,
-        '<p>The tables, charts and sources of this report need JavaScript; nothing is loaded from anywhere.</p>',
+        '<p>The tables, charts and sources of this report require JavaScript; nothing is loaded from the network.</p>',
         `<ul>${items.map((sentence) => `<li>${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
         `<dl>${facts.map(({ label, value }) => `<dt>${html(label)}</dt><dd>${html(value)}</dd>`).join('\n')}</dl>`,
       ].join('\n')

@@ -41,7 +41,7 @@ export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)
   if (format) return format
   throw inputError(
-    `--format ${JSON.stringify(word)} is not a format.`,
+    `--format ${JSON.stringify(word)} is not a report format.`,
     `Formats: ${reportFormats.join(', ')}.`,
   )
 }

@@ -53,16 +53,16 @@ export function counterPart(model: ReportModel): PrintPart {
   const { notes, absent } = model
   const tables = counterTables(model, mostAcross).map((table) => printHtmlTable(table))
   const body = [
-    ...(tables.length > 0 ? tables : ['<p>No counter was collected.</p>']),
+    ...(tables.length > 0 ? tables : ['<p>No counters were collected.</p>']),
     ...(notes.length > 0
       ? [
-          '<p class="sub">A number behind – names the reason:</p>',
+          '<p class="sub">A number after – refers to the reason:</p>',
           `<ol>${notes.map((reason) => `<li>${html(reason)}</li>`).join('')}</ol>`,
         ]
       : []),
     ...(absent.length > 0
       ? [
-          '<h4>Without a value on any rung</h4>',
+          '<h4>No value for any rung</h4>',
           `<ul>${absent.map(({ label, reason }) => `<li>${html(label)}: ${html(reason)}</li>`).join('')}</ul>`,
         ]
       : []),
@@ -111,9 +111,9 @@ function stepBody(step: ReportStep): string {
   return [
     ...(to.idea ? [`<p><i>Idea:</i> ${html(to.idea)}</p>`] : []),
     time.speedup === null
-      ? '<p>One of them has no time.</p>'
+      ? '<p>One of the rungs has no time.</p>'
       : `<p>Time: ${html(formatMs(time.aMs!))} → ${html(formatMs(time.bMs!))}, ${formatRatio(time.speedup)} ± ${html(halfSpread(time.noise!))} as fast, ${verdictWords[time.verdict]}.</p>`,
-    ...(known.length === 0 ? ['<p>No counter has a value on either side.</p>'] : []),
+    ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
     ...(unmoved.length === 0
       ? []
@@ -121,7 +121,7 @@ function stepBody(step: ReportStep): string {
           `<p class="unmoved">${verdictWords.same}: ${unmoved.map(({ label }) => html(label)).join(', ')}.</p>`,
         ]),
     hunks === null
-      ? '<p>The session does not hold both sources, so there is no diff.</p>'
+      ? '<p>The session does not contain both sources, so there is no diff.</p>'
       : hunks.length === 0
         ? '<p>The sources are the same.</p>'
         : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${htmlDiff(hunks)}`,

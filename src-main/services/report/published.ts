@@ -26,7 +26,7 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
   const { author, title, gpu, size, url, threadsPerBlock: threads } = published
   const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
   return {
-    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. Another GPU: compare the steps, not the figures.`,
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU: compare the steps, not the absolute figures.`,
     conclusion: published.conclusion,
     columns: [
       'Throughput',

@@ -29,7 +29,7 @@ const isTaken = (path: string): Promise<boolean> =>
 async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
     throw inputError(
-      `${path} exists already.`,
+      `${path} already exists.`,
       'Choose a file that does not exist yet with --out; nothing is overwritten.',
     )
 }
@@ -42,7 +42,7 @@ export async function checkPlace(file: string, withPictures = false): Promise<vo
   if (!(await pathExists(dirname(path))))
     throw inputError(
       `Could not write ${path}: there is no folder ${dirname(path)}.`,
-      'Make the folder, or choose another path with --out.',
+      'Create the folder, or choose another path with --out.',
     )
 }
 

@@ -19,12 +19,12 @@ function summaryBody({ summary }: ReportModel): string {
   const { best, jumps, unpaid, allPaid, troubles } = summary
   return [
     ...best.map((sentence) => `<p class="best">${htmlSentence(sentence)}</p>`),
-    ...(jumps.length > 0 ? ['<h3>Largest jumps</h3>', htmlList(jumps, 'ol')] : []),
-    ...(unpaid.length > 0 ? ['<h3>What did not pay</h3>', htmlList(unpaid)] : []),
+    ...(jumps.length > 0 ? ['<h3>Largest improvements</h3>', htmlList(jumps, 'ol')] : []),
+    ...(unpaid.length > 0 ? ['<h3>Steps that did not pay off</h3>', htmlList(unpaid)] : []),
     ...(allPaid
-      ? ['<p>Every step paid: each is faster than the one before beyond noise.</p>']
+      ? ['<p>Every step paid off: each rung is faster than the one before, beyond noise.</p>']
       : []),
-    ...(troubles.length > 0 ? ['<h3>Without a result</h3>', htmlList(troubles)] : []),
+    ...(troubles.length > 0 ? ['<h3>Rungs without a result</h3>', htmlList(troubles)] : []),
   ].join('\n')
 }
 
@@ -67,7 +67,7 @@ export function sessionDocument(model: ReportModel): PrintDocument {
     warnings: [
       ...warnings.map(inEnglish),
       ...(completion === 'cancelled'
-        ? ['the run was cancelled; this is what was finished until then.']
+        ? ['the run was cancelled; this is what had finished by then.']
         : []),
     ],
     parts: partsOf(model),

@@ -105,7 +105,7 @@ const arrows = { up: '↑', down: '↓', same: '=' } as const
 const announced = ({ expected }: MetricDelta): string =>
   expected === null
     ? ''
-    : `${arrows[expected.direction]} ${expected.met === null ? 'not known' : expected.met ? '✓ came true' : '✗ did not'}`
+    : `${arrows[expected.direction]} ${expected.met === null ? 'unknown' : expected.met ? '✓ correct' : '✗ incorrect'}`
 
 const metricText = (metric: MetricValue | null): string =>
   metric?.value == null ? dash : formatValue(metric.value, metric.unit)
@@ -155,7 +155,7 @@ export const timeTexts = ({ a, b, comparison: { time } }: ComparedRung): string[
 export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   columns: [
     words('Rung'),
-    ...['Time, first', 'Time, second', 'Times as fast ○', '±'].map(number),
+    ...['Time, first', 'Time, second', 'Speedup ○', '±'].map(number),
     ...['Throughput, first ○', 'Throughput, second ○'].map(number),
     ...['Status', 'Verdict'].map(words),
   ],

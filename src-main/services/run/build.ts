@@ -195,7 +195,7 @@ export async function buildReference(
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${task.id} cannot be built.`, built.reason),
+    together(`The reference of the task ${task.id} could not be built.`, built.reason),
     `See ${file}.`,
   )
 }

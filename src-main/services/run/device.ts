@@ -31,7 +31,7 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
       message('tools.driverSilent', {
         text:
           (result.stdout + result.stderr).trim().split('\n')[0] ||
-          `nvidia-smi ended with exit code ${result.exitCode}`,
+          `nvidia-smi exited with code ${result.exitCode}`,
       }),
       message('tools.checkDriver'),
     )
@@ -69,7 +69,7 @@ export async function queryDevice(
       message('tools.noGpuUsable', {
         text:
           error?.message ??
-          (result.stderr.trim() || `the runner ended with exit code ${result.exitCode}`),
+          (result.stderr.trim() || `the runner exited with code ${result.exitCode}`),
       }),
       message('tools.checkVisible'),
     )

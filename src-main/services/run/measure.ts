@@ -8,6 +8,7 @@ import {
   measureArgs,
   runRunner,
   type BuiltRung,
+  type Expected,
   type RunnerEvent,
   type RunnerStage,
 } from '../../adapters/tools/runner'
@@ -21,7 +22,7 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
-import { outputsOf, type Task } from '../../domain/task/task'
+import { outputsOf, referenceFile, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Launch, Timing, Verify } from '../../domain/session/session'
 
@@ -46,8 +47,9 @@ export interface MeasureRequest {
   runner: string
   task: Task
   problem: Problem
-  /** The task's reference, built; null in a replay, whose answers are known. */
-  referenceLibrary: string | null
+  /** null in a replay, whose answers are known. */
+  expected: Expected | null
+  taskFolder: string | null
   /** Begins the names that the raw output is kept under; `runner/measure` unless given. */
   key?: `runner/${string}`
   /** The most a rung is sampled for; the runner's own limit unless given. */
@@ -92,8 +94,20 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
   const openRungs = (): BuiltRung[] => request.rungs.filter(({ id }) => !done.has(id))
 
   try {
-    for (let number = 1; !signal.aborted && openRungs().length > 0; number += 1)
+    for (let number = 1; !signal.aborted && openRungs().length > 0; number += 1) {
       await attempt(request, number, done, settle)
+      const failed = failedTrust(request.expected, done)
+      if (failed !== null)
+        for (const { id } of openRungs())
+          settle(id, {
+            verify: null,
+            timing: null,
+            trouble: {
+              status: 'failed',
+              reason: message('records.trustedFailed', { rung: failed }),
+            },
+          })
+    }
     return { rungs: done, halted: null }
   } catch (error) {
     // Before the first rung there is nothing to keep.
@@ -104,6 +118,15 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
       settle(id, { verify: null, timing: null, trouble: { status: 'not-run', reason } })
     return { rungs: done, halted }
   }
+}
+
+/** The rung that the others are checked against, where there is nothing to check against any more. */
+function failedTrust(
+  expected: Expected | null,
+  done: ReadonlyMap<string, Measured>,
+): string | null {
+  if (expected === null || !('rung' in expected)) return null
+  return done.get(expected.rung)?.trouble ? expected.rung : null
 }
 
 /** One runner over the rungs that are open. Throws for what no restart can mend. */
@@ -117,8 +140,12 @@ async function attempt(
   const reference = request.rungs.find(({ id }) => id === request.reference)
   const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
   const open = request.rungs.filter(({ id }) => !done.has(id))
-  // A rung that is a reference must be loaded in each attempt, also when its own time is known.
-  const loaded = referenceUsable && !open.includes(reference) ? [reference, ...open] : open
+  // What the others are timed beside or checked against is loaded in each attempt, also when its own time is known.
+  const { expected } = request
+  const trusted = expected !== null && 'rung' in expected ? expected.rung : null
+  const loaded = request.rungs.filter(
+    (rung) => open.includes(rung) || (referenceUsable && rung === reference) || rung.id === trusted,
+  )
   const verified = new Map<string, Verify>()
   const fail = (rung: string, reason: Statement): void =>
     settle(rung, {
@@ -164,7 +191,8 @@ async function attempt(
         task,
         problem,
         ownerPid: request.toolbox.ownerPid,
-        referenceLibrary: request.referenceLibrary,
+        expected: request.expected,
+        taskFolder: request.taskFolder,
         seed: request.seed,
         flushL2: request.flushL2,
         ceilings,
@@ -237,7 +265,7 @@ async function attempt(
       'failed',
       `The runner ended before it reached a rung: ${
         ended.result.outcome === 'idle'
-          ? `no word of it for ${Math.round(request.idleMs / 1000)} s`
+          ? `no output for ${Math.round(request.idleMs / 1000)} s`
           : (ended.error?.message ?? tail(ended.result))
       }`,
       done.size > 0
@@ -273,13 +301,13 @@ function throwIfHopeless(
       'failed',
       `The runner could not be started: ${result.stderr}`.trim(),
     )
-  const reference = `${task.id}/${task.reference}`
+  const reference = `${task.id}/${referenceFile(task) ?? ''}`
   if (error?.kind === 'reference')
     throw new KernelLadderError('failed', `The reference ${reference} failed: ${error.message}`)
   if (at?.stage === 'reference' && !error)
     throw new KernelLadderError('failed', {
       sentences: [
-        `The reference ${reference} does not come to its end.`,
+        `The reference ${reference} does not finish.`,
         causeOf(result, 'reference', idleMs),
       ],
     })
@@ -288,13 +316,15 @@ function throwIfHopeless(
     throw begun
       ? missingError(error.message, message('tools.resetGpu'))
       : inputError(error.message, 'Choose a smaller size with --size or --at.')
+  if (error.kind === 'file')
+    throw inputError(error.message, 'Save it anew, or have the task fit it.')
   if (error.kind === 'no-device')
     throw missingError(
       error.message,
       begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
     )
   if (result.exitCode === 2)
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }
 
 const stages = ['load', 'verify', 'time', 'profile'] as const

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
-import { builtRung } from '../../adapters/tools/runner'
+import { builtRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
 import { message, together, type Statement } from '../../domain/messages/message'
@@ -13,7 +13,7 @@ import { buildReference, buildRunner } from './build'
 import { queryDevice, queryDriver, smOf } from './device'
 import { inTurn, isShared } from './gpu-turn'
 import { measure } from './measure'
-import type { RunPlan } from './plan'
+import type { PlannedRung, RunPlan } from './plan'
 import type { ProfileOutcome } from './profile'
 import { profileAll } from './profile-stage'
 import { toResult, type RungState } from './result'
@@ -46,10 +46,12 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     const driver = await queryDriver(toolbox, signal)
     const runner = await buildRunner(compiler, environment.runnerSources)
     const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
-    const { reference } = plan
-    const referenceLibrary =
-      environment.reference &&
-      (await buildReference(compiler, plan, environment.reference, smOf(device)))
+    const { trusted } = plan
+    const expected: Expected | null = trusted
+      ? { rung: trusted.rung.id }
+      : environment.reference && {
+          library: await buildReference(compiler, plan, environment.reference, smOf(device)),
+        }
     let profiled: ProfileOutcome | null = null
     return {
       gpu: device,
@@ -62,11 +64,11 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
         clockControl: null,
         cacheControl: null,
       },
-      rungs: reference && !plan.rungs.includes(reference) ? [reference, ...plan.rungs] : plan.rungs,
+      rungs: withBesides(plan),
       warnings: [],
       result: (state) => toResult(state, plan.task, plan.profile, profiled, device),
       async afterBuild(built) {
-        const onGpu = { runner, referenceLibrary, device, gpu: { name: device.name, pciBusId } }
+        const onGpu = { runner, expected, device, gpu: { name: device.name, pciBusId } }
         const found = await workOnGpu(run, settings, onGpu, built)
         profiled = found.profiled
         tellProfile(built, profiled)
@@ -76,9 +78,16 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     }
   })
 
+/** The rungs that were asked for, behind what they are timed beside and checked against. */
+const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRung[] =>
+  [
+    ...new Set([reference, trusted].filter((rung) => rung !== null && !rungs.includes(rung))),
+    ...rungs,
+  ] as PlannedRung[]
+
 interface OnGpu {
   runner: string
-  referenceLibrary: string | null
+  expected: Expected | null
   device: NonNullable<Session['device']>
   gpu: { name: string; pciBusId: string }
 }
@@ -93,7 +102,7 @@ interface Found {
 async function workOnGpu(
   { environment, plan, emit, signal }: Run,
   settings: RunSettings,
-  { runner, referenceLibrary, device, gpu }: OnGpu,
+  { runner, expected, device, gpu }: OnGpu,
   { session, states, publish }: BuiltRungs,
 ): Promise<Found> {
   const { toolbox } = environment
@@ -106,7 +115,7 @@ async function workOnGpu(
     const onOutOfTurn = (rung: string): void => warn(message('records.outOfTurn', { rung }))
     const shared = await isShared({ toolbox, gpu, signal }, 'before')
     const measured = await measureAll(
-      { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn },
+      { toolbox, runner, expected, plan, settings, states, signal, onOutOfTurn },
       emit,
       publish,
     )
@@ -118,7 +127,7 @@ async function workOnGpu(
       (await verifyFurther({
         toolbox,
         runner,
-        referenceLibrary,
+        expected,
         plan,
         settings,
         states,
@@ -208,7 +217,7 @@ const referenceTrouble = (state: RungState | undefined): Statement | null =>
 interface MeasureStage {
   toolbox: Toolbox
   runner: string
-  referenceLibrary: string | null
+  expected: Expected | null
   plan: RunPlan
   settings: RunSettings
   states: ReadonlyMap<string, RungState>
@@ -217,7 +226,7 @@ interface MeasureStage {
 }
 
 async function measureAll(
-  { toolbox, runner, referenceLibrary, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
+  { toolbox, runner, expected, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
   emit: (event: RunEvent) => void,
   publish: BuiltRungs['publish'],
 ): Promise<{ ceilings: Ceilings | null; halted: ErrorShape | null }> {
@@ -231,7 +240,8 @@ async function measureAll(
   const { halted } = await measure({
     toolbox,
     runner,
-    referenceLibrary,
+    expected,
+    taskFolder: plan.taskFolder,
     task: plan.task,
     problem: plan.problem,
     rungs: ready,

@@ -5,7 +5,8 @@ import { inputError } from '../../domain/errors'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { problemAt } from '../../domain/task/choose'
-import type { Problem } from '../../domain/task/problem'
+import { requireProblem } from '../../domain/task/problem-faults'
+import { caseOf, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
 
@@ -31,8 +32,17 @@ export interface RunPlan {
   /** Rungs not to profile, beside those that would take longer than `profileLimitSeconds`. */
   profileSkip: readonly string[]
   profileLimitSeconds?: number
+  /** What the others are checked against, where no file says what is right; may also be one of `rungs`. */
+  trusted: PlannedRung | null
+  /** Where the files lie that fill buffers; null in a replay. */
+  taskFolder: string | null
   /** Further problems at which these rungs are verified; their times there are not kept. */
-  alsoVerify?: { rungs: readonly string[]; problems: readonly Problem[] }
+  alsoVerify?: {
+    rungs: readonly string[]
+    problems: readonly Problem[]
+    /** A rung that is wrong there is wrong, and has no time. */
+    decides: boolean
+  }
 }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -56,7 +66,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
   const fault = library.faults.get(entry.id)
   throw inputError(
     fault ??
-      `The ladder ${ladder} names the rung ${entry.id}, and no file cuda-kernels/*/${entry.id}.cu declares it.`,
+      `The ladder ${ladder} names the rung ${entry.id}, but no file cuda-kernels/*/${entry.id}.cu declares it.`,
   )
 }
 
@@ -66,7 +76,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
-        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, and ${file} takes ${list(header.options[option] ?? [])}.`,
+        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, but ${file} accepts only ${list(header.options[option] ?? [])}.`,
       )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
@@ -100,7 +110,7 @@ function checkParams(
     if (!declared.some((param) => param.allowed.includes(value)))
       throw inputError(
         `${name}=${value} is not allowed.`,
-        `Values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+        `Allowed values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
       )
   }
   return params
@@ -109,7 +119,7 @@ function checkParams(
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
-  throw inputError(`The ladder ${id} names the task ${task}, which is not there.`)
+  throw inputError(`The ladder ${id} names the task ${task}, which does not exist.`)
 }
 
 /** The ladder with its task and these rungs. */
@@ -164,29 +174,38 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
       if (value !== undefined && allowed.includes(value)) rung.params[name] = value
     }
 
-  const referenceEntry = file.rungs.find((entry) => entryId(entry) === file.reference)
-  if (file.reference !== null && !referenceEntry)
-    throw inputError(
-      `The ladder ${file.id} names the reference ${file.reference}, which is not one of its rungs.`,
-    )
-
+  /** One that is there whether it was asked for or not. */
+  const besides = (id: string | null): PlannedRung | null => {
+    const entry = file.rungs.find((candidate) => entryId(candidate) === id)
+    if (!entry) return null
+    return rungs.find(({ rung }) => rung.id === id) ?? resolveRung(library, file.id, entry)
+  }
+  const reference = besides(file.reference)
   const task = taskOf(library, file)
+  const trusted =
+    typeof task.reference === 'string'
+      ? null
+      : task.reference.rung === file.reference
+        ? reference
+        : besides(task.reference.rung)
   const ladder = resolved(
     library,
     file,
     rungs.map(({ rung }) => rung),
   )
+  const problem = problemAt(task, request, { ...ladder, sizes: file.sizes[0] })
+  for (const { rung } of rungs)
+    requireProblem(task, caseOf(problem, { options: rung.options, flags: rung.header.flags }))
   return {
     ladder,
     task,
     headers: library.headers.get(task.id) ?? new Map(),
-    problem: problemAt(task, request, { ...ladder, sizes: file.sizes[0] }),
+    problem,
     rungs,
     asked: request.params,
-    reference: referenceEntry
-      ? (rungs.find(({ rung }) => rung.id === file.reference) ??
-        resolveRung(library, file.id, referenceEntry))
-      : null,
+    reference,
+    trusted,
+    taskFolder: library.folders.get(task.id) ?? null,
     profile: request.profile,
     profileSkip: request.profileSkip
       ? selectRungs(
@@ -198,5 +217,16 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
     ...(request.profileLimitSeconds === undefined
       ? {}
       : { profileLimitSeconds: request.profileLimitSeconds }),
+    ...(file.testAt
+      ? {
+          alsoVerify: {
+            rungs: rungs.map(({ rung }) => rung.id),
+            problems: file.testAt.map((at) =>
+              problemAt(task, { at }, { ...ladder, sizes: file.sizes[0] }),
+            ),
+            decides: true,
+          },
+        }
+      : {}),
   }
 }

@@ -64,6 +64,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
       runner: stage.runner,
       task: plan.task,
       problem: plan.problem,
+      taskFolder: plan.taskFolder,
       seed: stage.seed,
       level,
       rungs,

@@ -25,6 +25,8 @@ export interface ProfileRequest {
   runner: string
   task: Task
   problem: Problem
+  /** Where the files lie that fill buffers; null in a replay. */
+  taskFolder: string | null
   seed: number
   level: CollectingLevel
   rungs: readonly BuiltRung[]
@@ -57,7 +59,7 @@ export interface ProfileOutcome {
 }
 
 export async function profile(request: ProfileRequest): Promise<ProfileOutcome> {
-  const { toolbox, signal, rungs, task, problem, seed } = request
+  const { toolbox, signal, rungs, task, problem, taskFolder, seed } = request
   const none = (
     trouble: ProfileOutcome['trouble'],
     version: string | null = null,
@@ -85,7 +87,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
     level: request.level,
     command: [
       request.runner,
-      ...profileArgs({ task, problem, seed, rungs, ownerPid: toolbox.ownerPid }),
+      ...profileArgs({ task, problem, taskFolder, seed, rungs, ownerPid: toolbox.ownerPid }),
     ],
     reportPath: request.reportPath,
     idleMs: request.idleMs,

@@ -34,6 +34,6 @@ export function refuseImpossible(
     refused
       .map(({ rung, rule }) => `${rung.id} cannot take ${valuesOf(rung.params)}: ${rule}.`)
       .join(' '),
-    'Nothing was launched. Give other values; `kernel-ladder ladders --json` lists those of each rung.',
+    'Nothing was launched. Use other values; `kernel-ladder ladders --json` lists the values for each rung.',
   )
 }

@@ -20,6 +20,8 @@ export interface RungState {
   /** It was left out of profiling. */
   profileSkipped?: boolean
   alsoVerified?: VerifiedAt[]
+  /** What a further problem showed, where that decides. */
+  further?: Pick<RungResult, 'status' | 'reason'>
 }
 
 /** What a session says of a rung before anything is done with it. */
@@ -83,7 +85,7 @@ function withoutCounters(
 
 /** `ok` where nothing says otherwise, and `not-run` before it was measured. */
 export function statusOf(
-  { build, measured, unsupported }: RungState,
+  { build, measured, unsupported, further }: RungState,
   task: Task,
 ): Pick<RungResult, 'status' | 'reason'> {
   if (unsupported) return { status: 'unsupported', reason: unsupported }
@@ -93,7 +95,7 @@ export function statusOf(
   if (measured.trouble) return measured.trouble
   if (measured.verify && !measured.verify.passed)
     return { status: 'wrong', reason: wrongness(measured.verify, task) }
-  return { status: 'ok' }
+  return further ?? { status: 'ok' }
 }
 
 function noCounters(

@@ -12,8 +12,9 @@ import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { caseOf } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Launch, RungResult } from '../../domain/session/session'
-import { buildLaunchProbe, type BuildOutcome } from './build'
+import { buildLaunchProbe, buildReference, type BuildOutcome } from './build'
 import type { Compiler } from './compiler'
+import { smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
 import { describedRung, statusOf, type RungState } from './result'
@@ -29,6 +30,9 @@ export const buildForGpu = (
 ): Promise<RunOutcome> =>
   runStages(run, async (compiler) => {
     const { environment, plan } = run
+    // Nothing is checked against it here; that it does not compile is better known before there is a GPU.
+    const { reference } = environment
+    if (reference) await buildReference(compiler, plan, reference, smOf(gpu))
     const probe = await buildLaunchProbe(compiler, { ...environment, probeSources })
     const found = new Map<string, Launches>()
     return {

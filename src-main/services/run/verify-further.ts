@@ -1,9 +1,10 @@
 /** Verifies rungs at further problems than the one they are timed at: a tile that fits 4096 may not fit 1023. */
-import { builtRung } from '../../adapters/tools/runner'
+import { builtRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
-import type { Statement } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import type { VerifiedAt } from '../../domain/session/session'
+import { named, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { measure, type Measured, type MeasureOutcome, type MeasureRequest } from './measure'
 import type { RunPlan } from './plan'
@@ -12,7 +13,7 @@ import { wrongness, type RungState } from './result'
 export interface FurtherRequest {
   toolbox: Toolbox
   runner: string
-  referenceLibrary: string | null
+  expected: Expected | null
   plan: RunPlan
   settings: { seed: number; idleSeconds: number }
   states: ReadonlyMap<string, RungState>
@@ -30,13 +31,15 @@ function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefi
 
 /** Fills in `alsoVerified` of the rungs that the plan names and that were built. Says why the runner could not go on. */
 export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape | null> {
-  const { toolbox, runner, referenceLibrary, plan, settings, states, signal } = request
+  const { toolbox, runner, expected, plan, settings, states, signal } = request
   // What hung or crashed at its own problem would do so again, for as long again.
   const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
     ({ measured }) => measured?.trouble?.status !== 'failed',
   )
-  let built = wanted.flatMap(({ planned, build }) =>
-    build?.artefact ? [builtRung(planned.rung, build.artefact)] : [],
+  const trusted = plan.trusted && states.get(plan.trusted.rung.id)
+  if (trusted?.measured?.trouble) return null
+  let built = [...new Set([...(trusted ? [trusted] : []), ...wanted])].flatMap(
+    ({ planned, build }) => (build?.artefact ? [builtRung(planned.rung, build.artefact)] : []),
   )
   for (const state of wanted) state.alsoVerified = []
   for (const [index, problem] of (plan.alsoVerify?.problems ?? []).entries()) {
@@ -44,7 +47,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
     const { rungs: answers, halted } = await measureOrSay({
       toolbox,
       runner,
-      referenceLibrary,
+      expected,
+      taskFolder: plan.taskFolder,
       task: plan.task,
       problem,
       key: `runner/further-${index + 1}`,
@@ -71,12 +75,32 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
         ...(reason === undefined ? {} : { reason }),
       }
       state.alsoVerified?.push(found)
+      if (plan.alsoVerify?.decides) decide(state, answer, problem, reason)
       if (answer.trouble?.status === 'failed')
         built = built.filter(({ id }) => id !== state.planned.rung.id)
     }
     if (halted) return halted
   }
   return null
+}
+
+/** A rung that is wrong anywhere is wrong: it has no time, and is not profiled. */
+function decide(
+  state: RungState,
+  { verify, trouble }: Measured,
+  { sizes, scalars }: Problem,
+  reason: Statement | undefined,
+): void {
+  const bad = trouble?.status === 'failed' || verify?.passed === false
+  if (!bad || state.further || state.measured?.timing == null) return
+  state.further = {
+    status: trouble?.status === 'failed' ? 'failed' : 'wrong',
+    reason: message('records.wrongAt', {
+      at: named({ ...sizes, ...scalars }),
+      why: reason ?? message('checks.wrong'),
+    }),
+  }
+  state.measured = { ...state.measured, timing: null }
 }
 
 /** As measure does; a problem that the runner cannot begin with is said of each rung, and costs no time. */

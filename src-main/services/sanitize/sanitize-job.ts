@@ -1,9 +1,10 @@
 /** The one compute-sanitizer job that may be under way, for a UI that asks after it. */
-import { readKernelLibrary, readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
+import { openTrustedLadder } from '../ladder-library/open'
 import { sanitize } from './sanitize'
 
 export interface SanitizeOptions {
@@ -15,11 +16,12 @@ export interface SanitizeOptions {
 
 /** On this machine's tools and the library on disk. */
 export async function sanitizeLive(
-  { assets, machine }: Setup,
+  setup: Setup,
   request: SanitizeRequest,
   options: SanitizeOptions,
 ): Promise<SanitizeReport> {
-  const library = await readKernelLibrary(assets.kernelsDir)
+  const { machine } = setup
+  const { library, id } = await openTrustedLadder(setup, request.ladder)
   return sanitize(
     {
       ...options,
@@ -29,7 +31,7 @@ export async function sanitizeLive(
       includes: await readSharedFiles(library.root, 'include'),
       runnerSources: await readSharedFiles(library.root, 'runner'),
     },
-    request,
+    { ...request, ladder: id },
   )
 }
 

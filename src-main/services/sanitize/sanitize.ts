@@ -66,7 +66,7 @@ export async function sanitize(
   const { toolbox, library, signal, onProgress } = environment
   if (toolbox.replays)
     throw inputError(
-      'What compute-sanitizer says was not recorded.',
+      'The output of compute-sanitizer was not recorded.',
       'Run it on a machine with an NVIDIA GPU.',
     )
   const plan = planRun(library, {
@@ -79,8 +79,8 @@ export async function sanitize(
   const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
   if (rungs.length === 0)
     throw inputError(
-      `The ladder ${plan.ladder.id} has no rung beside its reference.`,
-      'Name the reference with --rungs to have it checked.',
+      `The ladder ${plan.ladder.id} has no rung besides its reference.`,
+      'To check the reference, name it with --rungs.',
     )
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
@@ -125,6 +125,7 @@ export async function sanitize(
     runner,
     task: plan.task,
     problem: plan.problem,
+    taskFolder: plan.taskFolder,
     texts: sourceTexts(plan, rungs, environment),
     total: ready.length * request.tools.length,
   })
@@ -203,6 +204,7 @@ interface CheckerSetup {
   runner: string
   task: Task
   problem: SanitizeReport['problem']
+  taskFolder: string | null
   texts: SourceTexts
   /** Checks in all, for the progress. */
   total: number
@@ -249,14 +251,14 @@ class Checker {
     report: (rung: string) => void,
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
     const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
-    const { sanitizer, runner, task, problem } = this.setup
+    const { sanitizer, runner, task, problem, taskFolder } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
       command: [
         runner,
-        ...sanitizeArgs({ task, problem, seed, rungs, ownerPid: toolbox.ownerPid }),
+        ...sanitizeArgs({ task, problem, taskFolder, seed, rungs, ownerPid: toolbox.ownerPid }),
       ],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,
@@ -324,7 +326,7 @@ class Checker {
     // What was found says why it was not.
     return launched || xml.records.length > 0
       ? null
-      : message('tools.notLaunched', { text: lastWord ?? 'no word why' })
+      : message('tools.notLaunched', { text: lastWord ?? 'no reason given' })
   }
 }
 
@@ -346,8 +348,9 @@ function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEve
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return
   if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')
+  if (error.kind === 'file') throw inputError(error.message)
   if (error.kind === 'no-device')
     throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
   if (error.kind === 'bad-argument')
-    throw new KernelLadderError('internal', `The runner refused its arguments: ${error.message}`)
+    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
 }

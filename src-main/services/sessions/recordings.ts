@@ -30,7 +30,7 @@ export async function chooseRecording(
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {
   const named = recordings.filter((recording) => name === null || recording.name === name)
-  if (recordings.length === 0) throw inputError('No recording ships with this program.')
+  if (recordings.length === 0) throw inputError('No recordings ship with this program.')
   if (named.length === 0)
     throw inputError(
       `There is no recording named ${JSON.stringify(name)}.`,
@@ -45,7 +45,7 @@ export async function chooseRecording(
   ]
   if (ofLadder.length === 0)
     throw inputError(
-      `${name === null ? 'No recording is' : `${recordedRef(name)} is not`} of the ladder ${JSON.stringify(request.ladder)}.`,
+      `${name === null ? 'There is no recording' : `${recordedRef(name)} is not a recording`} of the ladder ${JSON.stringify(request.ladder)}.`,
       `The recordings are: ${recordings.map(describe).join(', ')}.`,
     )
   const first = ofLadder[0]!
@@ -58,7 +58,7 @@ export async function chooseRecording(
   if (!ofSize)
     throw inputError(
       `${request.ladder} was not recorded at ${sizesLabel(sizes)}.`,
-      `Recorded are: ${ofLadder.map(describe).join(', ')}. Another size needs a GPU: --target local.`,
+      `The recordings are: ${ofLadder.map(describe).join(', ')}. Another size requires a GPU: --target local.`,
     )
   return ofSize
 }
@@ -71,7 +71,7 @@ function checkChoice({ name, task, problem }: Recording, request: Choice): void 
     if (recorded[word] !== value)
       throw inputError(
         `${recordedRef(name)} was recorded with ${word} = ${recorded[word]}, not ${value}.`,
-        'Another value needs a GPU: --target local.',
+        'Another value requires a GPU: --target local.',
       )
 }
 
@@ -86,18 +86,24 @@ function checkParams(recording: Recording, params: Record<string, number>): void
     if (holders.some((rung) => rung.params[name] !== value))
       throw inputError(
         `${recordedRef(recording.name)} was recorded with ${name}=${[...new Set(holders.map((rung) => rung.params[name]))].join(' and ')}, not ${value}.`,
-        'Other parameters need a GPU: --target local.',
+        'Other parameters require a GPU: --target local.',
       )
   }
 }
 
 /** The problems that rungs of a recording were verified at beside its own. */
-function furtherOf({ rungs }: Session): Pick<RunPlan, 'alsoVerify'> {
+function furtherOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
   const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
   const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
   return problems.length === 0
     ? {}
-    : { alsoVerify: { rungs: verified.map(({ id }) => id), problems } }
+    : {
+        alsoVerify: {
+          rungs: verified.map(({ id }) => id),
+          problems,
+          decides: ladder.testAt !== undefined,
+        },
+      }
 }
 
 /** Replays a recording through the live services and parsers. Nothing is built, run or written. */
@@ -125,6 +131,8 @@ export async function replay(
     // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
+    trusted: null,
+    taskFolder: null,
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
     profileSkip: session.settings.profileSkipped ?? [],
     ...furtherOf(session),

@@ -23,6 +23,6 @@ export const runPlan = (
   )
 
 export const runLocal: Runner = async (_name, request, options) => {
-  const library = await libraryFor(options, request)
-  return runPlan(library, planRun(library, request), options)
+  const { library, request: own } = await libraryFor(options, request)
+  return runPlan(library, planRun(library, own), options)
 }

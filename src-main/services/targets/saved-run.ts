@@ -138,19 +138,24 @@ export async function savedRun(
   const recorder = rawRecorder(draft.path, [
     { path: draft.path, alias: '<session>' },
     { path: assets.kernelsDir, alias: '<kernels>' },
+    ...(plan.taskFolder?.startsWith(assets.kernelsDir) === false
+      ? [{ path: plan.taskFolder, alias: '<ladder>' }]
+      : []),
     ...machine.aliases,
   ])
   try {
+    const reference = library.references.get(plan.task.id) ?? null
     for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
     const taskFile = [taskHeaderFile, taskHeader(plan.task)] as const
     for (const [path, text] of [...includes, ...plan.headers, taskFile])
       await draft.addSource(path, text)
+    if (reference) await draft.addSource(reference.file, reference.text)
     const environment = {
       toolbox: machine.toolbox(recorder),
       cache: machine.cache,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),
-      reference: library.references.get(plan.task.id) ?? null,
+      reference,
       reportPath: draft.reportPath,
       appVersion: options.appVersion,
     }

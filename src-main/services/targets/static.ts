@@ -13,15 +13,15 @@ export const runStatic: Runner = async (name, request, options) => {
   const gpu = name === null ? null : buildGpu(name)
   if (name === null || !gpu)
     throw inputError(
-      `There is no GPU named ${JSON.stringify(name)} in the program's table.`,
+      `There is no GPU named ${JSON.stringify(name)} in the built-in table.`,
       `The GPUs are: ${gpus.map(({ id }) => id).join(', ')}; or an architecture: ${computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', ')}.`,
     )
-  const library = await libraryFor(options, request)
+  const { library, request: own } = await libraryFor(options, request)
   const probeSources = await readSharedFiles(library.root, 'probe')
   return savedRun(
     {
       library,
-      plan: planRun(library, { ...request, profile: 'none' }),
+      plan: planRun(library, { ...own, profile: 'none' }),
       target: { kind: 'static', name },
       work: (run) => buildForGpu(run, gpu, probeSources),
     },

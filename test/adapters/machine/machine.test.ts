@@ -17,7 +17,8 @@ describe('the runner', () => {
   const call = {
     task: gemm,
     problem: gemmProblem(1),
-    referenceLibrary: null,
+    expected: null,
+    taskFolder: null,
     seed: 1,
     rungs: [],
     flushL2: false,

@@ -76,17 +76,17 @@ describe('what is said of the sandbox', () => {
   it('claims what held and nothing else', () => {
     const kernel = { memory: true, disk: true }
     expect(isolationSentence({ by: 'unshare', held: held(true), kernel })).toMatch(
-      /without network or capabilities.*writes nowhere but in its folder; all of that was tried\. The kernel keeps its limits on memory, tasks and disk/,
+      /without network or capabilities.*can write only to its folder; all of this was tested\. The kernel enforces its limits on memory, tasks and disk/,
     )
     for (const name of safeguards) {
       const isolation: Isolation = { by: 'unshare', held: { ...held(true), [name]: false }, kernel }
       expect(isIsolated(isolation)).toBe(false)
-      expect(isolationSentence(isolation)).toMatch(/not kept off: /)
-      expect(isolationSentence(isolation)).not.toMatch(/writes nowhere|without/)
+      expect(isolationSentence(isolation)).toMatch(/not isolated from: /)
+      expect(isolationSentence(isolation)).not.toMatch(/can write only|without/)
     }
     const watched = { memory: false, disk: false }
     expect(isolationSentence({ by: 'unshare', held: held(true), kernel: watched })).toMatch(
-      /memory and processes are only watched/,
+      /memory and processes are only monitored/,
     )
   })
 
@@ -101,15 +101,15 @@ describe('what is said of the sandbox', () => {
     setEnv({ PATH: bin })
     const { isolation } = await sandboxHere()
     expect(isIsolated(isolation)).toBe(false)
-    expect(isolationSentence(isolation)).toMatch(/submissions run as you/)
+    expect(isolationSentence(isolation)).toMatch(/submissions run with your permissions/)
   })
 
   it('is of this machine as it is', () => {
     expect(isolationSentence(found.isolation)).toMatch(
-      canIsolate ? /all of that was tried/ : /not kept off|run as you/,
+      canIsolate ? /all of this was tested/ : /not isolated from|with your permissions/,
     )
     if (!found.isolation.kernel.memory)
-      expect(isolationSentence(found.isolation)).toMatch(/memory.* only watched/)
+      expect(isolationSentence(found.isolation)).toMatch(/memory.* only monitored/)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runProcess } from '../../../src-main/adapters/tools/process'
+import { runProcess, type ProcessCall } from '../../../src-main/adapters/tools/process'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { isAlive } from '../../services/support'
 
@@ -36,6 +36,45 @@ describe('a listener that throws', () => {
       throw new KernelLadderError('missing', 'It is not here.')
     })
     await expect(failing).rejects.toMatchObject({ kind: 'missing', message: 'It is not here.' })
+  })
+})
+
+describe('a program that does not end well', () => {
+  const told = (script: string, limits: Partial<ProcessCall> = {}) =>
+    runProcess({ file: process.execPath, args: ['-e', script], ...limits })
+  const stays = "console.log('here'); setInterval(() => {}, 1000)"
+
+  it.each([
+    ['idle', { idleMs: 100 }],
+    ['timeout', { timeoutMs: 100 }],
+  ])('is ended when it is overdue (%s)', async (outcome, limit) => {
+    let pid = 0
+    const ended = await told(stays, { ...limit, onSpawn: (started) => (pid = started) })
+    expect(ended).toMatchObject({ outcome, exitCode: null })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  it('is ended when it says too much', async () => {
+    const { outcome } = await told("setInterval(() => console.log('x'.repeat(999)), 1)", {
+      outputLimit: 5000,
+    })
+    expect(outcome).toBe('flooded')
+  })
+
+  it('is told by its signal, its exit code, or that it is not there; what it said is kept', async () => {
+    expect(await told("console.log('last'); process.kill(process.pid, 'SIGSEGV')")).toMatchObject({
+      outcome: 'signalled',
+      signal: 'SIGSEGV',
+      stdout: 'last\n',
+    })
+    expect(await told("console.error('why'); process.exit(7)")).toMatchObject({
+      outcome: 'exited',
+      exitCode: 7,
+      stderr: 'why\n',
+    })
+    expect(await runProcess({ file: '/nonexistent/tool', args: [] })).toMatchObject({
+      outcome: 'not-found',
+    })
   })
 })
 

@@ -136,12 +136,10 @@ describe('what was measured of a rung', () => {
     expect(hash(recorded)).toBe(rung(at4096.session, tile).sourceHash)
     expect(hash(source.text)).not.toBe(rung(at4096.session, tile).sourceHash)
     expect(Object.values(measured).flatMap(({ changed }) => changed)).toEqual([])
-    const remarked = measuredOf(
-      ladder,
-      edited(tile, '#include', '// A remark.\n#include'),
-      recordings,
-    )
-    expect(remarked[tile]!.changed).toEqual([])
+    for (const remark of ['// A remark.\n#include', '  // An indented remark.\n#include']) {
+      const remarked = measuredOf(ladder, edited(tile, '#include', remark), recordings)
+      expect(remarked[tile]!.changed).toEqual([])
+    }
   })
 
   it('is none of a ladder that no recording holds', async () => {

@@ -30,7 +30,15 @@ import {
 import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import { importHtml } from '../../../src-main/services/import/import-html'
 import { tempDir } from '../../services/support'
-import { attempts1, file1, folder1, inWordsOf1, saidIn1, sessions1 } from '../../version-1'
+import {
+  attempts1,
+  file1,
+  folder1,
+  inWordsOf1,
+  saidIn1,
+  sessions1,
+  withMetricsOf1,
+} from '../../version-1'
 
 const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>
@@ -118,7 +126,7 @@ describe('a session of version 1', () => {
     const opened = open(name)
     expect(opened.schema).toBe(2)
     // What its problem becomes is tried in upgrade-problem-1.test.ts.
-    expect({ ...(inWordsOf1(opened) as object), schema: 1 }).toEqual(
+    expect({ ...(inWordsOf1(withMetricsOf1(opened)) as object), schema: 1 }).toEqual(
       withTask(json(file1(`${name}.json`))),
     )
   })
@@ -172,10 +180,14 @@ function damaged(text: string, path: string, value: unknown): string {
 describe('a session that cannot be read', () => {
   const text = file1('failures.json')
   it.each([
-    ['schema', 3, /it has schema 3 and this version reads up to 2; a newer kernel-ladder wrote it/],
-    ['schema', 0, /it has schema 0, which no kernel-ladder wrote/],
-    ['schema', 1.5, /it has schema 1.5, which no kernel-ladder wrote/],
-    ['schema', 'one', /does not say its schema version/],
+    [
+      'schema',
+      3,
+      /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
+    ],
+    ['schema', 0, /it has schema 0, which no version of kernel-ladder writes/],
+    ['schema', 1.5, /it has schema 1.5, which no version of kernel-ladder writes/],
+    ['schema', 'one', /does not state its schema version/],
     ['warnings', 'none', /warnings/],
     ['warnings', [7], /this is no text, and no message that this version knows[^]*warnings\[0\]/],
     ['rungs', {}, /rungs/],
@@ -230,7 +242,8 @@ describe('an HTML report of version 1', () => {
     const [session] = (
       before.sessions as { session: Record<string, unknown>; sources: object }[]
     ).slice(0, 1)
-    expect(inWordsOf1(report.sessions[0])).toEqual({
+    const now = report.sessions[0]!
+    expect(inWordsOf1({ ...now, session: withMetricsOf1(now.session) })).toEqual({
       session: { ...withTask(session!.session), schema: 2 },
       sources: session!.sources,
     })
@@ -250,9 +263,9 @@ describe('an HTML report of version 1', () => {
   })
 
   it.each([
-    [damaged(data, 'report', 3), /it has version 3 and this version reads up to 2/],
-    [damaged(data, 'report', 0), /it has version 0, which no kernel-ladder wrote/],
-    ['{}', /does not say its report version/],
+    [damaged(data, 'report', 3), /it has version 3 but this version reads up to 2/],
+    [damaged(data, 'report', 0), /it has version 0, which no version of kernel-ladder writes/],
+    ['{}', /does not state its report version/],
     [damaged(data, 'sessions', []), /sessions/],
     [damaged(data, 'sessions.0.session', null), /sessions\[0\]\.session/],
     [damaged(data, 'sessions.0.session.rungs.0.reason', 1), /rungs\[0\]\.reason/],
@@ -338,7 +351,7 @@ describe('an attempt at a lab of version 1', () => {
       clean: { reason: message('tools.noAnswer') },
     })
     for (const [text, why] of [
-      ['{"schema":3,"verdicts":{}}', /schema 3 and this version reads up to 2/],
+      ['{"schema":3,"verdicts":{}}', /schema 3 but this version reads up to 2/],
       ['{"schema":2}', /verdicts/],
       ['{"clean":7}', /clean/],
       ['{', /is not JSON/],
@@ -349,9 +362,9 @@ describe('an attempt at a lab of version 1', () => {
   })
 
   it.each([
-    ['outcome.schema', 3, /schema 3 and this version reads up to 2/],
-    ['outcome.schema', null, /does not say its schema version/],
-    ['outcome', 7, /does not say its schema version/],
+    ['outcome.schema', 3, /schema 3 but this version reads up to 2/],
+    ['outcome.schema', null, /does not state its schema version/],
+    ['outcome', 7, /does not state its schema version/],
     ['outcome.checks', {}, /checks/],
     ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
     ['outcome.build.reason', [], /build\.reason/],

@@ -31,11 +31,11 @@ describe('an expression', () => {
   })
 
   it.each([
-    ['1 +', 'It ends where a value was to come.'],
-    ['2 x', 'Character 3, "x", fits nowhere.'],
+    ['1 +', 'It ends where a value is expected.'],
+    ['2 x', 'Character 3, "x", is unexpected.'],
     ['process.exit()', 'there is no function process.exit'],
     ['constructor("x")', 'Character 13'],
-    ['min()', 'Character 5, ")", fits nowhere.'],
+    ['min()', 'Character 5, ")", is unexpected.'],
     ['pow(2)', 'pow takes 2, not 1'],
     ['m; n', 'Character 2, ";"'],
     ['__proto__', 'Character 1, "_"'],

@@ -37,10 +37,11 @@ describe('the headers that are generated from a task', () => {
     expect(header(gemm)).toBe(captured(name))
   })
 
-  it('end no comment early, and write a void* where C has no such type', () => {
+  it('end no comment early, and include what declares a type', () => {
     const header = taskHeader(row)
     expect(header).toContain('/* Generated from the task rows: Rows * / and columns. */\n#ifndef')
-    expect(header).toContain('  const void* x;')
+    expect(header).toContain('#include <cuda_fp16.h>\n')
+    expect(header).toContain('  const __half* x;')
     expect(header).toContain('  int* y;')
     expect(header).not.toContain('enum')
   })

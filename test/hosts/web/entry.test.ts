@@ -45,7 +45,7 @@ describe('the one-time link', () => {
     expect(again.status).toBe(403)
     expect(again.headers['set-cookie']).toBeUndefined()
     expect(again.headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(again.body).toContain('already used')
+    expect(again.body).toContain('already been used')
     expect(again.body).toContain('<code>kernel-ladder serve</code>')
   })
 

@@ -40,7 +40,7 @@ describe('starting', () => {
       startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
     ).rejects.toMatchObject({
       kind: 'input',
-      message: `Port ${port} of 127.0.0.1 is taken by another program.`,
+      message: `Port ${port} of 127.0.0.1 is in use by another program.`,
       remedy: expect.stringContaining('--port'),
     })
   })

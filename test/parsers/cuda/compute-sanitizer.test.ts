@@ -99,7 +99,7 @@ describe('a report that is not whole', () => {
       } catch (error) {
         // Before the root there is nothing to tell it by.
         expect(length).toBeLessThan(whole.indexOf('<ComputeSanitizerOutput') + 23)
-        expect(String(error)).toContain('not a report of compute-sanitizer')
+        expect(String(error)).toContain('not a compute-sanitizer report')
         continue
       }
       expect(parsed.complete).toBe(false)
@@ -116,7 +116,7 @@ describe('a report that is not whole', () => {
       `<ComputeSanitizerOutput>${'<a>'.repeat(100_000)}</record></ComputeSanitizerOutput>`,
     ],
   ])('is refused in a sentence when it is %s', (_what, text) => {
-    expect(() => parseSanitizerXml(text)).toThrow(/not a report of compute-sanitizer/)
+    expect(() => parseSanitizerXml(text)).toThrow(/not a compute-sanitizer report/)
   })
 
   it('does not expand entities that it declares itself', () => {

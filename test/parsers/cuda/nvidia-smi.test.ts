@@ -97,8 +97,8 @@ describe('nvidia-smi -q -x', () => {
   })
 
   it('that is cut off, or is something else, is refused', () => {
-    expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not a whole document/)
-    expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not a whole document.*<html>/)
+    expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not complete output/)
+    expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not complete output.*<html>/)
   })
 })
 

@@ -48,9 +48,17 @@ describe('a fault is one sentence with the file and the place', () => {
     ['no title', { title: undefined }, /: title: /],
     ['a later version', { schema: 3 }, /: schema: /],
     ['a task that is not there', { task: 'none' }, /names the task none/],
-    ['a choice that is none', { options: { dtype: 'fp8' } }, /sizes\[0\]: dtype = fp8 is no type/],
+    [
+      'a choice that is none',
+      { options: { dtype: 'fp8' } },
+      /sizes\[0\]: dtype = fp8 is not a valid type/,
+    ],
     ['a scalar that the task lacks', { scalars: { gamma: 1 } }, /nothing named "gamma"/],
-    ['a size too few', { sizes: [{ m: 1, n: 1 }] }, /sizes\[0\]: --m, --n and --k go together/],
+    [
+      'a size too few',
+      { sizes: [{ m: 1, n: 1 }] },
+      /sizes\[0\]: --m, --n and --k must be given together/,
+    ],
     [
       'a rung’s choice that is none',
       { rungs: [{ id: 'a', options: { dtype: 'fp8' } }] },
@@ -66,7 +74,7 @@ describe('a fault is one sentence with the file and the place', () => {
     [
       'a name twice',
       { rungs: [{ id: 'a' }, { id: 'b', as: 'a' }] },
-      /rungs\[1\] has the name a again/,
+      /rungs\[1\]: It has the name a again/,
     ],
   ])('%s', (_, change, expected) => {
     expect(() => parse(change)).toThrow(

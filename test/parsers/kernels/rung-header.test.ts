@@ -120,12 +120,12 @@ describe('a fault is told with file, line, key and what to write instead', () =>
   it.each(['rung', 'title', 'idea', 'dtype'])('@%s is missing', (key) => {
     const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')
     expect(faultOf(text)).toBe(
-      `gemm/05.cu: the header lacks @${key}. Add a line "// @${key} …" to the block at the top.`,
+      `gemm/05.cu: the header has no @${key}. Add a line "// @${key} …" to the block at the top.`,
     )
   })
 
   it('there is no header', () => {
-    expect(faultOf('__global__ void k() {}\n// @rung a\n')).toMatch(/^gemm\/05\.cu: .*lacks @rung/)
+    expect(faultOf('__global__ void k() {}\n// @rung a\n')).toMatch(/^gemm\/05\.cu: .*has no @rung/)
   })
 
   const replaced = (from: string | RegExp, to: string) => faultOf(header.replace(from, to))
@@ -133,26 +133,30 @@ describe('a fault is told with file, line, key and what to write instead', () =>
     [
       'an unknown key',
       replaced('@title ', '@titel '),
-      /^gemm\/05\.cu:2: the header has no key @titel\. Its keys are: @rung, @title/,
+      /^gemm\/05\.cu:2: the header has no key @titel\. The keys are: @rung, @title/,
     ],
     [
       'a key twice',
       replaced('// @dtype', '// @title  Again\n// @dtype'),
-      /^gemm\/05\.cu:9: @title stands here again, after line 2\./,
+      /^gemm\/05\.cu:9: @title is repeated; it first appears on line 2\./,
     ],
     [
       'an epilogue that is none',
       replaced('// @requires', '// @epilogue gelu\n// @requires'),
-      /^gemm\/05\.cu:10: @epilogue has "gelu"\. Write of these: bias, relu/,
+      /^gemm\/05\.cu:10: @epilogue has "gelu"\. Use any of: bias, relu/,
     ],
     [
       'a part of the epilogue twice',
       replaced('// @requires', '// @epilogue bias bias\n// @requires'),
-      /:10: @epilogue has a word twice/,
+      /:10: @epilogue lists a word twice/,
     ],
     ['a key without a value', replaced('2D thread tile', ''), /:2: @title has no value/],
-    ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung has "\.\.\/05"/],
-    ['a predecessor that is none', replaced('04_thread', '04 thread'), /:3: @after has "04 thread/],
+    ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung contains "\.\.\/05"/],
+    [
+      'a predecessor that is none',
+      replaced('04_thread', '04 thread'),
+      /:3: @after contains "04 thread/,
+    ],
     [
       'a metric that the registry lacks',
       replaced('fmaUtilization up', 'fmaUsage up'),
@@ -161,25 +165,29 @@ describe('a fault is told with file, line, key and what to write instead', () =>
     [
       'a direction that is none',
       replaced('fmaUtilization up', 'fmaUtilization higher'),
-      /:6: @expect has "fmaUtilization higher"/,
+      /:6: @expect contains "fmaUtilization higher"/,
     ],
-    ['a comma too many', replaced('same\n', 'same,\n'), /:6: @expect has ""/],
+    ['a comma too many', replaced('same\n', 'same,\n'), /:6: @expect contains ""/],
     [
       'a parameter without its values',
       replaced('TN 8 {4,8}', 'TN 8'),
-      /:7: @param has "TN 8"\. .*"TM 8 \{4,8,16\}"/,
+      /:7: @param contains "TN 8"\. .*"TM 8 \{4,8,16\}"/,
     ],
-    ['a parameter in small letters', replaced('TN 8', 'tn 8'), /:7: @param has "tn 8/],
+    ['a parameter in small letters', replaced('TN 8', 'tn 8'), /:7: @param contains "tn 8/],
     [
       'a default that is not allowed',
       replaced('TN 8 {4,8}', 'TN 6 {4,8}'),
       /:7: @param TN has the default 6.*\{4,8\}/,
     ],
-    ['a value twice', replaced('TN 8 {4,8}', 'TN 8 {8,8}'), /:7: @param TN allows a value twice/],
-    ['a value that is no number', replaced('{4,8}', '{4,x}'), /:7: @param has/],
-    ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN stands here again/],
+    [
+      'a value twice',
+      replaced('TN 8 {4,8}', 'TN 8 {8,8}'),
+      /:7: @param TN lists an allowed value twice/,
+    ],
+    ['a value that is no number', replaced('{4,8}', '{4,x}'), /:7: @param contains/],
+    ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
     ['a type that is none', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
-    ['an architecture that is none', replaced('sm_90a', '9.0'), /:10: @requires has "9\.0"/],
+    ['an architecture that is none', replaced('sm_90a', '9.0'), /:10: @requires contains "9\.0"/],
   ])('%s', (_, fault, expected) => expect(fault).toMatch(expected))
 })
 

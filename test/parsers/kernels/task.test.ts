@@ -45,13 +45,13 @@ describe('a task file', () => {
       "'2*m*n*q'",
       /:\d+:3: It uses q; the task has m, n, k/,
     ],
-    ['an expression that is none', "'2*m*n*k'", "'2*m*'", /:\d+:3: It is no expression\./],
+    ['an expression that is none', "'2*m*n*k'", "'2*m*'", /:\d+:3: It is not a valid expression\./],
     ['a shape of nothing', 'shape: [m, k]', 'shape: [m, z]', /It uses z/],
     [
       'a buffer that is not checked',
       /^ {2}c: \{ scale[^\n]*/m,
       '  d: { exact: true }',
-      /c is written and has no check/,
+      /c is written but has no check/,
     ],
     [
       'a type that is none',
@@ -67,7 +67,7 @@ describe('a task file', () => {
       'read_when: gamma',
       /There is no scalar named gamma/,
     ],
-    ['a size and a scalar of one name', '  alpha: {', '  m: {', /m is the name of another/],
+    ['a size and a scalar of one name', '  alpha: {', '  m: {', /m is already the name of another/],
     [
       'a word of C',
       /  k: \{ title: 'columns/,

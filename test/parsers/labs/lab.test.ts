@@ -110,13 +110,9 @@ describe('lab.md', () => {
     [
       'a check that bounds nothing',
       swap(/\n {4}below.*/, ''),
-      'x/lab.md:16: The check bounds nothing',
+      'x/lab.md:16: The check has no bound',
     ],
-    [
-      'an id twice',
-      swap('id: coalesced', 'id: right'),
-      'x/lab.md:16: The id right stands here again.',
-    ],
+    ['an id twice', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
     [
       'a name that no answer may use',
       swap('smCount', 'process'),
@@ -125,7 +121,7 @@ describe('lab.md', () => {
     [
       'an answer that is code',
       swap('ceil(m / 32)', 'require("fs")'),
-      'x/lab.md:27: The answer is no expression.',
+      'x/lab.md:27: The answer is not a valid expression.',
     ],
     ['a broken document', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
     ['a key twice', swap('order: 1', 'order: 1\norder: 2'), 'x/lab.md:5: Map keys must be unique'],

@@ -107,7 +107,7 @@ describe('the signs of a locale', () => {
     const mixed = [...lines.slice(0, -1), twoRungs.trimEnd().split('\n').at(-1)].join('\n')
     await expect(read(mixed)).rejects.toMatchObject({
       kind: 'input',
-      message: expect.stringContaining('now a decimal comma and now a decimal point'),
+      message: expect.stringContaining('mixes decimal commas and decimal points'),
     })
   })
 })

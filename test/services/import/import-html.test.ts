@@ -46,7 +46,7 @@ describe('an HTML report', () => {
     expect((await importHtml(path, { store, which: 'second' })).session.id).toBe('after')
     const single = await written(recording())
     await expect(importHtml(single.path, { store, which: 'second' })).rejects.toThrow(
-      'holds one session only',
+      'contains only one session',
     )
   })
 

@@ -50,7 +50,7 @@ describe('checking a lab', () => {
     expect(time).toMatchObject({ status: 'met', direction: 'down', against: '01_naive' })
     expect(said(time?.explanation)?.join(' ')).toMatch(/FMA pipe utilization went from/)
     expect(loads).toMatchObject({ status: 'missed', direction: 'same' })
-    expect(said(loads?.sentence)).toMatch(/^You said up\. .* It was no change/)
+    expect(said(loads?.sentence)).toMatch(/^You predicted up\. .* Measured: no change/)
     expect(outcome.questions[0]).toMatchObject({ status: 'right' })
     expect(texts(outcome)).toEqual([])
   })
@@ -71,12 +71,12 @@ describe('checking a lab', () => {
     [
       'wrong',
       { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' },
-      /beyond the error bound/,
+      /exceed the error bound/,
     ],
     [
       'hang',
       { right: 'failed', busy: 'failed', fast: 'failed', lean: 'passed' },
-      /Hung: no progress/,
+      /Hung during \w+: no progress/,
     ],
     [
       'crash',
@@ -84,7 +84,7 @@ describe('checking a lab', () => {
       /Crashed during/,
     ],
     ['compile-error', { right: 'failed', clean: 'failed', lean: 'failed' }, /Does not compile/],
-    ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck counts/],
+    ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck findings/],
   ])('fails code that is %s where it is at fault', async (fault, statuses, sentence) => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
@@ -109,7 +109,7 @@ describe('checking a lab', () => {
     })
     expect(said(attempt.outcome.reason)).toMatch(/nvidia-smi is not on this machine/)
     // What a ladder could do without one is not offered.
-    expect(said(attempt.outcome.reason)).toMatch(/`--target recorded`\.$/)
+    expect(said(attempt.outcome.reason)).toMatch(/`--target recorded` shows/)
     expect(said(attempt.outcome.reason)).not.toContain('static:')
     expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
     expect(outcomeExitCode(attempt.outcome)).toBe(3)
@@ -137,7 +137,7 @@ describe('checking a lab', () => {
       busy: 'unavailable',
     })
     expect(said(attempt.outcome.checks.find(({ id }) => id === 'busy')?.sentence)).toMatch(
-      /may not read/,
+      /not permitted to read/,
     )
     expect(outcomeExitCode(attempt.outcome)).toBe(3)
   })
@@ -254,15 +254,15 @@ describe('labs from elsewhere', () => {
     )
     expect(faults.map(faultSentence)).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^a\/lab\.md:9: Its prerequisites come back to itself: a → b → a\.$/),
+        expect.stringMatching(/^a\/lab\.md:9: Its prerequisites form a cycle: a → b → a\.$/),
         expect.stringMatching(/^huge\/starter\.cu: It has 52428800 bytes/),
-        expect.stringMatching(/^gone\/lab\.md:\d+: gone\.svg is not in the folder/),
+        expect.stringMatching(/^gone\/lab\.md:\d+: gone\.svg is not in the lab’s folder/),
         expect.stringMatching(/^linked\/starter\.cu: It is a symbolic link/),
-        'binary/solution.cu: It is no text: it holds a zero byte.',
+        'binary/solution.cu: It is not a text file: it contains a zero byte.',
       ]),
     )
     expect(faults.filter(({ file }) => file.startsWith('many')).map(faultSentence)).toEqual([
-      'many: The folder holds 100 files or more; a lab has fewer.',
+      'many: The folder contains 100 files or more; a lab must have fewer.',
     ])
   })
 })

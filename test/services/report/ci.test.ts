@@ -41,7 +41,7 @@ describe('the check in Markdown', () => {
     expect(rows.map(({ id }) => id).sort()).toEqual(now.session.rungs.map(({ id }) => id).sort())
     expect(rows[0]!.row).toContain('▼ slower')
     expect(rows[1]!.row).toMatch(/\? unresolved[^]*no time in the new session/)
-    expect(text).toContain('has other parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
+    expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
   })
 
   it('says on top what differs, and why times are not compared', () => {

@@ -66,9 +66,9 @@ describe('two sessions side by side', () => {
     expect(text).toContain(
       '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
     )
-    expect(text).toContain('- `01_naive` was ok and is failed. It crashed.')
+    expect(text).toContain('- `01_naive` was ok and is now failed. It crashed.')
     expect(text).toMatch(/\| `06_float4` \| 3\.41 ms \| 3\.75 ms \| 0\.909× \|.*▼ worse \|/)
-    expect(text).toContain('has other parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
+    expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
     expect(text).toContain('```diff\n')
     expect(text).toContain('\n+// changed\n')
   })

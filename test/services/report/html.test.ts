@@ -123,11 +123,15 @@ describe('an HTML report', () => {
 describe('reading a report', () => {
   const html = page(recording())
   it.each([
-    ['another page', '<!doctype html><p>hello', 'is no report of Kernel Ladder'],
-    ['one that was cut off', html.slice(0, html.length / 2), 'the file was cut off'],
+    ['another page', '<!doctype html><p>hello', 'is not a Kernel Ladder report'],
+    ['one that was cut off', html.slice(0, html.length / 2), 'the file is truncated'],
     ['one that is damaged', html.replace('"report":2,', '"report":2,,'), 'it is not JSON'],
     ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
-    ['a newer one', html.replace('"report":2,', '"report":7,'), 'a newer kernel-ladder wrote it'],
+    [
+      'a newer one',
+      html.replace('"report":2,', '"report":7,'),
+      'it was written by a newer kernel-ladder',
+    ],
   ])('refuses %s with the reason', (_what, text, reason) => {
     expect(() => frozenIn(text)).toThrow(reason)
     expect(() => frozenIn(text)).toThrow('report.html')

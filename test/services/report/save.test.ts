@@ -27,7 +27,7 @@ describe('saving a report', () => {
     for (const path of [join(dir, 'r.md'), dir, join(dir, 'link')])
       await expect(saveReport(path, 'text')).rejects.toMatchObject({
         kind: 'input',
-        message: `${path} exists already.`,
+        message: `${path} already exists.`,
       })
     expect(await readFile(join(dir, 'r.md'), 'utf8')).toBe('mine')
     expect(await readdir(dir)).toEqual(['link', 'r.md'])
@@ -47,7 +47,7 @@ describe('saving a report', () => {
 
   it.each([
     ['ENOSPC', 'failed', /the disk is full/],
-    ['EACCES', 'input', /may not write there/],
+    ['EACCES', 'input', /not permitted to write there/],
     ['EIO', 'failed', /Could not write/],
   ])('leaves no half file after %s', async (code, kind, message) => {
     const dir = await tempDir()
@@ -81,7 +81,7 @@ describe('saving a report with pictures', () => {
     await files.mkdir(join(dir, 'r.assets'))
     await expect(saveReport(join(dir, 'r.md'), 'text', pictures)).rejects.toMatchObject({
       kind: 'input',
-      message: `${join(dir, 'r.assets')} exists already.`,
+      message: `${join(dir, 'r.assets')} already exists.`,
     })
     expect(await readdir(dir)).toEqual(['r.assets'])
   })

@@ -137,18 +137,18 @@ describe('saving a session', () => {
     await mkdir(out)
     await expect(machine.run({}, { out })).rejects.toMatchObject({
       kind: 'input',
-      message: expect.stringContaining('exists already') as string,
+      message: expect.stringContaining('already exists') as string,
     })
     expect(machine.calls()).toEqual([])
     expect(await readdir(out)).toEqual([])
   })
 
-  it('refuses a place where a file is in the way', async () => {
+  it('refuses a place where a file with that name exists', async () => {
     const machine = await fakeMachine()
     await writeFile(join(machine.dir, 'file'), '')
     await expect(machine.run({}, { out: join(machine.dir, 'file', 'x') })).rejects.toMatchObject({
       kind: 'input',
-      message: expect.stringContaining('a file is in the way') as string,
+      message: expect.stringContaining('a file with that name exists') as string,
     })
   })
 
@@ -161,8 +161,8 @@ describe('saving a session', () => {
   it.each([
     ['ENOSPC', 'failed', /the disk is full/],
     ['EDQUOT', 'failed', /the disk is full/],
-    ['EACCES', 'input', /may not write there/],
-    ['EROFS', 'input', /may not write there/],
+    ['EACCES', 'input', /not permitted to write there/],
+    ['EROFS', 'input', /not permitted to write there/],
     ['EIO', 'failed', /input\/output error/],
   ])('says what the disk refuses (%s)', (code, kind, message) => {
     const refusal = Object.assign(new Error('input/output error'), { code })
@@ -187,8 +187,12 @@ describe('reading a session', () => {
   it.each([
     ['cut off', text.slice(0, 500), /is not JSON/],
     ['empty', '', /is not JSON/],
-    ['another document', '{"hello": 1}', /does not say its schema version/],
-    ['newer', edited((session) => (session.schema = 99)), /a newer kernel-ladder wrote it/],
+    ['another document', '{"hello": 1}', /does not state its schema version/],
+    [
+      'newer',
+      edited((session) => (session.schema = 99)),
+      /it was written by a newer kernel-ladder/,
+    ],
     ['without rungs', edited((session) => delete session.rungs), /rungs/],
     [
       'with a time that is text',

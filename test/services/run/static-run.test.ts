@@ -35,7 +35,7 @@ describe('without a GPU, rungs are built for one of the table', () => {
           expect(Math.abs(figure.value! - ncu.metrics[id]!.value!)).toBeLessThan(0.006)
         } else {
           expect(figure, `${own.id} ${id}`).toMatchObject({ value: null, evidence: 'unavailable' })
-          expect(said(figure.reason)).toContain('launches 2 kernels that differ in it')
+          expect(said(figure.reason)).toContain('launches 2 kernels that differ in this')
         }
       }
       expect(said(own.metrics.fmaUtilization)).toEqual({

@@ -76,7 +76,7 @@ describe('a deleted session', () => {
     const [entry] = await readdir(join(store, '.trash'))
     await cp(join(store, '.trash', entry!), folder, { recursive: true })
     await expect(core.call('sessions.restore', { ref })).rejects.toThrow(
-      'there is another session of that name',
+      'another session has that name',
     )
     // Deleted too: of the two, the last comes back.
     await core.call('sessions.delete', { ref })
@@ -121,7 +121,7 @@ describe('what is not in the store', () => {
 
   it('a folder named on the command line: it is its owner’s', async () => {
     const { core, ref } = await setUp({ mounted: true })
-    await expect(core.call('sessions.delete', { ref })).rejects.toThrow('a folder of yours')
+    await expect(core.call('sessions.delete', { ref })).rejects.toThrow('a folder of your own')
   })
 
   it('a session that is not there', async () => {
@@ -162,7 +162,7 @@ describe('a file that is handed over', () => {
     const error = await core.importFile(path).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
       kind: 'input',
-      message: 'holiday.jpg is neither a report of ncu nor text.',
+      message: 'holiday.jpg is neither an ncu report nor a text file.',
     })
     expect(await readdir(store)).toEqual([basename(folder)])
   })

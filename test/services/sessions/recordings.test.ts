@@ -11,6 +11,7 @@ import {
   readRecordings,
   recordingIndex,
 } from '../../../src-main/services/sessions/recording-list'
+import { withAsked } from '../../asked-metrics'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
 
 const recordings = await readRecordings(recordingsDir)
@@ -54,7 +55,10 @@ describe('the shipped recordings', () => {
         target: `recorded:${name}`,
         size: undefined,
       })
-      expect(replayed.session).toEqual({ ...session, target: { kind: 'recorded', name } })
+      expect(withAsked(replayed.session, session)).toEqual({
+        ...withAsked(session, session),
+        target: { kind: 'recorded', name },
+      })
       expect(machine.calls()).toEqual([])
     },
   )

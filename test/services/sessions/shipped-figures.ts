@@ -11,6 +11,7 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { Statement } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { openSession } from '../../../src-main/services/sessions/sessions'
+import { withMetricsOf1 } from '../../version-1'
 import { recordingsDir, root, setupIn } from '../support'
 
 /** How a statement, which is not a string, is said. */
@@ -75,7 +76,9 @@ function sessionFigures(session: Session): object {
 function digestsOf(session: Session, say: Say): Record<string, string> {
   return {
     session: digest(sessionFigures(session), say),
-    ...Object.fromEntries(session.rungs.map((rung) => [rung.id, digest(figuresOf(rung), say)])),
+    ...Object.fromEntries(
+      withMetricsOf1(session).rungs.map((rung) => [rung.id, digest(figuresOf(rung), say)]),
+    ),
   }
 }
 

@@ -10,6 +10,8 @@ export const records = {
   needsArchitecture: 'requires {requires}; {gpu} has compute capability {computeCapability}.',
 
   notCompiling: 'Does not compile: {what}',
+  wrongAt: 'At {at}: {why}',
+  trustedFailed: '{rung}, which results are checked against, could not be used.',
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
   crashed: 'Crashed during {stage} ({signal}).',
   flooded: 'Printed without end during {stage}, so its process was terminated.',

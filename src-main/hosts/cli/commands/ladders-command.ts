@@ -2,12 +2,13 @@
 import { setUp } from '../../../adapters/machine/local-machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
-import { problemAt } from '../../../domain/task/choose'
+import { namesOf, problemAt } from '../../../domain/task/choose'
 import { sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
+import { openLadder } from '../../../services/ladder-library/open'
 import { note, printJson, printText, table } from '../output'
 
 /** `4.44 ms, 0.605× of 00_cublas` */
@@ -19,11 +20,20 @@ function timeCell(measured: RungMeasured | null): string {
     : formatMs(medianMs)
 }
 
-export async function laddersCommand({ json }: { json?: boolean }): Promise<number> {
-  const { assets } = await setUp()
-  const library = await readKernelLibrary(assets.kernelsDir)
+/** `name` is one ladder, by id or folder; all that ship where it is absent. */
+export async function laddersCommand(
+  name: string | undefined,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const setup = await setUp()
+  const { assets } = setup
+  const { library, id } =
+    name === undefined
+      ? { library: await readKernelLibrary(assets.kernelsDir), id: null }
+      : await openLadder(setup, name)
+  const files = library.ladders.filter((file) => id === null || file.id === id)
   const ladders = await Promise.all(
-    library.ladders.map(async (file) => {
+    files.map(async (file) => {
       const { schema: _schema, rungs, ...rest } = file
       const task = library.tasks.get(rest.task)!
       const { scalars, options } = problemAt(task, {}, { ...rest, sizes: rest.sizes[0] })
@@ -53,8 +63,10 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
       }
     }),
   )
+  const used = new Set(ladders.map(({ task }) => task))
+  const tasks = [...library.tasks.values()].filter((task) => id === null || used.has(task.id))
   const problems = [...library.faults.values()]
-  if (json) printJson(laddersDocument, { tasks: [...library.tasks.values()], ladders, problems })
+  if (json) printJson(laddersDocument, { tasks, ladders, problems })
   else
     for (const ladder of ladders) {
       printText(`${ladder.id}: ${ladder.title}`)
@@ -62,6 +74,8 @@ export async function laddersCommand({ json }: { json?: boolean }): Promise<numb
       printText(
         `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
       )
+      const task = library.tasks.get(ladder.task)
+      if (id !== null && task) printText(`  --at takes: ${namesOf(task).join(', ')}`)
       const recordings = [
         ...new Set(ladder.rungs.flatMap(({ measured }) => measured?.recording ?? [])),
       ]

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
 import { exitCodes } from '../../../domain/errors'
-import { can, isBuiltOnly } from '../../../domain/target/targets'
+import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
 import type { FinishedRun } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
@@ -12,6 +12,7 @@ import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
+import { askTrust } from '../trust'
 
 /** 1 if a rung is wrong, failed or was not reached, 3 if the GPU was lost during the run; an unsupported rung is not a failure. */
 function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
@@ -38,8 +39,11 @@ export async function runCommand(
     flushL2: options.flushL2 ?? false,
     waitForGpu: options.wait,
   }
+  const setup = await setUp()
+  const target = parseTarget(request.target)
+  if (target && !can(target).replays) await askTrust(setup, request.ladder, options)
   const result = await startRun(request, {
-    ...(await setUp()),
+    ...setup,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     settings,

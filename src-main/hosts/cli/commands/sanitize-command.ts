@@ -24,6 +24,7 @@ import {
 import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
+import { askTrust } from '../trust'
 
 export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string
@@ -32,6 +33,8 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   param?: string[]
   timeout?: string
   wait: boolean
+  /** Of a ladder folder. */
+  trust?: boolean
   json?: boolean
 }
 
@@ -73,7 +76,9 @@ export async function sanitizeCommand(
 ): Promise<number> {
   const request = parseSanitizeRequest(options, named)
   let said = ''
-  const report = await sanitizeLive(await setUp(), request, {
+  const setup = await setUp()
+  await askTrust(setup, request.ladder, options)
+  const report = await sanitizeLive(setup, request, {
     signal: abortOnStop('stopping; finished checks are printed.'),
     waitForGpu: options.wait,
     ...(options.timeout === undefined

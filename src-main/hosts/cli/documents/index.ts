@@ -1,6 +1,7 @@
 /** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
+import { LadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
 import { diffDocument } from './diff'
@@ -54,6 +55,14 @@ export const readFiles: readonly PublishedSchema[] = [
     description:
       'session.json of a session folder, and what `kernel-ladder report --format json` writes. docs/SESSION-FORMAT.md tells what the fields mean.',
     schema: Session,
+  },
+  {
+    name: 'ladder',
+    version: 1,
+    title: 'ladder folder',
+    description:
+      'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md tells what the keys mean; `kernel-ladder ladders DIR` also looks at expressions, names and files.',
+    schema: LadderDocument,
   },
   {
     name: 'lab',

@@ -55,7 +55,7 @@ export const patchText = (hunks: readonly Hunk[]): string =>
     .join('\n')
 
 function sourceBlock({ hunks, from, to }: ReportStep): string {
-  if (hunks === null) return 'The session does not hold both sources, so there is no diff.'
+  if (hunks === null) return 'The session does not contain both sources, so there is no diff.'
   if (hunks.length === 0) return 'The sources are the same.'
   const count = (sign: string): number =>
     hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
@@ -70,7 +70,7 @@ function stepSection(step: ReportStep): string[] {
   const { time, metrics } = comparison
   const timeLine =
     time.speedup === null
-      ? 'One of them has no time.'
+      ? 'One of the rungs has no time.'
       : `Time: ${formatMs(time.aMs!)} → ${formatMs(time.bMs!)}, ${formatRatio(time.speedup)} ± ${halfSpread(time.noise!)} as fast, ${verdictWords[time.verdict]}.`
   const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
   return [
@@ -78,7 +78,7 @@ function stepSection(step: ReportStep): string[] {
     ...(to.idea ? [`_Idea:_ ${md(to.idea)}.`.replace(/\.\.$/, '.')] : []),
     timeLine,
     ...(known.length === 0
-      ? ['No counter has a value on either side.']
+      ? ['No counter has a value for either rung.']
       : [printMdTable(stepTable(step, known))]),
     sourceBlock(step),
   ]
@@ -139,7 +139,7 @@ function ladderSection(model: ReportModel): string[] {
     hasLadder ? '## Ladder' : '## Counters',
     ...(hasLadder ? [printMdTable(ladderTable(model))] : []),
     ...(hasMatrix ? counterTables(model, mostAcross).map(printMdTable) : []),
-    md(numbered ? `${legend} A number behind – names the reason.` : legend),
+    md(numbered ? `${legend} A number after – refers to the reason.` : legend),
     ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
     ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
     ...(hasMatrix && absent.length > 0
@@ -172,16 +172,16 @@ function printSession(model: ReportModel, pictures: string | null = null): strin
     ...(date === null ? [] : [`Report of ${md(date)}.`]),
     ...session.warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`),
     ...(session.completion === 'cancelled'
-      ? ['> **Warning:** the run was cancelled; this is what was finished until then.']
+      ? ['> **Warning:** the run was cancelled; this is what had finished by then.']
       : []),
     '## Summary',
     ...summary.best.map(mdSentence),
-    ...(summary.jumps.length > 0 ? ['Largest jumps:', list(summary.jumps)] : []),
-    ...(summary.unpaid.length > 0 ? ['What did not pay:', list(summary.unpaid)] : []),
+    ...(summary.jumps.length > 0 ? ['Largest improvements:', list(summary.jumps)] : []),
+    ...(summary.unpaid.length > 0 ? ['Steps that did not pay off:', list(summary.unpaid)] : []),
     ...(summary.allPaid
-      ? ['Every step paid: each is faster than the one before beyond noise.']
+      ? ['Every step paid off: each rung is faster than the one before, beyond noise.']
       : []),
-    ...(summary.troubles.length > 0 ? ['Without a result:', list(summary.troubles)] : []),
+    ...(summary.troubles.length > 0 ? ['Rungs without a result:', list(summary.troubles)] : []),
     ...ladderSection(model),
     ...(isTold(model, 'ladder') ? publishedSection(model) : []),
     ...(isTold(model, 'charts') && pictures !== null

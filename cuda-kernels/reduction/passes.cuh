@@ -1,0 +1,30 @@
+// A tree of launches: each sums blocks of elements into one element each, until one is left.
+#pragma once
+
+#include "kernel_ladder.h"
+
+// Elements that are left when every block has summed `perBlock` of them.
+inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
+
+// Room for the sums of the first pass and of the second: later passes take turns with these two.
+inline size_t klPassBytes(long long n, long long perBlock) {
+  const long long first = klBlocks(n, perBlock);
+  return (first + klBlocks(first, perBlock)) * sizeof(float);
+}
+
+// launch(from, to, n, blocks) sums the n elements of `from` into one element of `to` for each block.
+template <typename Launch>
+cudaError_t klPasses(const KlTask* p, long long perBlock, Launch launch) {
+  const float* from = p->x;
+  float* const first = static_cast<float*>(p->workspace);
+  float* const second = first + klBlocks(p->N, perBlock);
+  for (long long n = p->N;;) {
+    const long long blocks = klBlocks(n, perBlock);
+    float* to = blocks == 1 ? p->y : from == first ? second : first;
+    launch(from, to, n, unsigned(blocks));
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess || blocks == 1) return status;
+    from = to;
+    n = blocks;
+  }
+}

@@ -1,0 +1,43 @@
+// @rung    01_naive
+// @title   Naive
+// @idea    one thread for each element of C, with threadIdx.x running down the rows: what a first try looks like, and every load of A by a warp touches 32 rows and so 32 sectors
+// @dtype   f32
+
+#include "gemm_common.cuh"
+
+#include <limits.h>
+
+constexpr int kBlock = 32;  // 32 x 32 threads: each warp is one column of 32 rows
+
+// Index is the type of an offset into B: 32 bits where they reach, since 64-bit address arithmetic
+// takes issue slots from a loop this short.
+template <typename Index>
+__global__ void __launch_bounds__(kBlock * kBlock)
+gemmNaive(int m, int n, int k, float alpha, const float* __restrict__ a,
+          const float* __restrict__ b, float beta, float* __restrict__ c) {
+  const int row = blockIdx.x * kBlock + threadIdx.x;
+  const int col = klGridRow() * kBlock + threadIdx.y;
+  if (row >= m || col >= n) return;
+
+  const float* aRow = a + (long long)row * k;
+  const float* bCol = b + col;
+  float sum = 0.0f;
+  for (int i = 0; i < k; ++i) {
+    // Neighbouring threads are k elements apart in A, and read the same element of B.
+    sum += aRow[i] * bCol[Index(i) * n];
+  }
+  klStore(&c[(long long)row * n + col], sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  // Down the rows first: blocks that run at one time read the same columns of B.
+  const dim3 grid = klGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
+  const auto kernel = p->k * p->n <= INT_MAX ? gemmNaive<int> : gemmNaive<long long>;
+  kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(
+      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
+      p->c);
+  return cudaGetLastError();
+}

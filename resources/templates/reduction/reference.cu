@@ -1,0 +1,8 @@
+// What the result should be: computed once for each problem, in FP64, over host memory.
+#include "kl_reference.h"
+
+extern "C" void kl_reference(const KlReference* p) {
+  double sum = 0;
+  for (long long i = 0; i < p->N; ++i) sum += p->x[i];
+  p->sum[0] = sum;
+}

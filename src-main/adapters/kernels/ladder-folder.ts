@@ -1,0 +1,183 @@
+/**
+ * A ladder folder: ladder.yaml beside its rungs, as a library of one ladder. It may come from anywhere, so
+ * nothing is followed out of it and nothing large is read; only what it names is, and the headers in it.
+ */
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, join, posix, relative, resolve, sep } from 'node:path'
+import { inputError } from '../../domain/errors'
+import type { LadderFile } from '../../domain/ladder/ladder'
+import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
+import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
+import { parseLadderDocument, type ParsedLadder } from '../../parsers/kernels/ladder-document'
+import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { errorCode, pathExists } from '../disk/disk'
+import { sentenceOf, type KernelLibrary } from './kernel-library'
+
+export interface LadderFolder {
+  /** Absolute. */
+  folder: string
+  ladder: LadderFile
+  task: Task
+  /** Its one ladder with what that needs; runner and shared headers are the program's own. */
+  library: KernelLibrary
+  /** Every text that is read of it, relative, ladder.yaml first. */
+  files: string[]
+}
+
+/** The first that is there. */
+export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
+
+/** Beside a rung, such a file would be included in place of the one that is made. */
+const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
+
+const maxTextBytes = 1024 * 1024
+const maxHeaders = 200
+
+/** As a person finds it from where they are. */
+export function shownPath(path: string): string {
+  const near = relative(process.cwd(), path)
+  return near === '' ? '.' : near.startsWith('..') ? path : near
+}
+
+/** The ladder file in a folder; null where there is none. */
+export async function ladderFileIn(folder: string): Promise<string | null> {
+  for (const name of ladderFileNames) if (await pathExists(join(folder, name))) return name
+  return null
+}
+
+/** Why a file below the folder cannot be used, or null. */
+async function refusalOf(folder: string, name: string): Promise<string | null> {
+  const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
+  if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
+  if (real === undefined || !real.includes(sep)) return `${name} cannot be read (${real ?? '?'}).`
+  if (!real.startsWith((await realpath(folder)) + sep))
+    return `${name} is a link out of the folder; put the file itself there.`
+  const found = await stat(real)
+  return found.isFile() ? null : `${name} is no file.`
+}
+
+async function readTextIn(folder: string, name: string): Promise<string> {
+  const { size } = await stat(join(folder, name))
+  if (size > maxTextBytes)
+    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes, and 1 MiB is the most.`)
+  const bytes = await readFile(join(folder, name))
+  if (bytes.includes(0))
+    throw inputError(`${shownPath(join(folder, name))} is no text: it holds a zero byte.`)
+  return bytes.toString('utf8')
+}
+
+/** Headers anywhere below the folder, but for hidden folders. */
+async function headersBelow(folder: string, below = ''): Promise<string[]> {
+  const entries = await readdir(join(folder, below), { withFileTypes: true })
+  const found: string[] = []
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = posix.join(below, entry.name)
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    if (entry.isDirectory()) found.push(...(await headersBelow(folder, path)))
+    else if (/\.(h|hh|hpp|cuh|inl)$/.test(entry.name)) found.push(path)
+    if (found.length > maxHeaders)
+      throw inputError(
+        `${shownPath(join(folder, below))} holds more than ${maxHeaders} headers.`,
+        'A ladder folder holds its own headers only.',
+      )
+  }
+  return found
+}
+
+/** Throws with file, line and column for what is wrong with the ladder; a rung that is, is a fault of the library. */
+export async function readLadderFolder(
+  folder: string,
+  shipped: KernelLibrary,
+): Promise<LadderFolder> {
+  const path = resolve(folder)
+  const shown = shownPath(path)
+  const isFolder =
+    (await lstat(path).catch(() => null)) !== null && (await stat(path)).isDirectory()
+  const file = isFolder ? await ladderFileIn(path) : null
+  if (file === null)
+    throw inputError(
+      isFolder ? `${shown} holds no ladder.yaml.` : `There is no folder ${shown}.`,
+      `Make one that builds and runs with \`kernel-ladder init ${isFolder ? 'DIR' : shown}\`.`,
+    )
+  const read = async (name: string): Promise<string> => {
+    const why = await refusalOf(path, name)
+    if (why !== null) throw inputError(`${join(shown, name)}: ${why}`)
+    return readTextIn(path, name)
+  }
+  const parsed = parseLadderDocument(await read(file), join(shown, file))
+  const { task, ladder } = parsed
+  if (shipped.ladders.some(({ id }) => id === ladder.id))
+    throw inputError(
+      parsed.at(['id'], `${ladder.id} is a ladder that comes with the program.`),
+      'Give this one another id: sessions are told apart by it.',
+    )
+  const library: KernelLibrary = {
+    root: shipped.root,
+    tasks: new Map([[task.id, task]]),
+    references: new Map(),
+    folders: new Map([[task.id, path]]),
+    headers: new Map(),
+    ladders: [ladder],
+    rungs: new Map(),
+    faults: new Map(),
+  }
+  const placed = (name: string): string => `${task.id}/${name}`
+  const files: string[] = [file]
+
+  const required = async (at: readonly (string | number)[], name: string): Promise<void> => {
+    const why = await refusalOf(path, name)
+    if (why !== null) throw inputError(parsed.at(at, why))
+  }
+  const reference = referenceFile(task)
+  if (reference !== null) {
+    await required(['task', 'reference'], reference)
+    library.references.set(task.id, { file: placed(reference), text: await read(reference) })
+    files.push(reference)
+  }
+  for (const { buffer, path: name } of fillFiles(task))
+    await required(['task', 'buffers', buffer, 'fill', 'path'], name)
+
+  for (const [index, { id }] of ladder.rungs.entries()) {
+    const name = `${id}.cu`
+    if (files.includes(name)) continue
+    try {
+      await readRung(library, parsed, index, path, shown)
+      files.push(name)
+    } catch (error) {
+      library.faults.set(id, sentenceOf(error))
+    }
+  }
+
+  const headers = new Map<string, string>()
+  for (const name of await headersBelow(path)) {
+    if (generated.includes(basename(name)))
+      throw inputError(
+        `${join(shown, name)}: ${basename(name)} is generated from ${file}.`,
+        'Remove it, or give it another name.',
+      )
+    headers.set(placed(name), await read(name))
+    files.push(name)
+  }
+  library.headers.set(task.id, headers)
+  return { folder: path, ladder, task, files, library }
+}
+
+async function readRung(
+  library: KernelLibrary,
+  { task, ladder, at }: ParsedLadder,
+  index: number,
+  folder: string,
+  shown: string,
+): Promise<void> {
+  const { id } = ladder.rungs[index]!
+  const name = `${id}.cu`
+  const why = await refusalOf(folder, name)
+  if (why !== null) throw inputError(at(['rungs', index, 'id'], why))
+  const text = await readTextIn(folder, name)
+  const header = parseRungHeader(text, join(shown, name), task)
+  if (header.id !== id)
+    throw inputError(
+      `${join(shown, name)} declares @rung ${header.id}; the name of the file must be the same.`,
+    )
+  library.rungs.set(id, { header, file: `${task.id}/${basename(name)}`, text })
+}

@@ -1,0 +1,83 @@
+/**
+ * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/LADDERS.md says how to write
+ * one. Behind `ladderOf` nothing tells it from a ladder that ships.
+ */
+import { z } from 'zod'
+import { At } from '../task/choose'
+import { Name, Task, TaskSize } from '../task/task'
+import { LadderEntry, type LadderFile } from './ladder'
+import { Identifier } from './rung'
+
+const Size = z.number().int().min(1)
+/** What a rung indexes with is its author's business here. */
+const max = Number.MAX_SAFE_INTEGER
+const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
+
+const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
+
+export const TaskDocument = z.strictObject({
+  /** The ladder's unless given. */
+  title: title.optional(),
+  sizes: z
+    .record(Name, z.union([Size, TitledSize]))
+    .describe('Whole numbers by name, with what each is unless `at` or --at says otherwise.'),
+  ...ofTask,
+})
+export type TaskDocument = z.infer<typeof TaskDocument>
+
+export const LadderDocument = z.strictObject({
+  $schema: z.string().optional(),
+  kernel_ladder: z.literal(1).describe('The version of this format.'),
+  id: Identifier.describe('What sessions are named after; no ladder that ships may have it.'),
+  title: z.string().min(1),
+  summary: z.string().min(1).describe('A sentence on the climb.'),
+  task: TaskDocument.describe('What every rung computes.'),
+  at: z
+    .array(z.record(Name, Size))
+    .min(1)
+    .optional()
+    .describe('Sizes to climb at, the first by default; what one leaves out is as in task.sizes.'),
+  test_at: z
+    .array(At)
+    .optional()
+    .describe('Sizes, scalars and options at which rungs are verified and not timed.'),
+  reference_rung: Identifier.nullable().optional().describe('The rung that ratios are taken to.'),
+  rungs: z
+    .array(LadderEntry.strict())
+    .min(1)
+    .describe('In the order of the climb; the rung `id` is the file id.cu beside this one.'),
+})
+export type LadderDocument = z.infer<typeof LadderDocument>
+
+/** The same as the ladders and tasks that ship. */
+export function ladderOf({
+  id,
+  title,
+  summary,
+  task: { title: taskTitle, sizes, ...task },
+  at,
+  test_at: testAt,
+  reference_rung: reference,
+  rungs,
+}: LadderDocument): { task: Task; ladder: LadderFile } {
+  const named = Object.entries(sizes).map(
+    ([name, size]) => [name, typeof size === 'number' ? { value: size, max } : size] as const,
+  )
+  const values = Object.fromEntries(named.map(([name, { value }]) => [name, value]))
+  return {
+    task: { id, title: taskTitle ?? title, ...task, sizes: Object.fromEntries(named) },
+    ladder: {
+      schema: 2,
+      id,
+      title,
+      summary,
+      task: id,
+      scalars: {},
+      options: {},
+      sizes: (at ?? [{}]).map((own) => ({ ...values, ...own })),
+      ...(testAt ? { testAt } : {}),
+      reference: reference ?? null,
+      rungs,
+    },
+  }
+}

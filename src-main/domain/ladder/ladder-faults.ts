@@ -1,0 +1,73 @@
+/** What is wrong with a ladder beyond its form: values that its task does not take, names twice or of nothing. */
+import { toErrorShape } from '../errors'
+import { inEnglish } from '../text/wording'
+import { problemAt, type At } from '../task/choose'
+import { problemFaults } from '../task/problem-faults'
+import { caseOf, type Problem } from '../task/problem'
+import { flagsOf, type Task } from '../task/task'
+import type { LadderFile } from './ladder'
+
+export interface LadderFault {
+  path: readonly (string | number)[]
+  message: string
+  /** Of the ladder, or of its task. */
+  of: 'ladder' | 'task'
+}
+
+/** In the order of the file's parts. */
+export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
+  const faults: LadderFault[] = []
+  const report = (path: LadderFault['path'], message: string): void => {
+    faults.push({ path, message, of: 'ladder' })
+  }
+  const problem = (path: LadderFault['path'], at: At): Problem | null => {
+    try {
+      return problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...at } }, {})
+    } catch (error) {
+      const { message, remedy } = toErrorShape(error)
+      report(path, [message, remedy].flatMap((part) => (part ? [inEnglish(part)] : [])).join(' '))
+      return null
+    }
+  }
+  const problems = [
+    ...ladder.sizes.map((sizes, index) => problem(['sizes', index], sizes)),
+    ...(ladder.testAt ?? []).map((at, index) =>
+      problem(['testAt', index], { ...ladder.sizes[0], ...at }),
+    ),
+  ]
+  for (const [index, { options }] of ladder.rungs.entries())
+    if (options) {
+      problem(['rungs', index, 'options'], { ...ladder.sizes[0], ...options })
+      if (typeof task.reference === 'object')
+        report(
+          ['rungs', index, 'options'],
+          'With other options there is no rung to check this one against; give a reference.cu.',
+        )
+    }
+  if (ladder.published) problem(['published', 'size'], ladder.published.size)
+
+  const flags = flagsOf(task).map(([flag]) => flag)
+  for (const one of problems.flatMap((found) => found ?? []))
+    for (const own of [caseOf(one), caseOf(one, { flags })])
+      for (const fault of problemFaults(task, own))
+        if (!faults.some(({ path, of }) => of === 'task' && String(path) === String(fault.path)))
+          faults.push({ ...fault, of: 'task' })
+
+  const names = ladder.rungs.map(({ id, as }) => as ?? id)
+  for (const [index, name] of names.entries())
+    if (names.indexOf(name) < index)
+      report(
+        ['rungs', index],
+        `It has the name ${name} again; give the variant one of its own with "as".`,
+      )
+  const among = `; the rungs are ${[...new Set(names)].join(', ')}.`
+  if (ladder.reference !== null && !names.includes(ladder.reference))
+    report(['reference'], `There is no rung ${ladder.reference}${among}`)
+  if (typeof task.reference === 'object' && !names.includes(task.reference.rung))
+    faults.push({
+      of: 'task',
+      path: ['reference', 'rung'],
+      message: `There is no rung ${task.reference.rung}${among}`,
+    })
+  return faults
+}

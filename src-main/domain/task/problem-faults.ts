@@ -1,0 +1,125 @@
+/** What is wrong with a task's expressions at one problem: shapes that are not whole, numbers that are none. */
+import { inputError } from '../errors'
+import { dtypeOf, type Dtype } from './dtype'
+import type { TaskFault } from './faults'
+import { bufferDtype, named, valueOf, type Case } from './problem'
+import { fillValues, type Formula, type Task, type TaskFill } from './task'
+
+/** A buffer of more is beyond the memory of any GPU, and its bytes are counted exactly below. */
+const mostBytes = 2 ** 48
+
+type Report = (path: TaskFault['path'], message: string) => void
+
+/** The value of an expression, unless that is a fault. */
+function numberAt(
+  task: Task,
+  own: Case,
+  path: TaskFault['path'],
+  formula: Formula,
+  report: Report,
+): number | null {
+  const value = valueOf(task, own, formula)
+  const what = typeof formula === 'number' ? String(formula) : formula
+  if (value === null) report(path, `${what} is no finite number`)
+  return value
+}
+
+/** The same, where a negative one is a fault too. */
+function amountAt(...[task, own, path, formula, report]: Parameters<typeof numberAt>) {
+  const value = numberAt(task, own, path, formula, report)
+  if (value !== null && value < 0) report(path, `${formula} is negative, ${value}`)
+}
+
+function checkFill(
+  task: Task,
+  own: Case,
+  path: TaskFault['path'],
+  fill: TaskFill,
+  dtype: Dtype,
+  report: Report,
+): void {
+  const { isFloat, least, most } = dtypeOf(dtype)
+  const values = fillValues(fill).map(([key, formula]) => {
+    const value = numberAt(task, own, [...path, key], formula, report)
+    const fits = value === null || (Number.isInteger(value) && value >= least && value <= most)
+    if (!isFloat && !fits)
+      report([...path, key], `${value} is no ${dtype}: a whole number from ${least} to ${most}`)
+    return value ?? NaN
+  })
+  const [lo = NaN, hi = NaN] = values
+  if (fill.kind === 'uniform' && (isFloat ? lo >= hi : lo > hi))
+    report(
+      [...path, 'hi'],
+      `uniform does not go from a lower value to a higher one: ${lo} to ${hi}`,
+    )
+}
+
+function checkShape(
+  task: Task,
+  own: Case,
+  [name, { shape }]: [string, Task['buffers'][string]],
+  dtype: Dtype,
+  report: Report,
+): void {
+  let bytes: number = dtypeOf(dtype).bytes
+  for (const [index, formula] of shape.entries()) {
+    const path = ['buffers', name, 'shape', index]
+    const extent = numberAt(task, own, path, formula, report)
+    if (extent === null) return
+    if (!Number.isInteger(extent) || extent < 1) {
+      report(path, `${formula} is ${extent}, and an extent is a whole number from 1`)
+      return
+    }
+    bytes *= extent
+  }
+  if (bytes > mostBytes)
+    report(['buffers', name, 'shape'], `${name} is ${(bytes / 2 ** 40).toFixed(0)} TiB large`)
+  const { fill } = task.buffers[name]!
+  if (fill) checkFill(task, own, ['buffers', name, 'fill'], fill, dtype, report)
+  const { bytes: element, isFloat, most } = dtypeOf(dtype)
+  if (fill?.kind === 'permutation' && !isFloat && bytes / element - 1 > most)
+    report(
+      ['buffers', name, 'fill'],
+      `a permutation of ${bytes / element} does not fit in ${dtype}`,
+    )
+}
+
+/** Every fault at this problem; none where the runner can be given it. */
+export function problemFaults(task: Task, own: Case): TaskFault[] {
+  const faults: TaskFault[] = []
+  const at = named({ ...own.sizes, ...own.scalars })
+  const report: Report = (path, message) => faults.push({ path, message: `At ${at}, ${message}.` })
+  for (const entry of Object.entries(task.buffers)) {
+    const [, { when, dtype: word }] = entry
+    if (when !== undefined && !own.flags.includes(when)) continue
+    const dtype = bufferDtype(word, own.options)
+    if (dtype !== null) checkShape(task, own, entry, dtype, report)
+  }
+  for (const [name, check] of Object.entries(task.check))
+    for (const key of ['bound', 'rtol', 'atol'] as const) {
+      const formula = (check as Partial<Record<typeof key, Formula>>)[key]
+      if (formula !== undefined) amountAt(task, own, ['check', name, key], formula, report)
+    }
+  for (const key of ['flops', 'reads', 'writes'] as const) {
+    const formula = task.work[key]
+    if (formula !== undefined) amountAt(task, own, ['work', key], formula, report)
+  }
+  return faults
+}
+
+const place = (path: TaskFault['path']): string =>
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${step}`,
+    '',
+  )
+
+/** Throws for a problem that the runner cannot be given. */
+export function requireProblem(task: Task, own: Case): void {
+  const [first] = problemFaults(task, own)
+  if (first)
+    throw inputError(
+      `The task ${task.id} cannot be had there, by its ${place(first.path)}. ${first.message}`,
+      'Choose other values with --at.',
+    )
+}

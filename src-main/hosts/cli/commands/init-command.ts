@@ -1,0 +1,17 @@
+/** `kernel-ladder init`: a ladder folder that builds and runs, to begin one's own with. */
+import { setUp } from '../../../adapters/machine/local-machine'
+import { shownPath } from '../../../adapters/kernels/ladder-folder'
+import { initLadder } from '../../../services/ladder-library/init'
+import { note, printText } from '../output'
+
+export async function initCommand(
+  folder: string,
+  { template }: { template: string },
+): Promise<number> {
+  const { folder: path, files } = await initLadder(await setUp(), folder, template)
+  const shown = shownPath(path)
+  printText(`${shown}: ${files.join(', ')}`)
+  note(`Then: kernel-ladder run --ladder ${shown}`)
+  note(`Without a GPU: kernel-ladder run --ladder ${shown} --target static:h200`)
+  return 0
+}

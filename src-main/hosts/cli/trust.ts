@@ -1,0 +1,30 @@
+/** A ladder folder from elsewhere: shown on the terminal, and asked for, before its code is built or run. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { openLadder } from '../../services/ladder-library/open'
+import { isTrustedFolder, trustFolder } from '../../services/ladder-library/trust'
+import { confirmed } from './confirm'
+import { note } from './output'
+
+/** Without a terminal only `--trust` is an answer; where none was given, the core refuses the ladder. */
+export async function askTrust(
+  setup: Setup,
+  ladder: string,
+  { trust = false }: { trust?: boolean },
+): Promise<void> {
+  const { own } = await openLadder(setup, ladder)
+  const { folders } = setup.machine
+  if (!own || (await isTrustedFolder(folders, own.folder))) return
+  if (!trust) {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return
+    for (const file of own.files) {
+      note(`──── ${file}`)
+      note(await readFile(join(own.folder, file), 'utf8'))
+    }
+    note('────')
+    const what = `The code in ${own.folder} will be built and run as you, now and when it has changed.`
+    if (!(await confirmed(what))) return
+  }
+  await trustFolder(folders, own.folder)
+}

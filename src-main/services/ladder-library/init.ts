@@ -1,0 +1,63 @@
+/** A new ladder folder, from one of the templates that come with the program. */
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { diskError, errorCode, makeFolder } from '../../adapters/disk/disk'
+import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
+import {
+  readLadderFolder,
+  shownPath,
+  type LadderFolder,
+} from '../../adapters/kernels/ladder-folder'
+import { inputError } from '../../domain/errors'
+import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-schema'
+import { Identifier } from '../../domain/ladder/rung'
+import { trustFolder } from './trust'
+
+export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
+  (await readdir(assets.templatesDir)).sort()
+
+/** Throws for a folder that holds something, or whose name a ladder that ships has. */
+export async function initLadder(
+  setup: Setup,
+  folder: string,
+  template: string,
+): Promise<LadderFolder> {
+  const names = await templateNames(setup)
+  if (!names.includes(template))
+    throw inputError(
+      `There is no template ${JSON.stringify(template)}.`,
+      `The templates are: ${names.join(', ')}.`,
+    )
+  const path = resolve(folder)
+  const held = await readdir(path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return []
+    throw errorCode(error) === 'ENOTDIR'
+      ? inputError(`${shownPath(path)} is a file.`, 'Name a folder that is new or empty.')
+      : diskError(error, path, 'read', 'choose another folder')
+  })
+  if (held.length > 0)
+    throw inputError(
+      `${shownPath(path)} holds ${held.length === 1 ? held[0]! : `${held.length} files`} already.`,
+      'Name a folder that is new or empty.',
+    )
+  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const id = Identifier.safeParse(basename(path)).success ? basename(path) : template
+  if (shipped.ladders.some((ladder) => ladder.id === id))
+    throw inputError(
+      `${id} is a ladder that comes with the program.`,
+      'Call the folder something else: the ladder is named after it.',
+    )
+  try {
+    await makeFolder(path)
+    await cp(join(setup.assets.templatesDir, template), path, { recursive: true })
+    const file = join(path, 'ladder.yaml')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))
+    await writeFile(join(path, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
+  } catch (error) {
+    throw diskError(error, path, 'write', 'choose another folder')
+  }
+  await trustFolder(setup.machine.folders, path)
+  return readLadderFolder(path, shipped)
+}

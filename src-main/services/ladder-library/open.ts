@@ -1,0 +1,36 @@
+/** A ladder by the word that a person has for it: the id of one that ships, or a folder. */
+import { resolve } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { pathExists } from '../../adapters/disk/disk'
+import { readKernelLibrary, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { readLadderFolder, type LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { findLadder } from '../run/plan'
+import { requireTrustedFolder } from './trust'
+
+export interface OpenedLadder {
+  /** That holds the ladder. */
+  library: KernelLibrary
+  id: string
+  /** null for a ladder that ships. */
+  own: LadderFolder | null
+}
+
+const isPath = (name: string): boolean => /[\\/]|^\.+$/.test(name)
+
+/** Throws with what there is, or with what is wrong with the folder. */
+export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
+  const shipped = await readKernelLibrary(assets.kernelsDir)
+  const isShipped = shipped.ladders.some(({ id }) => id === name) || shipped.faults.has(name)
+  if (isPath(name) || (!isShipped && (await pathExists(resolve(name))))) {
+    const own = await readLadderFolder(name, shipped)
+    return { library: own.library, id: own.ladder.id, own }
+  }
+  return { library: shipped, id: findLadder(shipped, name).id, own: null }
+}
+
+/** The same for a ladder whose code is to be built or run. */
+export async function openTrustedLadder(setup: Setup, name: string): Promise<OpenedLadder> {
+  const opened = await openLadder(setup, name)
+  if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)
+  return opened
+}

@@ -1,0 +1,51 @@
+/**
+ * Trust in a ladder folder. Its code is built and run as its user, so one that did not come with the program
+ * is used only after its user has seen it and said so. The answer is for the place: a ladder is there to be
+ * edited.
+ */
+import { readFile, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Folders } from '../../adapters/machine/machine'
+import { diskError, makeFolder } from '../../adapters/disk/disk'
+import { shownPath, type LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { inputError } from '../../domain/errors'
+
+const TrustFile = z.array(z.object({ folder: z.string(), since: z.string() }))
+
+const trustPath = ({ ladders }: Folders): string => join(ladders, 'trusted.json')
+
+const readTrust = (folders: Folders): Promise<z.infer<typeof TrustFile>> =>
+  readFile(trustPath(folders), 'utf8')
+    .then((text) => TrustFile.parse(JSON.parse(text)))
+    // Absent or damaged: then nothing is trusted.
+    .catch(() => [])
+
+export async function isTrustedFolder(folders: Folders, folder: string): Promise<boolean> {
+  const real = await realpath(folder)
+  return (await readTrust(folders)).some((entry) => entry.folder === real)
+}
+
+/** Its user has seen it and wants it built and run, or has made it here. */
+export async function trustFolder(folders: Folders, folder: string): Promise<void> {
+  const real = await realpath(folder)
+  const others = (await readTrust(folders)).filter((entry) => entry.folder !== real)
+  const known = [...others, { folder: real, since: new Date().toISOString() }]
+  try {
+    await makeFolder(folders.ladders)
+    await writeFile(trustPath(folders), `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 })
+  } catch (error) {
+    throw diskError(error, trustPath(folders), 'write', 'move it with KERNEL_LADDER_DATA')
+  }
+}
+
+export async function requireTrustedFolder(
+  folders: Folders,
+  { folder }: Pick<LadderFolder, 'folder'>,
+): Promise<void> {
+  if (await isTrustedFolder(folders, folder)) return
+  throw inputError(
+    `The ladder in ${shownPath(folder)} did not come with this program, and its code would be built and run as you. It has not been allowed to.`,
+    'Read its files, and say so once with --trust; the answer holds for this folder.',
+  )
+}

@@ -1,0 +1,119 @@
+/**
+ * The fake tools as calls in the process of a test, where the process is not the subject: the words, the
+ * environment, the streams and the ends of a `runProcess`, without the processes.
+ */
+import { basename } from 'node:path'
+import {
+  runProcess,
+  type ProcessCall,
+  type ProcessOutcome,
+  type ProcessResult,
+} from '../../src-main/adapters/tools/process'
+import { computeSanitizer } from './compute-sanitizer.mjs'
+import { launches } from './launches.mjs'
+import { ncu } from './ncu.mjs'
+import { nvcc } from './nvcc.mjs'
+import { nvidiaSmi } from './nvidia-smi.mjs'
+import { Died, fakeCall } from './program.mjs'
+import { runner } from './runner.mjs'
+
+type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
+
+/** By the name of their file, wherever a test has put it. */
+const fakes: Record<string, Fake> = {
+  nvcc,
+  ncu,
+  'nvidia-smi': nvidiaSmi,
+  'compute-sanitizer': computeSanitizer,
+  'kl-runner': runner,
+  'kl-launches': launches,
+}
+
+/** What is not one of the fakes is run as it is. */
+export function runFake(call: ProcessCall): Promise<ProcessResult> {
+  const fake = fakes[basename(call.file)]
+  return fake ? inProcess(fake, call) : runProcess(call)
+}
+
+async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> {
+  const started = performance.now()
+  const said = { stdout: '', stderr: '' }
+  let ended: Partial<ProcessResult> | null = null
+  const over = new AbortController()
+  let finish: (how: Partial<ProcessResult>) => void = () => undefined
+  const end = new Promise<void>((resolve) => {
+    finish = (how) => {
+      ended ??= how
+      over.abort()
+      resolve()
+    }
+  })
+  const endBy = (outcome: ProcessOutcome) => (): void => {
+    finish({ outcome })
+  }
+
+  let idle: NodeJS.Timeout | undefined
+  const touch = (): void => {
+    clearTimeout(idle)
+    if (call.idleMs !== undefined) idle = setTimeout(endBy('idle'), call.idleMs)
+  }
+  const deadline =
+    call.timeoutMs === undefined ? undefined : setTimeout(endBy('timeout'), call.timeoutMs)
+  const onAbort = endBy('cancelled')
+  call.signal?.addEventListener('abort', onAbort)
+
+  let line = ''
+  const say =
+    (stream: keyof typeof said) =>
+    (text: string): void => {
+      // A process that was killed says no more.
+      if (ended) return
+      touch()
+      said[stream] += text
+      if (stream === 'stderr' || !call.onStdoutLine) return
+      const lines = `${line}${text}`.split('\n')
+      line = lines.pop() ?? ''
+      for (const whole of lines) call.onStdoutLine(whole)
+    }
+
+  touch()
+  if (call.signal?.aborted) onAbort()
+  else
+    fake(
+      fakeCall({
+        words: call.args,
+        env: call.ownEnv ? { ...call.env } : { ...process.env, ...call.env },
+        cwd: call.cwd ?? process.cwd(),
+        isProcess: false,
+        say: say('stdout'),
+        complain: say('stderr'),
+        forever: () => new Promise<never>(() => undefined),
+        signal: over.signal,
+      }),
+    ).then(
+      (exitCode) => {
+        if (line !== '' && !ended) call.onStdoutLine?.(line)
+        finish({ outcome: 'exited', exitCode })
+      },
+      (error: unknown) => {
+        if (error instanceof Died) finish({ outcome: 'signalled', signal: error.signal })
+        // As a program of Node's would end.
+        else {
+          say('stderr')(error instanceof Error ? (error.stack ?? error.message) : String(error))
+          finish({ outcome: 'exited', exitCode: 1 })
+        }
+      },
+    )
+  await end
+  clearTimeout(idle)
+  clearTimeout(deadline)
+  call.signal?.removeEventListener('abort', onAbort)
+  return {
+    outcome: 'exited',
+    exitCode: null,
+    signal: null,
+    ...said,
+    ...(ended as Partial<ProcessResult> | null),
+    seconds: (performance.now() - started) / 1000,
+  }
+}

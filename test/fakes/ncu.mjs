@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { ncuFailures } from './ncu-failures.mjs'
+import { likeOf, recorded } from './support.mjs'
+
+// The deep level replays the recording that was made at it.
+const deep = 'gemm-fp32-h200-4096-deep'
+
+const baseName = (name) => name.split('.')[0]
+
+/** The recorded text without the columns of counters that are unknown. */
+function withoutColumns(text, unknown) {
+  const lines = text.split('\n')
+  const header =
+    lines
+      .find((line) => line.startsWith('"'))
+      ?.slice(1, -1)
+      .split('","') ?? []
+  const kept = (_cell, at) => !unknown.includes(baseName(header[at] ?? ''))
+  return lines
+    .map((line) =>
+      line.startsWith('"') ? `"${line.slice(1, -1).split('","').filter(kept).join('","')}"` : line,
+    )
+    .join('\n')
+}
+
+export async function ncu({ words, env, option, options, path, say, logCall, callsOf }) {
+  // `counters-busy:2` fails so the first two times that it is asked to profile.
+  const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
+  const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
+  if (fault && !ncuFailures[fault]) throw new Error(`FAKE_NCU names no failure: ${fault}`)
+
+  // An ncu that does not know these counters, by base name: asked for one, it profiles nothing.
+  const unknown = (env.FAKE_NCU_UNKNOWN ?? '').split(',').filter(Boolean)
+  const refused = (option('--metrics') ?? '')
+    .split(',')
+    .find((name) => unknown.includes(baseName(name)))
+
+  logCall('ncu')
+  if (words.includes('--version')) {
+    say(recorded('ncu/version'))
+    return 0
+  }
+  if (options('--import').length > 0) {
+    readFileSync(path(option('--import')))
+    const page =
+      option('--page') === 'details'
+        ? 'details'
+        : option('--print-source') === 'sass'
+          ? 'source-sass'
+          : 'source-lines'
+    say(recorded(`ncu/${page}`, 'stdout', deep))
+    return 0
+  }
+  const report = option('--export')
+  if (ncuFailures[fault] && profiled < Number(times)) {
+    const { text, exitCode } = ncuFailures[fault]
+    say(`==PROF== Connected to process 1 (./kl-runner)\n${text}\n`)
+    if (report) writeFileSync(path(report), 'cut', { flag: 'wx' })
+    return exitCode
+  }
+  if (refused) {
+    const { text, exitCode } = ncuFailures['unknown-metric']
+    const [base, ...suffix] = refused.split('.')
+    const pattern = suffix.length > 0 ? `${base}\\.(${suffix.join('\\.')})` : base
+    say(
+      `==PROF== Connected to process 1 (./kl-runner)\n${text.replace(/\^.*\$/, () => `^${pattern}$`)}\n`,
+    )
+    return exitCode
+  }
+  if (words.at(-1) === 'probe') {
+    const isRow = (line) => line.startsWith('"')
+    const [header, units, first] = recorded('ncu/profile').split('\n').filter(isRow)
+    say(`${[header, units, first].join('\n')}\n`)
+    return 0
+  }
+  // By the recorded rung whose part they play, the rungs that are asked for.
+  const players = new Map()
+  for (const word of options('--rung')) {
+    const [rung, library] = [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
+    const like = likeOf(readFileSync(path(library), 'utf8')) ?? rung
+    players.set(like, [...(players.get(like) ?? []), rung])
+  }
+  const recordedRung = (line) =>
+    /<default domain>:([^:]+):/.exec(line)?.[1] ?? /^\{.*"rung":"([^"]+)"/.exec(line)?.[1]
+  const text =
+    option('--set') === 'full' ? recorded('ncu/profile', 'stdout', deep) : recorded('ncu/profile')
+  for (const line of withoutColumns(text, unknown).split('\n')) {
+    const rung = recordedRung(line)
+    if (rung === undefined) say(`${line}\n`)
+    else for (const player of players.get(rung) ?? []) say(`${line.replaceAll(rung, player)}\n`)
+  }
+  // As the real one: it does not write over a report that is there.
+  if (report) writeFileSync(path(report), 'NVR\0', { flag: 'wx' })
+  return 0
+}

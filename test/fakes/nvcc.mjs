@@ -1,0 +1,59 @@
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { capturedCall, faultIn, likeOf, recorded, recordedVariant } from './support.mjs'
+
+export async function nvcc(call) {
+  const { words, option, path, say, complain } = call
+  call.logCall('nvcc')
+  if (words.includes('--version')) {
+    say(recorded('nvcc/version'))
+    return 0
+  }
+  const output = path(option('-o'))
+  const program = words.some((word) => word.startsWith('probe/'))
+    ? 'kl-launches'
+    : words.some((word) => word.startsWith('runner/'))
+      ? 'kl-runner'
+      : null
+  if (program !== null) {
+    copyFileSync(join(import.meta.dirname, program), output)
+    chmodSync(output, 0o755)
+    return 0
+  }
+  const source = words.find((word) => word.endsWith('.cu'))
+  const text = readFileSync(path(source), 'utf8')
+  const rung = recordedVariant(source, words)
+  const fault = faultIn(text) ?? call.faultOf(rung)
+  if (fault === 'slow-build') {
+    if (call.isProcess) call.logWords('slow', String(process.pid))
+    await call.pause(30_000)
+  }
+  if (fault === 'refused') {
+    complain(capturedCall('nvcc/13.0.88', 'static-assert').stderr)
+    return 2
+  }
+  if (fault === 'compile-error') {
+    complain(capturedCall('nvcc/13.0.88', 'undefined').stderr)
+    return 2
+  }
+  // A name that nothing declares, in the words of the capture `undefined`.
+  const undeclared = text.split('\n').findIndex((line) => /\bundeclared\b/.test(line)) + 1
+  if (undeclared > 0) {
+    complain(
+      `${source}(${undeclared}): error: identifier "undeclared" is undefined\n\n1 error detected in the compilation of "${source}".\n`,
+    )
+    return 2
+  }
+  const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
+  // A task's reference was never a rung of a recording.
+  if (rung !== 'reference') complain(recorded(`nvcc/${like ?? rung}`, 'stderr'))
+  // What the fake runner reads when it "loads" the rung.
+  const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
+  writeFileSync(
+    output,
+    `// rung: ${rung}\n` +
+      (like ? `// like: ${like}\n` : '') +
+      (fault ? `// fault: ${fault}\n// source: ${source}\n${paths}\n` : ''),
+  )
+  return 0
+}

@@ -1,0 +1,167 @@
+// The stand-in for the runner that nvcc builds.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
+
+/** What only a process of its own can do. */
+const takesProcess = ['spawn', 'fork', 'bury', 'stay', 'eat', 'flood']
+
+const buried = `
+const fs = require('fs'), name = 'n'.repeat(200)
+for (let deep = 0; deep < 60; deep += 1) {
+  fs.mkdirSync(name); process.chdir(name)
+}
+fs.mkdirSync('shut'); fs.writeFileSync('shut/file', ''); fs.chmodSync('shut', 0)`
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms))
+
+async function misbehave(fault, artefact, { env, isProcess, complain, logWords, path, forever }) {
+  if (!isProcess && takesProcess.includes(fault))
+    throw new Error(
+      `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
+    )
+  if (fault === 'write')
+    for (const [, file] of artefact.matchAll(/^\/\/ path: (.+)/gm))
+      try {
+        writeFileSync(path(file), 'a submission was here\n')
+      } catch (error) {
+        complain(`${error.message}\n`)
+      }
+  // Deeper than a path is long, and at the end a folder that nobody may enter.
+  if (fault === 'bury')
+    spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
+  if (fault === 'stay') spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }).unref()
+  if (fault === 'hang') await forever()
+  if (fault === 'spawn') {
+    const child = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' })
+    complain(`child ${child.pid}\n`)
+    logWords('child', String(child.pid))
+    await forever()
+  }
+  if (fault === 'fork')
+    for (;;) {
+      // Each child makes more of its kind and leaves its parent.
+      const child = spawn('sh', ['-c', 'setsid sleep 300 & setsid sleep 300 & wait'], {
+        detached: true,
+        stdio: 'ignore',
+      })
+      child.unref()
+      await pause(20)
+    }
+  if (fault === 'eat') {
+    const eaten = []
+    for (;;) {
+      eaten.push(Buffer.alloc(64 * 1024 * 1024, 1))
+      await pause(20)
+    }
+  }
+  if (fault === 'flood')
+    for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
+}
+
+export async function runner(call) {
+  const { words, env, options, path, line, say, die } = call
+  call.logCall('runner')
+  const refuse = (kind, message, code) => {
+    line({ event: 'error', kind, message })
+    return code
+  }
+  const [command] = words
+  const goneFile = `${env.KERNEL_LADDER_CACHE}/gpu-gone`
+  if (env.FAKE_GONE_AT && words.includes(env.FAKE_GONE_AT)) writeFileSync(goneFile, 'no-device')
+  const gone = existsSync(goneFile) ? readFileSync(goneFile, 'utf8') : ''
+  if (env.FAKE_RUNNER === 'no-device' || gone === 'no-device')
+    return refuse('no-device', 'no CUDA-capable device is detected', 3)
+  if (gone === 'out-of-memory')
+    return refuse('out-of-memory', 'The problem needs 1 GiB and the GPU has 0 GiB free.', 2)
+  if (gone === 'silent') return 1
+  if (gone === 'mute') await call.forever()
+  if (command === 'device') {
+    const [device] = recorded('runner/device').split('\n')
+    line({ ...JSON.parse(device), pciBusId: call.busIdOfMachine() })
+    return 0
+  }
+  if (env.FAKE_RUNNER === 'out-of-memory')
+    return refuse('out-of-memory', 'The problem needs 900 GiB and the GPU has 139 GiB free.', 2)
+
+  const events = recorded('runner/measure-1')
+    .split('\n')
+    .filter(Boolean)
+    .map((text) => JSON.parse(text))
+  for (const event of events.filter(({ event: name }) => name === 'device')) line(event)
+  if (words.includes('--ceilings')) {
+    // What an H200 may reach; the recording was made before the runner measured it.
+    const known = events.find(({ event: name }) => name === 'ceilings')
+    line(
+      known ?? { event: 'ceilings', fp32Gflops: 60000, l1GBs: 30000, l2GBs: 6000, dramGBs: null },
+    )
+  }
+  const isMeasure = command === 'measure'
+  for (const name of options('--case')) {
+    if (
+      isMeasure &&
+      options('--reference-library').length + options('--reference-rung').length === 0
+    )
+      return refuse('bad-argument', `the case ${name} has no reference`, 2)
+    if (isMeasure) line({ event: 'start', rung: null, case: name, stage: 'reference' })
+  }
+  if (options('--case').length === 0) return refuse('bad-argument', 'no case', 2)
+  if (env.FAKE_RUNNER === 'reference') return refuse('reference', 'it returns an error', 2)
+  if (env.FAKE_RUNNER === 'reference-crash') die('SIGSEGV')
+  const isLaunches = ({ event }) => event === 'launches'
+  const tellLaunches = (rung, like) => {
+    if (env.FAKE_RUNNER === 'no-launches')
+      line({ event: 'launches', rung, kernels: [], reason: 'its launch cannot be captured' })
+    else line({ event: 'launches', rung, kernels: recordedLaunches(like), reason: null })
+  }
+
+  for (const word of options('--rung')) {
+    const rung = word.slice(0, word.indexOf('='))
+    const artefact = readFileSync(path(word.slice(word.indexOf('=') + 1)), 'utf8')
+    const fault = faultIn(artefact)
+    const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
+    const like = likeOf(artefact) ?? rung
+    if (fault === 'garble') {
+      for (const event of ['device', 'start', 'progress', 'verify', 'timing', 'launches', 'failed'])
+        line({ event })
+      say('{"event":"timing","rung":\n{"event":{}}\n{"event":"error"}\nnull\n')
+    } else if (fault === 'forge') {
+      const timing = events.find(({ event }) => event === 'timing')
+      for (const name of [rung, '06_float4', 'nobody', '__proto__'])
+        line({ ...timing, rung: name, medianMs: 1e-6, samplesMs: [1e-6] })
+      line({ event: 'ceilings', fp32Gflops: 1e30, l1GBs: 1, l2GBs: 1, dramGBs: 1 })
+      line({ event: 'failed', rung: '06_float4', stage: 'load', reason: 'forged', fatal: false })
+      line({ event: 'start', rung: 'nobody', stage: 'time' })
+      line({ event: 'error', kind: 'no-device', message: 'forged' })
+    } else if (fault && !isWrong && !/^(write|bury|stay|wrong-at:.*)$/.test(fault)) {
+      line({ event: 'start', rung, stage: 'load' })
+      line({ event: 'start', rung, stage: 'verify' })
+    }
+    await misbehave(fault, artefact, call)
+    if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
+    if (fault?.startsWith('gpu-lost:') || fault === 'crash') die('SIGSEGV')
+    if (fault === 'context-lost') {
+      const reason = 'an illegal memory access was encountered'
+      line({ event: 'failed', rung, stage: 'verify', reason, fatal: true })
+      return 4
+    }
+    for (const own of events.filter(
+      (candidate) => candidate.rung === like && !isLaunches(candidate),
+    )) {
+      const event = { ...own, rung }
+      if (isWrong && event.event === 'timing') continue
+      if (isWrong && event.event === 'verify')
+        line({
+          ...event,
+          passed: false,
+          mismatches: 3,
+          firstMismatch: { buffer: 'c', index: [1, 2], expected: 0.5, actual: null },
+          worstRelativeError: null,
+        })
+      else line(event)
+      if (event.event === 'timing') tellLaunches(rung, like)
+    }
+  }
+  line({ event: 'done' })
+  return 0
+}

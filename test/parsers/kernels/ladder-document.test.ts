@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Task } from '../../../src-main/domain/task/task'
+import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
+import { parseLadderDocument } from '../../../src-main/parsers/kernels/ladder-document'
+
+const templates = join(import.meta.dirname, '../../../resources/templates')
+const text = readFileSync(join(templates, 'softmax', 'ladder.yaml'), 'utf8')
+
+/** Every fault, as it is told. */
+function faultsOf(source: string): string {
+  try {
+    parseLadderDocument(source, 'lab/ladder.yaml')
+  } catch (error) {
+    const { message, remedy = '' } = error as { message: string; remedy?: string }
+    return `${message}\n${remedy}`
+  }
+  throw new Error('It was accepted.')
+}
+
+describe('a ladder document', () => {
+  it.each(readdirSync(templates))('of the template %s is sound', (name) => {
+    const source = readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')
+    const { task, ladder } = parseLadderDocument(source, name)
+    expect(ladder.id).toBe(name)
+    expect(Task.parse(task)).toEqual(task)
+  })
+
+  it('of the example in docs/LADDERS.md is sound, and so are the headers of its rungs', () => {
+    const docs = readFileSync(join(templates, '../../docs/LADDERS.md'), 'utf8')
+    const files = new Map(
+      [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
+        name,
+        text!,
+      ]),
+    )
+    const { task, ladder } = parseLadderDocument(files.get('ladder.yaml')!, 'ladder.yaml')
+    for (const { id, params = {} } of ladder.rungs) {
+      const header = parseRungHeader(files.get(`${id}.cu`)!, `${id}.cu`, task)
+      expect(header.id).toBe(id)
+      for (const [name, value] of Object.entries(params))
+        expect(header.params.find((param) => param.name === name)?.allowed).toContain(value)
+    }
+    expect(files.get('reference.cu')).toContain('kl_reference(')
+  })
+
+  it('becomes the ladder and the task that those which ship are', () => {
+    const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
+    expect(task).toMatchObject({
+      id: 'softmax',
+      struct: 'KlTask',
+      sizes: { ROWS: { value: 4096 } },
+    })
+    expect(ladder).toMatchObject({
+      task: 'softmax',
+      sizes: [
+        { ROWS: 4096, COLS: 4096 },
+        { ROWS: 65536, COLS: 1024 },
+      ],
+      reference: null,
+    })
+  })
+
+  it('may leave out sizes that have a value, and may be JSON', () => {
+    const document = {
+      kernel_ladder: 1,
+      id: 'one',
+      title: 'One',
+      summary: 'One.',
+      task: {
+        sizes: { N: { value: 8, max: 64 }, M: 2 },
+        buffers: { y: { dtype: 'i32', shape: ['N', 'M'], access: 'out' } },
+        reference: { rung: 'a' },
+        check: { y: { exact: true } },
+        work: { reads: 0, writes: '4*N*M' },
+      },
+      at: [{ N: 16 }, {}],
+      rungs: [{ id: 'a' }],
+    }
+    const read = (change: object) =>
+      parseLadderDocument(JSON.stringify({ ...document, ...change }, null, '\t'), 'ladder.json')
+    expect(read({}).ladder.sizes).toEqual([
+      { N: 16, M: 2 },
+      { N: 8, M: 2 },
+    ])
+    expect(() => read({ at: [{ N: 65 }] })).toThrow(/^ladder\.json:\d+:\d+: N = 65 is not a size/)
+    expect(() => read({ title: 3 })).toThrow(/^ladder\.json:4:2: title: /)
+  })
+
+  it.each([
+    ['a key that is none', 'summary:', 'sumary:', /:5:1: There is no key "sumary"/],
+    ['a key twice', 'title: Row softmax', 'title: a\ntitle: b', /:5:1: Map keys must be unique/],
+    ['a later version', 'kernel_ladder: 1', 'kernel_ladder: 2', /:2:1: kernel_ladder: /],
+    ['a size of 0', 'ROWS: 4096\n', 'ROWS: 0\n', /:10:5: task\.sizes\.ROWS: .*>=1/],
+    ['a negative size', '{ ROWS: 65536,', '{ ROWS: -1,', /at\[1\]\.ROWS: .*>=1/],
+    ['half a size', '{ ROWS: 1,', '{ ROWS: 1.5,', /ROWS = 1\.5 is not a size/],
+    ['a size of nothing', '{ ROWS: 65536,', '{ ROW: 65536,', /nothing named "ROW"/],
+    ['a name of nothing', '5 * ROWS', '5 * LINES', /:24:5: It uses LINES; the task has ROWS, COLS/],
+    ['a division by zero', '5 * ROWS', 'ROWS / (COLS - COLS)', /is no finite number/],
+    ['what overflows', '5 * ROWS', 'pow(ROWS, 500)', /At ROWS 4096.*is no finite number/],
+    [
+      'a shape that is not whole',
+      'y: { dtype: f32, shape: [ROWS,',
+      'y: { dtype: f32, shape: [ROWS/3,',
+      /:16:30: At ROWS 4096, COLS 4096, ROWS\/3 is 1365\.3\d+, and an extent is a whole number/,
+    ],
+    [
+      'a shape of nothing',
+      'y: { dtype: f32, shape: [ROWS,',
+      'y: { dtype: f32, shape: [ROWS-1,',
+      /At ROWS 1, COLS 7, ROWS-1 is 0/,
+    ],
+    ['more than any memory', '{ ROWS: 65536,', '{ ROWS: 9999999999999,', /TiB large/],
+    ['a tolerance below 0', 'atol: 0', 'atol: -1', /-1 is negative/],
+    ['a type that is none', 'y: { dtype: f32', 'y: { dtype: f33', /f33 is neither a type nor/],
+    ['a fill that does not go upwards', 'hi: 4', 'hi: -5', /from a lower value to a higher one/],
+    ['two rungs of one id', '    as: 03_smaller_blocks\n', '', /the name 03_in_registers again/],
+    [
+      'a reference rung of nothing',
+      'rungs:\n',
+      'reference_rung: none\nrungs:\n',
+      /There is no rung none; the rungs are 01_naive/,
+    ],
+    [
+      'a reference that is no source',
+      'reference: reference.cu',
+      'reference: ../x.cu',
+      /named from the folder/,
+    ],
+    ['neither tolerance nor exactness', 'rtol: 2e-6 * sqrt(COLS), ', '', /check\.y\.rtol/],
+    [
+      'a comma in an expression',
+      'rtol: 2e-6 * sqrt(COLS)',
+      'rtol: pow(2, -20)',
+      /no key "-20\)" in task\.check\.y\. An expression with a comma/,
+    ],
+    ['an anchor', 'id: softmax', 'id: &a softmax\ntitle: *a', /Anchors and aliases|must be unique/],
+  ])('with %s is refused at its line and column', (_what, from, to, expected) => {
+    expect(text).toContain(from)
+    const told = faultsOf(text.replace(from, to))
+    expect(told).toMatch(expected)
+    expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
+  })
+
+  it('with anchors that explode is refused at once', () => {
+    const bomb = Array.from(
+      { length: 30 },
+      (_, i) => `k${i}: &k${i} [${i === 0 ? 'x' : `*k${i - 1}, *k${i - 1}`}]`,
+    )
+    expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
+  })
+})

@@ -1,0 +1,188 @@
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { initLadder, templateNames } from '../../src-main/services/ladder-library/init'
+import { openLadder } from '../../src-main/services/ladder-library/open'
+import { trustFolder } from '../../src-main/services/ladder-library/trust'
+import { openNamed } from '../../src-main/services/sessions/sessions'
+import { said } from '../said'
+import { fakeMachine, rung, statuses, type Machine } from './support'
+
+/** Rungs of a vector's sum that the fake tools know by the part that they play. */
+const rungText = (id: string, more = ''): string =>
+  `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: 02_coalesced\n${more}\n#include "parts.cuh"\n`
+
+const yaml = `kernel_ladder: 1
+id: sums
+title: Sums
+summary: Of rows.
+task:
+  sizes: { N: 64 }
+  buffers:
+    x: { dtype: f32, shape: [N], access: in, fill: { kind: file, path: x.npy } }
+    c: { dtype: f32, shape: [N], access: out }
+  reference: reference.cu
+  check: { c: { rtol: 1e-5, atol: 0 } }
+  work: { flops: N, reads: 4*N, writes: 4*N }
+test_at: [{ N: 7 }, { N: 9 }]
+reference_rung: a
+rungs: [{ id: a }, { id: b }]
+`
+
+/** A folder that its user trusts. */
+async function folderOn(machine: Machine, change: (yaml: string) => string = (all) => all) {
+  const folder = join(machine.dir, 'own')
+  await mkdir(folder)
+  const files = { 'ladder.yaml': change(yaml), 'a.cu': rungText('a'), 'b.cu': rungText('b') }
+  const more = { 'reference.cu': '', 'parts.cuh': '', 'x.npy': '' }
+  for (const [name, text] of Object.entries({ ...files, ...more }))
+    await writeFile(join(folder, name), text)
+  await trustFolder(machine.setup.machine.folders, folder)
+  return folder
+}
+
+const runIt = (machine: Machine, ladder: string, more: object = {}) =>
+  machine.run({ ladder, size: undefined, profile: 'none', ...more })
+
+describe('a ladder folder', () => {
+  it('is run like any ladder, its headers, reference and files with it', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const { session, folder: saved } = await runIt(machine, folder)
+    expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
+    expect(session.ladder).toMatchObject({
+      id: 'sums',
+      reference: 'a',
+      testAt: [{ N: 7 }, { N: 9 }],
+    })
+    expect(session.problem?.sizes).toEqual({ N: 64 })
+    expect(rung(session, 'b').alsoVerified?.map(({ problem }) => problem.sizes)).toEqual([
+      { N: 7 },
+      { N: 9 },
+    ])
+    const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+    expect(measured).toContain(`x:f32:in:64:file,${join(folder, 'x.npy')}`)
+    const { sources } = await openNamed(machine.setup, saved!)
+    expect(sources.a).toBe(rungText('a'))
+    expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
+    // A build is known by what it includes.
+    await writeFile(join(folder, 'parts.cuh'), '// another')
+    const built = () => machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
+    const before = built()
+    await runIt(machine, folder)
+    await runIt(machine, folder)
+    expect(built()).toBe(before + 1)
+  })
+
+  it('has a rung that is wrong at a size of test_at fail, without a time', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
+    const { session } = await runIt(machine, folder)
+    expect(statuses(session)).toEqual({ a: 'ok', b: 'wrong' })
+    expect(said(rung(session, 'b').reason)).toMatch(/^At N 9: 3 elements of c .*c\[1\]\[2\]/)
+    expect(rung(session, 'b').timing).toBeNull()
+  })
+
+  it('may trust a rung in place of a reference, which runs whatever was asked for', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine, (all) =>
+      all
+        .replace('reference: reference.cu', 'reference: { rung: a }')
+        .replace(/^reference_.*\n/m, ''),
+    )
+    const { session } = await runIt(machine, folder, { rungs: ['b'] })
+    expect(statuses(session)).toEqual({ b: 'ok' })
+    const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+    expect(measured.join(' ')).toContain('--reference-rung a')
+    expect(measured.filter((word) => word.startsWith('a='))).toHaveLength(1)
+
+    await writeFile(join(folder, 'a.cu'), rungText('a', '// fault: crash'))
+    const failed = (await runIt(machine, folder)).session
+    expect(statuses(failed)).toEqual({ a: 'failed', b: 'failed' })
+    expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
+  })
+
+  it('is not built before its user trusts it, and then wherever it changes', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const moved = join(machine.dir, 'moved')
+    await rename(folder, moved)
+    await expect(runIt(machine, moved)).rejects.toThrow(/has not been allowed to/)
+    expect(machine.calls('nvcc')).toEqual([])
+    await trustFolder(machine.setup.machine.folders, moved)
+    await writeFile(join(moved, 'b.cu'), rungText('b', '// edited'))
+    expect(statuses((await runIt(machine, moved)).session)).toEqual({ a: 'ok', b: 'ok' })
+  })
+
+  it.each<[string, (folder: string) => Promise<void>, RegExp]>([
+    [
+      'no ladder.yaml',
+      (folder) => rename(join(folder, 'ladder.yaml'), join(folder, 'x')),
+      /holds no ladder\.yaml/,
+    ],
+    [
+      'no reference',
+      (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
+      /ladder\.yaml:10:3: There is no reference\.cu/,
+    ],
+    [
+      'no file of a fill',
+      (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
+      /ladder\.yaml:8:66: There is no x\.npy/,
+    ],
+    [
+      'a header that leads out',
+      async (folder) => {
+        await writeFile(join(folder, '..', 'out.cuh'), '')
+        await symlink('../out.cuh', join(folder, 'out.cuh'))
+      },
+      /out\.cuh is a link out of the folder/,
+    ],
+    [
+      'a header that is generated',
+      (folder) => writeFile(join(folder, 'kl_task.h'), ''),
+      /kl_task\.h is generated/,
+    ],
+    [
+      'the id of a ladder that ships',
+      (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
+      /ladder\.yaml:2:1: gemm-fp32 is a ladder that comes with the program/,
+    ],
+  ])('with %s is refused with the place', async (_what, change, expected) => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    await change(folder)
+    await expect(openLadder(machine.setup, folder)).rejects.toThrow(expected)
+  })
+
+  it('with a rung that cannot be used says so of that rung alone', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
+    const { library } = await openLadder(machine.setup, folder)
+    expect([...library.faults.values()].join()).toMatch(/ladder\.yaml:15:22: There is no b\.cu/)
+    expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({ a: 'ok' })
+  })
+})
+
+describe('init', () => {
+  it('makes a folder from each template, named after it and trusted', async () => {
+    const machine = await fakeMachine()
+    for (const template of await templateNames(machine.setup)) {
+      const own = await initLadder(machine.setup, join(machine.dir, `my-${template}`), template)
+      expect(own.ladder.id).toBe(`my-${template}`)
+      expect([...own.library.faults.values()]).toEqual([])
+    }
+  })
+
+  it('leaves a folder alone that holds something', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const made = initLadder(machine.setup, folder, 'softmax')
+    await expect(made).rejects.toThrow(/own holds 6 files already/)
+    expect(await readFile(join(folder, 'ladder.yaml'), 'utf8')).toBe(yaml)
+    const other = initLadder(machine.setup, join(machine.dir, 'x'), 'none')
+    await expect(other).rejects.toThrow(/no template "none"/)
+  })
+})
