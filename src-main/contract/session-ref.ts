@@ -12,8 +12,6 @@ export const recordedRef = (name: string): string => printTarget({ kind: 'record
 const folderName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/
 
 /** `recorded:<name>` for what ships with the program, as its target is written, else the folder name in the session store. */
-export const SessionRef = z
-  .string()
-  .refine((ref) => folderName.test(recordingOf(ref) ?? ref), {
-    error: 'It is not the name of a session.',
-  })
+export const SessionRef = z.string().refine((ref) => folderName.test(recordingOf(ref) ?? ref), {
+  error: 'It is not the name of a session.',
+})

@@ -71,7 +71,7 @@ type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 /** Reads, upgrades and checks a file; one that is newer or damaged is refused with the reason. */
 async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
   const refuse = (why: Statement) =>
-    inputError(message('files.unreadable', { file: path, why }), message('files.leftAsItWas'))
+    inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
   let text: string
   try {
     text = await readFile(path, 'utf8')

@@ -54,7 +54,7 @@ describe('sources in the store', () => {
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
     expect(said(faults)).toEqual([
-      `The source gemm/01_tile.cu cannot be shown: ${store()} does not hold it.`,
+      `The source gemm/01_tile.cu cannot be shown: ${store()} does not contain it.`,
     ])
   })
 
@@ -64,7 +64,7 @@ describe('sources in the store', () => {
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
     expect(said(faults)).toEqual([
-      expect.stringMatching(/does not hold what was recorded: its SHA-256 is another/),
+      expect.stringMatching(/does not contain what was recorded: the SHA-256 differs/),
     ])
     expect(await readFile(store(), 'utf8')).toBe(before)
   })
@@ -92,7 +92,7 @@ describe('sources in the store', () => {
     await list({ '../../escaped.h': hashOf(header), 'gemm/01_tile.cu': hashOf('gone') })
     const out = join(root, 'out', 'session')
     expect(said(await copySources(folder, out))).toEqual([
-      expect.stringContaining('does not hold it'),
+      expect.stringContaining('does not contain it'),
     ])
     expect(await readdir(root)).toEqual(['recording', 'sources.jsonl'])
   })

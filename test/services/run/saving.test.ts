@@ -204,7 +204,7 @@ describe('reading a session', () => {
       expect.objectContaining({
         kind: 'input',
         message: expect.stringMatching(why) as string,
-        remedy: saying('left as it was'),
+        remedy: saying('was not changed'),
       }) as Error,
     )
   })
