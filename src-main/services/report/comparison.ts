@@ -14,7 +14,7 @@ import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-import { message, type Statement } from '../../domain/messages/message'
+import { message, type Statement, together } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
@@ -88,8 +88,8 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   const { refusals, warnings } = comparability(a, b)
   if (refusals.length > 0)
     throw inputError(
-      `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
-      'Choose two sessions of the same ladder, size and data type.',
+      together(message('reports.notComparable'), ...refusals),
+      message('reports.nameComparable'),
     )
   const lead = leadOf(a)
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
@@ -108,10 +108,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     return [{ a: left, b: right, comparison, rates, hunks }]
   })
   if (rungs.length === 0)
-    throw inputError(
-      'These sessions cannot be compared: they have no rung in common.',
-      'See the rungs of each with `kernel-ladder show`.',
-    )
+    throw inputError(message('reports.nothingInCommon'), message('reports.seeRungs'))
   return {
     sections: before.sections,
     a,
