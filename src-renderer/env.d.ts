@@ -6,6 +6,7 @@ declare global {
     /** The bridge that Electron's preload exposes; absent in a browser. */
     kernelLadder?: {
       call(name: CallName, input: unknown): Promise<Reply<unknown>>
+      chooseFolder(): Promise<string | null>
       importFile(file: File): Promise<Reply<unknown>>
       subscribe(listener: (message: RunMessage) => void): () => void
     }

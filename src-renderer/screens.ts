@@ -69,6 +69,7 @@ export const screens: readonly Screen[] = [
     path: '/run',
     name: 'run',
     meta: { linked: true, key: 'r' },
+    props: ({ query }) => ({ ladder: word(query['ladder']) }),
     component: () => import('./features/run/RunScreen.vue'),
   },
   {
@@ -77,6 +78,19 @@ export const screens: readonly Screen[] = [
     meta: { under: 'run', key: 'k' },
     props: ({ query }) => ({ ladder: word(query['ladder']), rung: word(query['rung']) }),
     component: () => import('./features/sanitize/SanitizeScreen.vue'),
+  },
+  {
+    path: '/run/folders',
+    name: 'folders',
+    meta: { under: 'run', key: 'f' },
+    component: () => import('./features/folders/FoldersScreen.vue'),
+  },
+  {
+    path: '/run/folder',
+    name: 'folder',
+    meta: { under: 'run' },
+    props: ({ query }) => ({ path: word(query['path']) ?? '', file: word(query['file']) }),
+    component: () => import('./features/folders/FolderScreen.vue'),
   },
   {
     path: '/doctor',

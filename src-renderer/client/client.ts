@@ -22,6 +22,8 @@ export interface Client {
   call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
   /** Null where this UI cannot take a file: a report has no program behind it. */
   readonly importFile: ((file: File) => Promise<ImportAnswer>) | null
+  /** The system's dialog; null where there is none, and a path has to be typed. */
+  readonly chooseFolder: (() => Promise<string | null>) | null
   subscribe(subscriber: Subscriber): () => void
 }
 
@@ -34,6 +36,8 @@ const limits: Partial<Record<CallName, number>> = {
   'report.make': 240_000,
   // nvcc takes seconds, and minutes where the machine is busy.
   'drafts.build': 300_000,
+  'folders.build': 10 * 60_000,
+  'watch.start': 60_000,
   'labs.build': 10 * 60_000,
   'labs.check': 60_000,
 }
@@ -65,7 +69,7 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
     if (!parsed.success) throw new LineError('malformed', name, { cause: parsed.error })
     return parsed.data
   }
-  const { importFile } = transport
+  const { importFile, chooseFolder } = transport
   return {
     kind: transport.kind,
     async call(name, input) {
@@ -80,6 +84,8 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
           return answer('import', reply, ImportAnswer)
         }
       : null,
+    // No time limit: the dialog is the reader's.
+    chooseFolder: chooseFolder ? () => chooseFolder() : null,
     subscribe: (subscriber) =>
       transport.subscribe({
         message(raw) {

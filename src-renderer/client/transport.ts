@@ -6,6 +6,8 @@ export interface Transport {
   call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
   /** Hands a file of the reader's over; absent where nothing can be imported. */
   importFile?(file: File, signal: AbortSignal): Promise<Reply<unknown>>
+  /** Lets the reader choose a folder; null where they chose none. Absent where there is no dialog for it. */
+  chooseFolder?(): Promise<string | null>
   subscribe(listener: Listener): () => void
 }
 
