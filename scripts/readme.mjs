@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Writes what documents show of the program: in README.md and docs/RESULTS.md recorded runs and pictures of
- * the UI over them, in docs/METRICS.md, docs/TARGETS.md and cuda-kernels/README.md
- * the tables of the registries.
+ * the UI over them, in docs/METRICS.md and others the tables
+ * of the registries.
  * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
@@ -86,9 +86,11 @@ async function writeReference() {
     wording: await load('text/wording.ts'),
     gpus: await load('gpu/gpus.ts'),
     targets: await load('target/targets.ts'),
+    problem: await load('task/problem.ts'),
   })
-  for (const [path, text] of await referenceDocs(registries)) writeFileSync(join(root, path), text)
-  say('Wrote the tables of docs/METRICS.md, docs/TARGETS.md and cuda-kernels/README.md.')
+  const texts = await referenceDocs(registries)
+  for (const [path, text] of texts) writeFileSync(join(root, path), text)
+  say(`Wrote the tables of ${[...texts.keys()].join(', ')}.`)
 }
 
 const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }

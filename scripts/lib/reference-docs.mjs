@@ -17,6 +17,8 @@ import { root } from './project.mjs'
  * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
  * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
+ * @property {Record<string, any>} recordings those that ship, as index.json has them
+ * @property {(sizes: any) => string} sizesLabel
  */
 
 /** @param {readonly string[][]} rows the first is the header */
@@ -142,8 +144,26 @@ const laddersPart = ({ ladders }) =>
     ]),
   ])
 
+/** @param {Registries} registries */
+const recordingsPart = ({ recordings, sizesLabel }) =>
+  table([
+    ['recording', 'ladder', 'size', 'level', 'rungs', 'GPU', 'made'],
+    ...Object.entries(recordings).map(
+      ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
+        `\`${name}\``,
+        ladder.title,
+        sizesLabel(problem.sizes),
+        profile,
+        String(rungCount),
+        deviceName,
+        createdAt.slice(0, 10),
+      ],
+    ),
+  ])
+
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
+  'resources/recordings/README.md': { recordings: recordingsPart },
   'cuda-kernels/README.md': { ladders: laddersPart },
   'docs/METRICS.md': { metrics: metricsPart },
   'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
@@ -174,10 +194,12 @@ export async function referenceDocs(registries) {
  *   wording: typeof import('../../src-main/domain/text/wording.ts'),
  *   gpus: typeof import('../../src-main/domain/gpu/gpus.ts'),
  *   targets: typeof import('../../src-main/domain/target/targets.ts'),
+ *   problem: typeof import('../../src-main/domain/task/problem.ts'),
  * }} modules
  * @returns {Registries}
  */
-export function registriesOf({ metrics, definition, messages, wording, gpus, targets }) {
+export function registriesOf(modules) {
+  const { metrics, definition, messages, wording, gpus, targets, problem } = modules
   const json = (/** @type {string} */ path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
   return {
     metrics: metrics.metricDefinitions,
@@ -188,5 +210,7 @@ export function registriesOf({ metrics, definition, messages, wording, gpus, tar
     gpus: gpus.gpus,
     targetKinds: Object.values(targets.targetKinds),
     ladders: ladderFiles().map(json),
+    recordings: json('resources/recordings/index.json').recordings,
+    sizesLabel: problem.sizesLabel,
   }
 }

@@ -9,10 +9,11 @@ import * as messages from '../../src-main/domain/messages/message'
 import * as definition from '../../src-main/domain/metrics/metric-definition'
 import * as metrics from '../../src-main/domain/metrics/metrics'
 import * as targets from '../../src-main/domain/target/targets'
+import * as problem from '../../src-main/domain/task/problem'
 import * as wording from '../../src-main/domain/text/wording'
 
 const root = join(import.meta.dirname, '../..')
-const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets })
+const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets, problem })
 
 describe('the reference documents', () => {
   it('are what `npm run readme -- reference` writes', async () => {
