@@ -90,9 +90,9 @@ export const BuiltSource = z.object({
 export type BuiltSource = z.infer<typeof BuiltSource>
 
 export const FolderBuild = z.object({
-  /** What it was compiled for: `sm_90`. */
+  /** The target architecture: `sm_90`. */
   architecture: z.string(),
-  /** false: there is no GPU here, and it was compiled for the one of the recordings. */
+  /** false if there is no GPU here, and it was compiled for the recordings' GPU. */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
 })
@@ -145,7 +145,7 @@ export const folderCalls = {
     }),
     output: SaveAnswer,
   },
-  /** As the files are on the disk; all sources where the file is none. Needs nvcc and no GPU. */
+  /** As the files are on the disk; all sources where the file is none. Requires nvcc but no GPU. */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
   /** Runs the request now and again at each save, until it is stopped; each run is one as any other. */
   'watch.start': { input: RunRequest, output: none },

@@ -9,20 +9,20 @@ import { LadderName } from './ladder-name'
 
 export const RunRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
+  /** Rung ids; by default all rungs of the ladder. The reference always runs with them. */
   rungs: z.array(Identifier).min(1).optional(),
   /** Every size of the ladder's task. */
   size: z.number().int().optional(),
-  /** Its sizes, scalars and options by name; the ladder's own where absent. */
+  /** Its sizes, scalars and options by name; by default the ladder's. */
   at: At.optional(),
   params: Parameters.default({}),
   target: TargetText,
   profile: ProfileLevel.default('card'),
-  /** A copy that is being edited, run as a rung after the one that it was copied from. */
+  /** An edited copy, run as a rung after its original. */
   draft: DraftId.optional(),
-  /** Rungs that are measured and not profiled. */
+  /** Rungs to measure but not to profile. */
   profileSkip: z.array(Identifier).optional(),
-  /** A rung whose profile is expected to take longer is left out of profiling; seconds. */
+  /** Rungs whose profiling is expected to take longer are not profiled; seconds. */
   profileLimitSeconds: z.number().positive().optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>

@@ -1,4 +1,4 @@
-/** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
+/** The core as seen by the UI hosts: every call of the contract, and at most one run in progress. */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
@@ -55,7 +55,7 @@ export interface CoreOptions {
   host: 'electron' | 'web'
   /** A session folder to open first. */
   session?: string
-  /** The host's own way to print; without, a browser of this machine is looked for. */
+  /** The host's own PDF printer; by default, a browser on this machine is used. */
   printPdf?: PdfPrinter
 }
 
@@ -69,7 +69,7 @@ interface ActiveRun {
 
 type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 
-/** A UI asks for a session and its sources one after the other: keep the last few. */
+/** A UI requests a session and its sources one after the other, so the last few are cached. */
 const keptSessions = 8
 
 export function createCore(setup: Setup, options: CoreOptions): Core {
@@ -79,7 +79,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     ...setup,
     ...(options.session === undefined ? {} : { mounted: options.session }),
   }
-  // Housekeeping must not keep anyone from starting.
+  // Housekeeping must not prevent startup.
   void sweepTrash(store).catch(() => undefined)
   const listeners = new Set<(message: RunMessage) => void>()
   const opened = new Map<string, Promise<OpenedSession>>()
@@ -107,7 +107,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     for (const listener of listeners) listener(message)
   }
 
-  /** Two at once would share the GPU, and the times would mean nothing. */
+  /** Two at once would share the GPU, which would make the times meaningless. */
   const refuseWhileBusy = (): void => {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
@@ -117,7 +117,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       )
   }
 
-  /** One run at a time, whose events go to every listener; `work` says how it ended. */
+  /** Starts the only run, whose events go to every listener; `work` returns how it ended. */
   const begin = (
     work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
   ): ActiveRun => {
@@ -293,13 +293,13 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 }
 
-/** A session without a GPU has no times to open with. */
+/** A session built without a GPU has no times to show first. */
 const isReadableLive = (summary: SessionSummary): boolean => {
   const { damaged, deviceName } = summary
   return isOwnRun(summary) && damaged === undefined && deviceName !== null
 }
 
-/** null for a folder outside the store, where a run was saved whose store refused it: no ref leads there. */
+/** null for a folder outside the store, where a run was saved because the store failed: it has no ref. */
 const refOf = (target: Target, folder: string, store: string): string | null =>
   can(target).replays
     ? recordedRef(target.name)

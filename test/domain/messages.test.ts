@@ -122,7 +122,7 @@ describe('a stored statement', () => {
     const one = message('records.runnerLost', { why: message('records.notReached') })
     expect(withText(one)).toEqual({
       key: 'records.runnerLost',
-      values: { why: { key: 'records.notReached', values: {}, text: 'It was not reached.' } },
+      values: { why: { key: 'records.notReached', values: {}, text: 'The run ended before it reached this rung.' } },
       text: inEnglish(one),
     })
     expect(withText(together('One.', 'Two.'))).toEqual({

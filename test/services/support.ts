@@ -23,7 +23,7 @@ export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
 export const templatesDir = join(root, 'resources', 'templates')
-const shippedKernels = join(root, 'cuda-kernels')
+export const shippedKernels = join(root, 'cuda-kernels')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (

@@ -16,7 +16,7 @@ const bridge = {
   /** What the reader chose in the system's dialog; null for nothing. */
   chooseFolder: (): Promise<string | null> => ipcRenderer.invoke('kernel-ladder:choose-folder'),
 
-  /** Returns the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
     // The event object is kept back: through its sender the page could reach every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)

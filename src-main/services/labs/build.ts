@@ -1,4 +1,4 @@
-/** Builds a submission without running it: what a student sees on every change, and all there is without a GPU. */
+/** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
@@ -13,7 +13,7 @@ import { openCompiler } from '../run/compiler'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
 
-/** Derived: the occupancy that registers and static shared memory leave, by threads a block. */
+/** The occupancy derived from registers and static shared memory, by threads per block. */
 export function occupancyTable(
   architecture: string,
   build: Build | null,
@@ -35,12 +35,12 @@ export function occupancyTable(
 export interface LabBuild {
   /** `sm_90`. */
   architecture: string
-  /** false: there is no GPU, and it is compiled for the one that the recordings were made on. */
+  /** false if there is no GPU, and it is compiled for that of the recordings. */
   own: boolean
   outcome: BuildOutcome
 }
 
-/** Throws `missing` where this machine has no compiler. */
+/** Throws `missing` if this machine has no compiler. */
 export async function buildSubmission(
   machine: Machine,
   lab: LabPlan,
@@ -61,7 +61,7 @@ export async function buildSubmission(
   }
 }
 
-/** The same, with "no compiler here" as a reason in place of an error. */
+/** The same, but a missing compiler is a reason instead of an error. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

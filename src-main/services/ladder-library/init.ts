@@ -1,4 +1,4 @@
-/** A new ladder folder, from one of the templates that come with the program. */
+/** Creates a ladder folder from one of the shipped templates. */
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -17,7 +17,7 @@ import { trustFolder } from './trust'
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()
 
-/** Throws for a folder that holds something, or whose name a ladder that ships has. */
+/** Throws if the folder is not empty, or if a shipped ladder has its name. */
 export async function initLadder(
   setup: Setup,
   folder: string,
@@ -33,20 +33,20 @@ export async function initLadder(
   const held = await readdir(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
     throw errorCode(error) === 'ENOTDIR'
-      ? inputError(`${shownPath(path)} is a file.`, 'Name a folder that is new or empty.')
+      ? inputError(`${shownPath(path)} is a file.`, 'Choose a new or empty folder.')
       : diskError(error, path, 'read', 'choose another folder')
   })
   if (held.length > 0)
     throw inputError(
       `${shownPath(path)} holds ${held.length === 1 ? held[0]! : `${held.length} files`} already.`,
-      'Name a folder that is new or empty.',
+      'Choose a new or empty folder.',
     )
   const shipped = await readKernelLibrary(setup.assets.kernelsDir)
   const id = Identifier.safeParse(basename(path)).success ? basename(path) : template
   if (shipped.ladders.some((ladder) => ladder.id === id))
     throw inputError(
-      `${id} is a ladder that comes with the program.`,
-      'Call the folder something else: the ladder is named after it.',
+      `${id} is a ladder that ships with the program.`,
+      'Choose another folder name: the ladder is named after its folder.',
     )
   try {
     await makeFolder(path)

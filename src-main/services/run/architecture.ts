@@ -7,7 +7,7 @@ import { architectureFor, queryDevice, smOf } from './device'
 /** That the recordings were made on. */
 export const recordedArchitecture = '90'
 
-/** The architecture of the GPU there; null where CUDA offers none. `root` is that of the kernel library. */
+/** The architecture of the machine's GPU; null if CUDA offers none. `root` is that of the kernel library. */
 export async function ownArchitecture(compiler: Compiler, root: string): Promise<string | null> {
   // The runner takes a minute to build, and without a driver there is nobody for it to ask.
   if ((await compiler.toolbox.locate('nvidia-smi')) === null) return null
@@ -32,6 +32,6 @@ export function builtArchitecture(requires: string | null, own: string | null): 
     name: 'this GPU',
     computeCapability: capabilityOf(own ?? recordedArchitecture),
   })
-  // A GPU that is too old for the code can still be told what the compiler thinks of it.
+  // The code can be compiled even if the GPU is too old for it.
   return 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
 }

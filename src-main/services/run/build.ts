@@ -1,4 +1,4 @@
-/** Compiles rungs and the runner: nvcc beside nvcc, nothing twice. */
+/** Compiles rungs and the runner: in parallel, nothing twice. */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path/posix'
 import {
@@ -24,13 +24,13 @@ import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
 
 export interface BuildOutcome {
-  /** null when it failed. */
+  /** null if the build failed. */
   artefact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
-  /** What ptxas said of each kernel; absent when it failed. */
+  /** ptxas's report per kernel; absent if the build failed. */
   kernels?: PtxasKernel[]
-  /** Why there is no artefact; absent where the run was cancelled before there could be one. */
+  /** Why there is no artifact; absent if the run was cancelled first. */
   reason?: Statement
   cancelled?: true
 }
@@ -142,10 +142,10 @@ function failure(result: ProcessResult): BuildOutcome {
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? ''
 
-/** What a task's sources are built with, beside the shared headers. */
+/** Inputs for building a task's sources, besides the shared headers. */
 export type TaskInputs = Pick<RunPlan, 'task' | 'headers'>
 
-/** Sources beside the task's headers find them by themselves; a lab's lie elsewhere. */
+/** Sources next to the task's headers find them anyway; a lab's sources are elsewhere. */
 const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [...new Set([...headers.keys()].map(dirname))].flatMap((folder) => ['-I', folder])
 
@@ -210,7 +210,7 @@ export async function buildReference(
   )
 }
 
-/** Builds the runner; it is our own code, so its failing is a fault of the toolchain and not a result. */
+/** Builds the runner; it is our own code, so a failure is a toolchain problem and not a result. */
 export async function buildRunner(
   compiler: Compiler,
   runnerSources: ReadonlyMap<string, string>,
@@ -233,7 +233,7 @@ export async function buildRunner(
   )
 }
 
-/** Builds the probe that stands in for the CUDA runtime; without it, what a rung launches stays unknown. */
+/** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
 export async function buildLaunchProbe(
   compiler: Compiler,
   {
@@ -254,7 +254,7 @@ export async function buildLaunchProbe(
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
-/** Works through items beside each other, at most one a core. */
+/** Processes items in parallel, at most one per core. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

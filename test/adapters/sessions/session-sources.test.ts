@@ -90,7 +90,7 @@ describe('sources in the store', () => {
   it('are copied as far as they are there, and never out of the folder', async () => {
     await list({ '../../escaped.h': hashOf(header), 'gemm/01_tile.cu': hashOf('gone') })
     const out = join(root, 'out', 'session')
-    expect(await copySources(folder, out)).toEqual([expect.stringContaining('does not hold it')])
+    expect(await copySources(folder, out)).toEqual([expect.stringContaining('does not contain it')])
     expect(await readdir(root)).toEqual(['recording', 'sources.jsonl'])
   })
 })

@@ -313,9 +313,9 @@ describe('a deep profile of version 1', () => {
   it('of a newer program, or none, is refused with the reason', async () => {
     const profile = { rung, kernels: [kernel], notes: [] }
     await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
-      /it has schema 3 and this version reads up to 2; a newer kernel-ladder wrote it/,
+      /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
     )
-    await expect(opened(profile)).rejects.toThrow(/does not say its schema version/)
+    await expect(opened(profile)).rejects.toThrow(/does not state its schema version/)
   })
 })
 

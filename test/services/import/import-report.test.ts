@@ -122,7 +122,7 @@ describe('the CSV of ncu', () => {
     expect(advice!.kernels[0]!.rules.map(({ name }) => name)).toContain('SharedMemoryConflicts')
     expect(advice!.kernels[0]!.instructions).toEqual([])
     expect(said(advice!.notes).join()).toMatch(
-      /Imported from mine\.csv.*no counters of instructions/,
+      /Imported from mine\.csv.*no per-instruction or per-line counters/,
     )
     const raw = await setUp(ncuCapture('import-set-full'))
     const other = await raw.run()
