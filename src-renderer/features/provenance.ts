@@ -1,4 +1,4 @@
-/** Where a figure comes from, in words; every tooltip that explains a number is made here. */
+/** Describes where a figure comes from; makes every tooltip that explains a number. */
 import { useI18n } from 'vue-i18n'
 import { ratioWarning } from '../../src-main/domain/analysis/comparability'
 import { message } from '../../src-main/domain/messages/message'

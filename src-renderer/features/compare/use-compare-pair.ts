@@ -41,7 +41,7 @@ export function useComparePair(address: () => PairAddress) {
     sessions.fetch(refs.value.b)
     for (const ref of new Set(Object.values(refs.value))) sessions.openSources(ref)
   }
-  // Not an effect: it would see its own fetch fail and fetch again without end.
+  // Not a watchEffect: a failed fetch would retrigger it and refetch forever.
   watch(() => `${refs.value.a} ${refs.value.b}`, load, { immediate: true })
 
   const loadables = computed(() => [
