@@ -31,7 +31,7 @@ async function copyTemplate({ assets }: Setup, template: string, folder: string)
   await rm(list)
 }
 
-/** Throws if the folder is not empty, or if a shipped ladder has its name. */
+/** The ladder is named after its folder, unless a shipped ladder has that name. Throws if the folder is not empty. */
 export async function initLadder(
   setup: Setup,
   folder: string,
@@ -56,12 +56,8 @@ export async function initLadder(
       'Choose a new or empty folder.',
     )
   const shipped = await readKernelLibrary(setup.assets.kernelsDir)
-  const id = Identifier.safeParse(basename(path)).success ? basename(path) : template
-  if (shipped.ladders.some((ladder) => ladder.id === id))
-    throw inputError(
-      `${id} is a ladder that ships with the program.`,
-      'Choose another folder name: the ladder is named after its folder.',
-    )
+  const name = Identifier.safeParse(basename(path)).success ? basename(path) : template
+  const id = shipped.ladders.some((ladder) => ladder.id === name) ? `my-${name}` : name
   try {
     await makeFolder(path)
     await copyTemplate(setup, template, path)
