@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Writes what documents show of the program: in README.md the output of a recorded run and the pictures of the
- * UI over it, in docs/METRICS.md and docs/TARGETS.md the tables of the registries.
+ * Writes the generated parts of the documents: in README.md the output of a recorded run and screenshots of
+ * the UI, in docs/METRICS.md and docs/TARGETS.md the tables of the registries.
  * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
@@ -56,10 +56,10 @@ async function writeFigures() {
     )
   }
   writeFileSync(readme, text)
-  say('Wrote the figures of README.md.')
+  say('Wrote the output in README.md.')
 }
 
-/** GitHub shows them on every visit: light, as wide as the smallest window that is worked in, and small. */
+/** GitHub loads them on every visit: light theme, the smallest supported window width, and a small file. */
 const limitBytes = 300_000
 
 async function takePictures() {
@@ -86,10 +86,12 @@ async function takePictures() {
       await show(page, server.address, screen, tmpdir())
       const picture = smaller(await page.screenshot())
       if (picture.length > limitBytes)
-        throw new PlainError(`The picture ${name} takes ${picture.length} bytes of ${limitBytes}.`)
+        throw new PlainError(
+          `The screenshot ${name} is ${picture.length} bytes; the limit is ${limitBytes}.`,
+        )
       writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
-    say('Took the pictures of README.md.')
+    say('Took the screenshots for README.md.')
   } finally {
     await browser.close()
     await server.stop()
@@ -108,7 +110,7 @@ async function writeReference() {
     targets: await load('target/targets.ts'),
   })
   for (const [path, text] of await referenceDocs(registries)) writeFileSync(join(root, path), text)
-  say('Wrote the tables of docs/METRICS.md and docs/TARGETS.md.')
+  say('Wrote the tables in docs/METRICS.md and docs/TARGETS.md.')
 }
 
 const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }

@@ -1,16 +1,16 @@
 // @ts-check
-/** The generated parts of docs/METRICS.md and docs/TARGETS.md, from the registries that the program uses. */
+/** Generates parts of docs/METRICS.md and docs/TARGETS.md from the program's own registries. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import { PlainError, root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
-/** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters what `ncu --query-metrics` lists, by chip */
+/** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
 /**
  * @typedef {object} Registries
  * @property {readonly Metric[]} metrics
- * @property {readonly string[]} groups in the order of lists
+ * @property {readonly string[]} groups in display order
  * @property {Record<string, string>} groupTitles
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
@@ -19,12 +19,12 @@ import { PlainError, root } from './project.mjs'
  */
 
 /**
- * Puts a block between the two comments of a marker.
+ * Replaces the block between the two comments of a marker.
  * @param {string} text @param {string} name @param {string} block
  */
 export function between(text, name, block) {
   const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
-  if (!pattern.test(text)) throw new PlainError(`There are no markers named ${name}.`)
+  if (!pattern.test(text)) throw new PlainError(`There is no marker named ${name}.`)
   return text.replace(pattern, (_all, begin, end) => `${begin}\n${block}\n\n${end}`)
 }
 
@@ -41,7 +41,7 @@ const link = (id) => `[\`${id}\`](#${id.toLowerCase()})`
 
 /**
  * @param {string} name @param {Counters} counters
- * @returns {string} which chips have it
+ * @returns {string} the chips that have it
  */
 function chipsOf(name, { chips, names }) {
   const own = names[name.split('.')[0] ?? '']
@@ -138,7 +138,7 @@ const documents = {
 }
 
 /**
- * The documents as they should be: what is generated between its markers, what is written by hand around it.
+ * The documents' up-to-date text: generated parts between their markers, hand-written text around them.
  * @param {Registries} registries
  */
 export async function referenceDocs(registries) {
@@ -154,7 +154,7 @@ export async function referenceDocs(registries) {
 }
 
 /**
- * What the documents are made of, from the modules of the program.
+ * The input of the documents, from the program's modules.
  * @param {{
  *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
  *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),
