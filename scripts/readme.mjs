@@ -1,25 +1,24 @@
 // @ts-check
 /**
- * Writes the generated parts of the documents: in README.md the output of a recorded run and screenshots of
- * the UI, in docs/METRICS.md and docs/TARGETS.md the tables of the registries.
+ * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
+ * of the UI, in docs/METRICS.md and others the tables of the registries.
  * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
+import { figureDocs } from './lib/figure-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { smaller } from './lib/png.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
-import { between, referenceDocs, registriesOf } from './lib/reference-docs.mjs'
+import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
-const readme = join(root, 'README.md')
-
 /** @param {string[]} args @returns {Promise<string>} */
 function output(args) {
   return new Promise((done, failed) => {
@@ -35,41 +34,21 @@ function output(args) {
 
 async function writeFigures() {
   await ensureBuilt(['cli'])
-  let text = readFileSync(readme, 'utf8')
-  for (const [ladder, size] of [
-    ['gemm-fp32', '4096'],
-    ['gemm-fp32', '1024'],
-    ['gemm-tensor', '4096'],
-    ['gemm-tensor', '8192'],
-    ['gemm-3xtf32', '4096'],
-  ]) {
-    const recording = `${ladder}-h200-${size}`
-    const shown = await output(['show', `recorded:${recording}`])
-    const { settings } = JSON.parse(
-      readFileSync(join(root, 'resources/recordings', recording, 'session.json'), 'utf8'),
-    )
-    const command = `node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${settings.profile}`
-    text = between(
-      text,
-      `run-${ladder}-${size}`,
-      `\`\`\`\n$ ${command}\n${shown.trimEnd()}\n\`\`\``,
-    )
-  }
-  writeFileSync(readme, text)
-  say('Wrote the output in README.md.')
+  for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
+  say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }
 
 /** GitHub loads them on every visit: light theme, the smallest supported window width, and a small file. */
 const limitBytes = 300_000
 
 async function takePictures() {
-  const session = '/session/recorded:gemm-fp32-h200-4096'
+  const place = '/session/recorded:gemm-fp32-h200-4096'
   /** @type {Record<string, import('./lib/screens.mjs').Screen>} */
   const pictures = {
-    ladder: { route: `${session}/ladder`, ready: 'canvas' },
-    compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
+    ladder: { route: `${place}/ladder`, ready: 'canvas' },
+    compare: { route: `${place}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
     sass: {
-      route: `${session}-deep/compare/05_thread_tile_2d/06_float4`,
+      route: `${place}-deep/compare/05_thread_tile_2d/06_float4`,
       ready: '.cm-line',
       act: (page) => page.keyboard.press('s'),
     },
@@ -108,9 +87,11 @@ async function writeReference() {
     wording: await load('text/wording.ts'),
     gpus: await load('gpu/gpus.ts'),
     targets: await load('target/targets.ts'),
+    problem: await load('task/problem.ts'),
   })
-  for (const [path, text] of await referenceDocs(registries)) writeFileSync(join(root, path), text)
-  say('Wrote the tables in docs/METRICS.md and docs/TARGETS.md.')
+  const texts = await referenceDocs(registries)
+  for (const [path, text] of texts) writeFileSync(join(root, path), text)
+  say(`Wrote the tables in ${[...texts.keys()].join(', ')}.`)
 }
 
 const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }

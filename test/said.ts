@@ -23,3 +23,12 @@ export function said<T>(value: T): Said<T> {
   }
   return told(value) as Said<T>
 }
+
+/** Stands for a statement whose English holds the text, or matches the pattern. */
+export const saying = (wanted: string | RegExp): unknown => ({
+  asymmetricMatch: (value: unknown) => {
+    const text = value === undefined ? undefined : inEnglish(value as Statement)
+    return typeof wanted === 'string' ? text?.includes(wanted) : wanted.test(text ?? '')
+  },
+  toString: () => `saying ${wanted}`,
+})

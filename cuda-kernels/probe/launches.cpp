@@ -5,7 +5,7 @@
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448] --library rung.so
 //
-// The launch struct is described as to the runner; ../README.md has the forms of a field.
+// The launch struct is described as to the runner; ../runner/README.md has the forms of a field.
 //
 // One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
 // dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that asks the runtime for something that

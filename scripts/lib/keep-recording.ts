@@ -64,7 +64,7 @@ async function packSession(from: string, target: string, recordings: string, dep
   await copyRaw(from, target)
   const unpacked = join(target, '.sources')
   const faults = await copySources(from, unpacked)
-  if (faults.length > 0) throw inputError(faults.join(' '))
+  if (faults.length > 0) throw inputError({ sentences: faults })
   const files = await storeSources(join(unpacked, sourcesFolder), recordings)
   await rm(unpacked, { recursive: true, force: true })
   for (const { id, file, sourceHash } of session.rungs)

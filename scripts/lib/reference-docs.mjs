@@ -1,9 +1,9 @@
 // @ts-check
-/** Generates parts of docs/METRICS.md and docs/TARGETS.md from the program's own registries. */
-import { readFileSync } from 'node:fs'
+/** Generates parts of the reference documents from the program's own registries. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
-import { PlainError, root } from './project.mjs'
+import { documentWith } from './document.mjs'
+import { root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
 /** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
@@ -16,17 +16,10 @@ import { PlainError, root } from './project.mjs'
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
  * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
+ * @property {Record<string, any>} recordings the shipped ones, from index.json
+ * @property {(sizes: any) => string} sizesLabel
  */
-
-/**
- * Replaces the block between the two comments of a marker.
- * @param {string} text @param {string} name @param {string} block
- */
-export function between(text, name, block) {
-  const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
-  if (!pattern.test(text)) throw new PlainError(`There is no marker named ${name}.`)
-  return text.replace(pattern, (_all, begin, end) => `${begin}\n${block}\n\n${end}`)
-}
 
 /** @param {readonly string[][]} rows the first is the header */
 function table([header = [], ...rows]) {
@@ -131,8 +124,47 @@ function targetsPart({ targetKinds }) {
   ])
 }
 
+/** Those that ship, by path. */
+const ladderFiles = () =>
+  readdirSync(join(root, 'cuda-kernels'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/\\]+[/\\]ladders[/\\][^/\\]+\.json$/.test(path))
+    .map((path) => join('cuda-kernels', path))
+    .sort()
+
+/** @param {Registries} registries */
+const laddersPart = ({ ladders }) =>
+  table([
+    ['ladder', 'title', 'task', 'rungs', 'reference'],
+    ...ladders.map(({ id, title, task, rungs, reference }) => [
+      `\`${id}\``,
+      title,
+      `\`${task}\``,
+      String(rungs.length),
+      reference === null ? 'none' : `\`${reference}\``,
+    ]),
+  ])
+
+/** @param {Registries} registries */
+const recordingsPart = ({ recordings, sizesLabel }) =>
+  table([
+    ['recording', 'ladder', 'size', 'level', 'rungs', 'GPU', 'made'],
+    ...Object.entries(recordings).map(
+      ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
+        `\`${name}\``,
+        ladder.title,
+        sizesLabel(problem.sizes),
+        profile,
+        String(rungCount),
+        deviceName,
+        createdAt.slice(0, 10),
+      ],
+    ),
+  ])
+
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
+  'resources/recordings/README.md': { recordings: recordingsPart },
+  'cuda-kernels/README.md': { ladders: laddersPart },
   'docs/METRICS.md': { metrics: metricsPart },
   'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
 }
@@ -145,10 +177,10 @@ export async function referenceDocs(registries) {
   /** @type {Map<string, string>} */
   const texts = new Map()
   for (const [path, parts] of Object.entries(documents)) {
-    const file = join(root, path)
-    let text = readFileSync(file, 'utf8')
-    for (const [name, part] of Object.entries(parts)) text = between(text, name, part(registries))
-    texts.set(path, await format(text, { ...(await resolveConfig(file)), filepath: file }))
+    const blocks = Object.entries(parts).map(
+      ([name, part]) => /** @type {const} */ ([name, part(registries)]),
+    )
+    texts.set(path, await documentWith(path, blocks))
   }
   return texts
 }
@@ -162,10 +194,12 @@ export async function referenceDocs(registries) {
  *   wording: typeof import('../../src-main/domain/text/wording.ts'),
  *   gpus: typeof import('../../src-main/domain/gpu/gpus.ts'),
  *   targets: typeof import('../../src-main/domain/target/targets.ts'),
+ *   problem: typeof import('../../src-main/domain/task/problem.ts'),
  * }} modules
  * @returns {Registries}
  */
-export function registriesOf({ metrics, definition, messages, wording, gpus, targets }) {
+export function registriesOf(modules) {
+  const { metrics, definition, messages, wording, gpus, targets, problem } = modules
   const json = (/** @type {string} */ path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
   return {
     metrics: metrics.metricDefinitions,
@@ -175,5 +209,8 @@ export function registriesOf({ metrics, definition, messages, wording, gpus, tar
     explain: (how) => wording.inEnglish(messages.message(/** @type {any} */ (how))),
     gpus: gpus.gpus,
     targetKinds: Object.values(targets.targetKinds),
+    ladders: ladderFiles().map(json),
+    recordings: json('resources/recordings/index.json').recordings,
+    sizesLabel: problem.sizesLabel,
   }
 }

@@ -74,6 +74,8 @@ export const RunEvent = z.discriminatedUnion('type', [
     target: z.string(),
     problem: Problem,
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
+    /** The minimum bytes of a launch, if rungs are told by bytes per second and not by operations. */
+    bytes: z.number().nullable().optional(),
   }),
   /** done of total, in the stage's own steps; total is 0 while unknown. */
   z.object({

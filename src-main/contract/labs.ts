@@ -125,7 +125,7 @@ const none = z.object({})
 export const labCalls = {
   'labs.list': {
     input: none,
-    output: z.object({ labs: z.array(LabSummary), problems: z.array(z.string()) }),
+    output: z.object({ labs: z.array(LabSummary), problems: z.array(Statement) }),
   },
   'labs.get': { input: one, output: LabView },
   /** Saves a draft and the answers; absent fields are unchanged. */

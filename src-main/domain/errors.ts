@@ -48,10 +48,14 @@ export const inputError = (message: Statement, remedy?: Statement): KernelLadder
 export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)
 
-/** Converts any thrown value to a shape that can cross a transport; a foreign error becomes `internal`. */
+/** What a thrown value says of itself. */
+export const errorText = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
+/** Any thrown value as a shape that can cross a transport; a foreign error is `internal`. */
 export function toErrorShape(error: unknown): ErrorShape {
   if (error instanceof KernelLadderError) return error.toShape()
-  return { kind: 'internal', message: error instanceof Error ? error.message : String(error) }
+  return { kind: 'internal', message: errorText(error) }
 }
 
 /** The CLI contract: 0 done, 1 failed, 2 bad usage or input, 3 missing on this machine. */

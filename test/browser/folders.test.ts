@@ -114,3 +114,26 @@ describe('a ladder folder', () => {
     await page.getByText('No folder was opened yet').waitFor()
   })
 })
+
+it('is run from the form, at a size of its own and with its scalars', async () => {
+  const { machine, path, page } = await opened()
+  await page.getByRole('link', { name: 'Run…' }).click()
+  expect(await page.locator('.setup select').first().inputValue()).toBe(path)
+  expect(await page.getByLabel('Size (N)').locator('option').allInnerTexts()).toEqual([
+    'N 64',
+    'N 128',
+    'Custom…',
+  ])
+  await page.getByLabel('Size (N)').selectOption({ label: 'N 128' })
+  await page.getByLabel('scale').fill('x')
+  await page.getByText('A scalar is not a number of its type.').waitFor()
+  await page.getByLabel('scale').fill('0.5')
+  await page.locator('select', { hasText: 'Card: ' }).selectOption('none')
+  expect(await seriousFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('heading', { name: 'Complete' }).waitFor()
+  const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+  expect(measured).toContain('x:f32:in:128:iota')
+  await page.getByRole('link', { name: 'Open session' }).click()
+  await page.locator('tr[data-rung="c"]').waitFor()
+})

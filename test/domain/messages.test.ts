@@ -119,10 +119,13 @@ describe('a stored statement', () => {
       rungs: [{ reason: withText(nested), note: 'as it is' }],
     })
     // Those that are set into another have theirs too.
-    const one = message('records.runnerLost', { why: message('records.notReached') })
+    const reached = message('records.notReached')
+    const one = message('records.runnerLost', { why: reached })
     expect(withText(one)).toEqual({
       key: 'records.runnerLost',
-      values: { why: { key: 'records.notReached', values: {}, text: 'The run ended before it reached this rung.' } },
+      values: {
+        why: { ...reached, text: inEnglish(reached) },
+      },
       text: inEnglish(one),
     })
     expect(withText(together('One.', 'Two.'))).toEqual({

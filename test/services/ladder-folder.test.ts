@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { initLadder, templateNames } from '../../src-main/services/ladder-library/init'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { trustFolder } from '../../src-main/services/ladder-library/trust'
-import { watchLadder } from '../../src-main/services/watch'
 import { openNamed } from '../../src-main/services/sessions/sessions'
 import { said } from '../said'
 import { fakeMachine, rung, statuses, type Machine } from './support'
@@ -164,60 +163,6 @@ describe('a ladder folder', () => {
     const { library } = await openLadder(machine.setup, folder)
     expect([...library.faults.values()].join()).toMatch(/ladder\.yaml:15:22: There is no b\.cu/)
     expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({ a: 'ok' })
-  })
-})
-
-describe('a folder that is watched', () => {
-  it('has what changed run again, through faults and its own absence, until it is enough', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    const news: string[] = []
-    const abort = new AbortController()
-    let waiting = () => {}
-    const watching = watchLadder(
-      machine.setup,
-      { ladder: folder, params: {}, target: 'local', profile: 'none' },
-      {
-        start: (request) => machine.run({ size: undefined, ...request }),
-        onRound: (_finished, changes) =>
-          news.push(
-            changes
-              .map((one) => `${one.rung} ${one.before}-${one.status} ${one.time?.verdict}`)
-              .join(),
-          ),
-        onFault: ({ message }) => news.push(said(message)),
-        onWaiting: () => waiting(),
-        signal: abort.signal,
-      },
-    )
-    const rest = () =>
-      new Promise<string[]>((done) => {
-        waiting = () => done(news.splice(0))
-      })
-    expect(await rest()).toEqual(['a null-ok undefined,b null-ok undefined'])
-    const edit = (name: string, text: string) => writeFile(join(folder, name), text)
-    const after = async (change: Promise<void>) => {
-      const next = rest()
-      await change
-      return next
-    }
-    expect(await after(edit('b.cu', rungText('b', '// edited')))).toEqual(['b ok-ok same'])
-    expect(await after(edit('b.cu', rungText('b', '// fault: wrong')))).toEqual([
-      'b ok-wrong unknown',
-    ])
-    expect(await after(edit('ladder.yaml', 'kernel_ladder: 2'))).toEqual([
-      expect.stringMatching(/ladder\.yaml:1:1: kernel_ladder/),
-    ])
-    expect(await after(rename(folder, `${folder}-gone`))).toEqual([
-      expect.stringMatching(/There is no folder/),
-    ])
-    await writeFile(join(`${folder}-gone`, 'ladder.yaml'), yaml)
-    await writeFile(join(`${folder}-gone`, 'parts.cuh'), '// for both')
-    expect(await after(rename(`${folder}-gone`, folder))).toEqual([
-      'a ok-ok same,b wrong-wrong unknown',
-    ])
-    abort.abort()
-    await watching
   })
 })
 

@@ -91,8 +91,6 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
-const moveCache = 'move the cache with KERNEL_LADDER_CACHE'
-
 /** `shared` is a read-only cache that is consulted first. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
@@ -124,7 +122,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           discard: () => rm(pending, { force: true }),
         }
       } catch (error) {
-        throw diskError(error, folder, 'write', moveCache)
+        throw diskError(error, folder, 'write', 'cache')
       }
     },
 
@@ -143,7 +141,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
         await makeFolder(root)
         await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
       } catch (error) {
-        throw diskError(error, file, 'write', moveCache)
+        throw diskError(error, file, 'write', 'cache')
       }
       return version
     },

@@ -2,47 +2,48 @@
 import { constants } from 'node:fs'
 import { access, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { KernelLadderError, inputError } from '../../domain/errors'
+import { errorText, inputError, KernelLadderError } from '../../domain/errors'
+import type { templates } from '../../domain/messages/english'
+import { message } from '../../domain/messages/message'
 
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined
 
+type Doing = keyof (typeof templates)['doing']
+type Elsewhere = keyof (typeof templates)['elsewhere']
+
 /** Converts a file system error to a sentence with the path and a remedy; `elsewhere` says how to choose another place. */
 export function diskError(
   error: unknown,
   path: string,
-  doing: string,
-  elsewhere = 'choose another folder with --out',
+  doing: Doing,
+  elsewhere: Elsewhere = 'out',
 ): KernelLadderError {
   if (error instanceof KernelLadderError) return error
+  const what = { doing: message(`doing.${doing}`), file: path }
+  const place = { elsewhere: message(`elsewhere.${elsewhere}`) }
   switch (errorCode(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
       return new KernelLadderError(
         'failed',
-        `Could not ${doing} ${path}: the disk is full.`,
-        `Free some space, or ${elsewhere}.`,
+        message('files.full', what),
+        message('files.freeSpace', place),
       )
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
     case 'ENOENT':
-      return inputError(
-        `Could not ${doing} ${path}: this user is not permitted to write there.`,
-        `Have the permissions changed, or ${elsewhere}.`,
-      )
+      return inputError(message('files.notAllowed', what), message('files.allow', place))
     case 'ENOTDIR':
     case 'EEXIST':
-      return inputError(
-        `Could not ${doing} ${path}: a file with that name exists.`,
-        `Remove it, or ${elsewhere}.`,
-      )
+      return inputError(message('files.inTheWay', what), message('files.remove', place))
     default:
       return new KernelLadderError(
         'failed',
-        `Could not ${doing} ${path}: ${error instanceof Error ? error.message : String(error)}`,
+        message('files.refused', { ...what, text: errorText(error) }),
       )
   }
 }
@@ -82,7 +83,7 @@ export async function readPlainBytes(path: string): Promise<Buffer> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     if (!(await handle.stat()).isFile())
-      throw inputError(`${path} is not a file.`, 'Replace it with a file, or remove it.')
+      throw inputError(message('files.notFile', { file: path }), message('files.replace'))
     return await handle.readFile()
   } finally {
     await handle.close()

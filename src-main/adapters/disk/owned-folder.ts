@@ -152,6 +152,6 @@ export async function scratchFolder(): Promise<OwnedFolder> {
   try {
     return await ownFolder(tmpdir(), 'kernel-ladder')
   } catch (error) {
-    throw diskError(error, tmpdir(), 'write to', 'set TMPDIR to another folder')
+    throw diskError(error, tmpdir(), 'writeTo', 'temporary')
   }
 }

@@ -2,6 +2,7 @@
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError, type ErrorShape } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { diskError, errorCode, sync } from './disk'
 import { ownFolder, type OwnedFolder } from './owned-folder'
 
@@ -27,10 +28,7 @@ const isTaken = (path: string): Promise<boolean> =>
 /** A folder named by the user must not exist yet; names chosen by this program get a number instead. */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
-    throw inputError(
-      `${path} already exists.`,
-      'Choose a folder that does not exist yet with --out; nothing is overwritten.',
-    )
+    throw inputError(message('files.exists', { file: path }), message('files.otherFolder'))
 }
 
 /** For a folder named by the user: an error if its contents ended up in another folder. */
@@ -39,8 +37,8 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
     ? null
     : {
         kind: 'input',
-        message: `${wanted} was created by another program in the meantime.`,
-        remedy: `The contents were saved in ${folder} instead.`,
+        message: message('files.madeMeanwhile', { folder: wanted }),
+        remedy: message('files.savedElsewhere', { folder }),
       }
 
 /** Error codes of a rename onto a nonempty folder, onto a file, and onto any folder on Windows. */

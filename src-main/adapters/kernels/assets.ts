@@ -10,6 +10,7 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import pack from 'virtual:kernel-ladder-assets'
 import { KernelLadderError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { diskError, makeFolder, pathExists } from '../disk/disk'
 import { cacheDir, sharedCacheDir } from '../disk/paths'
 
@@ -72,7 +73,7 @@ async function unpackInto(folder: string, base64: string): Promise<void> {
       if (!(await pathExists(folder))) throw error
     })
   } catch (error) {
-    throw diskError(error, folder, 'unpack the program’s files into')
+    throw diskError(error, folder, 'unpack')
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
@@ -94,11 +95,7 @@ async function locate(): Promise<Assets> {
   }
   const root = checkoutRoot()
   if (root) return below(root)
-  throw new KernelLadderError(
-    'missing',
-    'The kernels were not found next to the program.',
-    'Run it from a checkout, or use the single-file program built by `npm run build`.',
-  )
+  throw new KernelLadderError('missing', message('files.noKernels'), message('files.useCheckout'))
 }
 
 /** The location of the files, determined once. */

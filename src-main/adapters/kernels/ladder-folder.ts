@@ -35,7 +35,6 @@ export const headerName = /\.(h|hh|hpp|cuh|inl)$/
 
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
-const maxWatched = 2000
 
 /** Relative to the current folder, for messages. */
 export function shownPath(path: string): string {
@@ -88,26 +87,6 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
       )
   }
   return found
-}
-
-/** Changes when a file below the folder does; empty while there is no folder. Hidden folders are left out. */
-export async function folderPrint(folder: string): Promise<string> {
-  const prints: string[] = []
-  const visit = async (below: string): Promise<void> => {
-    const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => [])
-    for (const entry of entries) {
-      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
-      const path = posix.join(below, entry.name)
-      if (entry.isDirectory()) await visit(path)
-      else {
-        const found = await stat(join(folder, path)).catch(() => null)
-        prints.push(`${path} ${found?.mtimeMs} ${found?.size} ${found?.ino}`)
-      }
-      if (prints.length > maxWatched) return
-    }
-  }
-  await visit('')
-  return prints.sort().join('\n')
 }
 
 /** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */

@@ -5,9 +5,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { inputError } from '../../domain/errors'
+import { inputError, errorText } from '../../domain/errors'
 import { LabAnswers, LabOutcome } from '../../domain/labs/outcome'
-import { Statement } from '../../domain/messages/message'
+import { Statement, message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade'
 import { diskError } from '../disk/disk'
@@ -70,8 +70,8 @@ type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 
 /** Reads, upgrades and validates a file; a newer or damaged one is rejected with the reason. */
 async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
-  const refuse = (why: string) =>
-    inputError(`${path} cannot be read: ${why}`, 'The file was not changed.')
+  const refuse = (why: Statement) =>
+    inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -82,7 +82,7 @@ async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade)
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+    throw refuse(message('files.notJson', { text: errorText(error) }))
   }
   const current = upgrade(value)
   if ('refused' in current) throw refuse(current.refused)
@@ -94,7 +94,7 @@ async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade)
 /** The version of an attempt is its outcome's. */
 const upgradedAttempt: Upgrade = (value) => {
   const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
-  if (!attempt.success) return { refused: 'it is not an attempt at a lab.' }
+  if (!attempt.success) return { refused: message('sessions.noAttempt') }
   const outcome = upgraded(formats.labOutcome, attempt.data.outcome)
   return 'refused' in outcome ? outcome : { value: { ...attempt.data, outcome: outcome.value } }
 }

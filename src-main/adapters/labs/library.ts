@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { faultSentence, findCycle, type Lab, type LabFault } from '../../domain/labs/lab'
 import { Identifier } from '../../domain/ladder/rung'
 import { parseLab, type LabReferences, type ParsedLab } from '../../parsers/labs/lab'
@@ -179,8 +180,8 @@ export async function readLabs(
     names = (await readdir(folder)).sort()
   } catch (error) {
     throw inputError(
-      `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
-      `Name a lab’s folder, or a folder that contains such folders.`,
+      message('labs.notFolder', { folder, text: errorCode(error) ?? String(error) }),
+      message('labs.nameFolder'),
     )
   }
   const single = names.includes(labFile)
@@ -193,8 +194,7 @@ export async function readLabs(
       )
         .filter(([name, found]) => found.isDirectory() && !name.startsWith('.'))
         .map(([name]) => join(folder, name))
-  if (folders.length === 0)
-    throw inputError(`${folder} contains no lab, that is, no folder with a ${labFile}.`)
+  if (folders.length === 0) throw inputError(message('labs.empty', { folder, file: labFile }))
   const read = await Promise.all(folders.map((one) => readOne(one, references)))
   const faults = read.flatMap((one) => one.faults)
   const labs = read.flatMap(({ lab }) => (lab ? [lab] : []))
@@ -220,12 +220,14 @@ export async function readLabs(
 export async function readLab(folder: string, references: LabReferences): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, references)
   if (faults.length > 0)
-    throw inputError(`The lab cannot be used. ${faults.map(faultSentence).join(' ')}`)
+    throw inputError(
+      message('labs.thisCannotBeUsed', { faults: faults.map(faultSentence).join(' ') }),
+    )
   const [lab] = labs
   if (!lab || labs.length > 1)
     throw inputError(
-      `${folder} contains ${labs.length} labs, but one was expected.`,
-      `Name the folder that contains ${labFile}.`,
+      message('labs.several', { folder, count: labs.length }),
+      message('labs.nameOne', { file: labFile }),
     )
   return lab
 }

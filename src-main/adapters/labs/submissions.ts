@@ -2,6 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import { errorCode } from '../disk/disk'
 import { submissionFile } from './work'
 
@@ -9,7 +10,7 @@ export interface FoundSubmission {
   student: string
   /** null if there is none; `reason` says why. */
   file: string | null
-  reason: string | null
+  reason: Statement | null
 }
 
 async function inFolder(folder: string, student: string): Promise<FoundSubmission> {
@@ -27,8 +28,8 @@ async function inFolder(folder: string, student: string): Promise<FoundSubmissio
         file: null,
         reason:
           sources.length === 0
-            ? 'The folder contains no .cu file.'
-            : `The folder contains ${sources.length} .cu files, none of which is ${submissionFile}.`,
+            ? message('labs.noSource')
+            : message('labs.severalSources', { count: sources.length, file: submissionFile }),
       }
     : { student, file: join(folder, chosen), reason: null }
 }

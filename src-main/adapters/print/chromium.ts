@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { KernelLadderError, missingError } from '../../domain/errors'
+import { message, together } from '../../domain/messages/message'
 import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
 import { diskError } from '../disk/disk'
 import type { PdfPrinter } from './pdf'
@@ -46,10 +47,7 @@ export async function findChromium(): Promise<string | null> {
     if (isExecutable) return file
     // An executable chosen by the user is never silently skipped.
     if (file === own)
-      throw missingError(
-        `KERNEL_LADDER_CHROMIUM is ${file}, which is not an executable file.`,
-        'Set it to the executable of Chromium or Chrome, or leave it unset.',
-      )
+      throw missingError(message('reports.notExecutable', { file }), message('reports.nameBrowser'))
   }
   return null
 }
@@ -76,12 +74,9 @@ async function run(
 ): Promise<Uint8Array> {
   const program = await findChromium()
   if (program === null)
-    throw missingError(
-      `No Chromium or Chrome was found on this machine, which a ${what} requires.`,
-      'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
-    )
+    throw missingError(message('reports.noBrowser', { what }), message('reports.installBrowser'))
   const dir = await mkdtemp(join(tmpdir(), 'kernel-ladder-print-')).catch((error: unknown) => {
-    throw diskError(error, tmpdir(), 'write to')
+    throw diskError(error, tmpdir(), 'writeTo')
   })
   try {
     const [file, out] = [join(dir, files.input), join(dir, files.output ?? 'none')]
@@ -115,8 +110,8 @@ async function run(
     if (files.ending !== undefined && !made.subarray(-16).toString('latin1').includes(files.ending))
       throw new KernelLadderError(
         'failed',
-        `${program} left an incomplete ${what} in ${tmpdir()}: the disk is full, or the browser was stopped.`,
-        'Free some space there, or set TMPDIR to another folder, and try again.',
+        message('reports.halfMade', { program, what, folder: tmpdir() }),
+        message('reports.freeTemporary'),
       )
     return made
   } finally {
@@ -125,15 +120,18 @@ async function run(
 }
 
 function failed(program: string, what: string, result: ProcessResult): KernelLadderError {
+  const { outcome, signal, exitCode } = result
   const how =
-    result.outcome === 'timeout'
-      ? `did not finish within ${timeoutMs / 1000} s`
-      : `ended ${result.signal ? `by ${result.signal}` : `with code ${result.exitCode}`}`
-  const last = result.stderr.trim().split('\n').at(-1) ?? ''
+    outcome === 'timeout'
+      ? message('reports.browserTimeout', { program, what, seconds: timeoutMs / 1000 })
+      : signal
+        ? message('reports.browserKilled', { program, what, signal })
+        : message('reports.browserEnded', { program, what, exitCode: `${exitCode}` })
+  const text = result.stderr.trim().split('\n').at(-1) ?? ''
   return new KernelLadderError(
     'failed',
-    `${program} produced no ${what}: it ${how}.${last ? ` Its last output: ${last}` : ''}`,
-    'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',
+    together(how, text && message('reports.lastWords', { text })),
+    message('reports.otherBrowser'),
   )
 }
 

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { DeepProfile } from '../../domain/session/deep'
 import { formats, upgraded } from '../../domain/session/upgrade'
-import { inputError } from '../../domain/errors'
+import { errorText, inputError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import { Identifier } from '../../domain/ladder/rung'
 import { diskError, errorCode, readPlainFile } from '../disk/disk'
 
@@ -23,16 +24,16 @@ export async function readDeep(folder: string, rung: string): Promise<DeepProfil
 }
 
 function parseDeep(text: string, path: string): DeepProfile {
-  const refuse = (why: string) =>
+  const refuse = (why: Statement) =>
     inputError(
-      `${path} cannot be read as a deep profile: ${why}`,
-      'The file was not changed. The rest of the session is usable; profile again to get this part.',
+      message('sessions.deepUnreadable', { file: path, why }),
+      message('sessions.profileAgain'),
     )
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+    throw refuse(message('files.notJson', { text: errorText(error) }))
   }
   const current = upgraded(formats.deep, value)
   if ('refused' in current) throw refuse(current.refused)

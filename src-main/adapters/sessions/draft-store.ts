@@ -4,6 +4,7 @@ import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Draft, DraftId } from '../../domain/ladder/draft'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder } from '../disk/disk'
 
 /** More than a person would create. */
@@ -54,8 +55,8 @@ export function draftStore(folder: string): DraftStore {
         const others = (await readdir(folder)).filter((name) => name !== `${draft.id}.json`)
         if (others.length >= maxDrafts)
           throw inputError(
-            `There are already ${maxDrafts} drafts.`,
-            `Discard some, or delete files from ${folder}.`,
+            message('drafts.tooMany', { count: maxDrafts }),
+            message('drafts.discard', { folder }),
           )
         // Under another name first, so that a full disk or a kill leaves the previous draft intact.
         await writeFile(staged, JSON.stringify(draft), { mode: 0o600, flush: true })

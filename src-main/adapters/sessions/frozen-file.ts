@@ -1,6 +1,7 @@
 /** HTML reports on disk. */
 import { open, readFile, stat } from 'node:fs/promises'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
 /** Far more than a report of hundreds of rungs needs. */
@@ -25,7 +26,7 @@ export async function isHtmlFile(path: string): Promise<boolean> {
 export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)
   if (size > maxBytes)
-    throw inputError(`${path} is larger than ${maxBytes / 1024 / 1024} MB, more than any report.`)
+    throw inputError(message('pages.tooLarge', { file: path, size: maxBytes / 1024 / 1024 }))
   return parseReportHtml(await readFile(path, 'utf8'), path)
 }
 

@@ -7,6 +7,7 @@ import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, pathExists, readPlainFile } from '../disk/disk'
 import { readSession } from './session-store'
 
@@ -65,7 +66,7 @@ export async function moveToTrash(store: string, name: string): Promise<void> {
     await makeFolder(trashOf(store))
     await rename(folder, join(trashOf(store), `${Date.now()}~${name}`))
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw inputError(`There is no session named ${name}.`)
+    if (errorCode(error) === 'ENOENT') throw inputError(message('sessions.none', { session: name }))
     throw diskError(error, folder, 'delete')
   }
 }
@@ -75,14 +76,14 @@ export async function restoreFromTrash(store: string, name: string): Promise<voi
   const found = (await listTrash(store)).find((trashed) => trashed.name === name)
   if (!found)
     throw inputError(
-      `${name} is not among the deleted sessions.`,
-      `Deleted sessions are kept for ${keptDays} days.`,
+      message('sessions.notDeleted', { session: name }),
+      message('sessions.keptDays', { days: keptDays }),
     )
   const folder = join(store, name)
   if (await pathExists(folder))
     throw inputError(
-      `${name} cannot be restored: another session has that name.`,
-      'Delete that one first.',
+      message('sessions.nameTaken', { session: name }),
+      message('sessions.deleteFirst'),
     )
   await rename(join(trashOf(store), found.entry), folder).catch((error: unknown) => {
     throw diskError(error, folder, 'restore')

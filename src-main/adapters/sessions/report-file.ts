@@ -1,9 +1,8 @@
 /** Reads a file written by ncu with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { inEnglish } from '../../domain/text/wording'
-import { message, type Statement } from '../../domain/messages/message'
-import { inputError, KernelLadderError } from '../../domain/errors'
+import { message, type Statement, together } from '../../domain/messages/message'
+import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { NcuMetrics, Profile } from '../../domain/session/session'
@@ -38,14 +37,15 @@ function readError(error: unknown, path: string): unknown {
   switch (errorCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return inputError(`There is no file ${path}.`, 'Name a .ncu-rep file or a CSV file from ncu.')
+      return inputError(message('imports.noFile', { file: path }), message('imports.nameFile'))
     case 'EACCES':
     case 'EPERM':
-      return inputError(`${path} cannot be read: permission denied.`, 'Change its permissions.')
-    default:
       return inputError(
-        `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+        message('imports.notAllowed', { file: path }),
+        message('imports.changePermissions'),
       )
+    default:
+      return inputError(message('imports.unreadable', { file: path, text: errorText(error) }))
   }
 }
 
@@ -59,10 +59,8 @@ export async function readReportFile(path: string): Promise<ReportFile> {
       : await readCsv(path, start, mtime)
     if (report.launches.length === 0)
       throw inputError(
-        [`${path} contains no kernel launch.`, ...report.notes.slice(0, 3).map(inEnglish)].join(
-          ' ',
-        ),
-        'Import a .ncu-rep file, or the output of `ncu --csv --page raw` (or details).',
+        together(message('imports.noLaunch', { file: path }), ...report.notes.slice(0, 3)),
+        message('imports.importWhat'),
       )
     return report
   } catch (error) {
@@ -75,10 +73,11 @@ async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   // Reading a pipe or a device may never end.
   if (!found.isFile())
     throw inputError(
-      `${path} is ${found.isDirectory() ? 'a folder' : 'not a regular file'}.`,
-      'Name a .ncu-rep file or a CSV file from ncu.',
+      message(found.isDirectory() ? 'imports.folder' : 'imports.notRegular', { file: path }),
+      message('imports.nameFile'),
     )
-  if (found.size === 0) throw inputError(`${path} is empty.`, 'Profile again, or export it again.')
+  if (found.size === 0)
+    throw inputError(message('imports.empty', { file: path }), message('imports.exportAgain'))
   return found
 }
 
@@ -95,8 +94,8 @@ async function readStart(path: string): Promise<Uint8Array> {
 async function readReport(path: string, size: number, mtime: Date): Promise<ReportFile> {
   if (size > maxReportBytes)
     throw inputError(
-      `${path} is larger than ${maxReportBytes / 2 ** 30} GB, the largest report that can be read at once.`,
-      `Print it as text and import that: ncu --import ${JSON.stringify(path)} --csv --page raw > launches.csv`,
+      message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
+      message('imports.printAsText', { file: JSON.stringify(path) }),
     )
   const { launches, ...report } = parseNcuRep(await readFile(path))
   return {
@@ -132,10 +131,7 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
   // PowerShell redirects output as UTF-16.
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
-    throw inputError(
-      `${path} is neither an ncu report nor a text file.`,
-      'Name a .ncu-rep file or a CSV file from ncu.',
-    )
+    throw inputError(message('imports.neither', { file: path }), message('imports.nameFile'))
   const chunks = createReadStream(path, {
     encoding: utf16 ? 'utf16le' : 'utf8',
     highWaterMark: 2 ** 18,

@@ -9,6 +9,8 @@ import { z } from 'zod'
 import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
 import { errorCode, pathExists, readPlainBytes } from '../disk/disk'
+import { message, type Statement } from '../../domain/messages/message'
+import { distinct } from '../../domain/text/wording'
 
 export const sourcesFolder = 'sources'
 export const sourceListFile = 'sources.json'
@@ -54,7 +56,7 @@ async function openStore(file: string): Promise<Map<string, string>> {
 }
 
 /** A source's bytes, or why they are missing; null if the file is simply gone from a folder. */
-type Found = { bytes: Buffer } | { why: string } | null
+type Found = { bytes: Buffer } | { why: Statement } | null
 
 interface SourceFiles {
   read(path: string): Promise<Found>
@@ -77,6 +79,13 @@ function inFolder(folder: string): SourceFiles {
   }
 }
 
+function storeFault(error: unknown, file: string): Statement {
+  if (errorCode(error) === 'ENOENT') return message('sessions.sourcesMissing', { file })
+  return errorCode(error)
+    ? message('sessions.sourcesUnreadable', { file, text: String(error) })
+    : message('sessions.sourcesDamaged', { file })
+}
+
 const inStore = (folder: string, { store, files }: SourceList): SourceFiles => ({
   listed: Object.keys(files),
   async read(path) {
@@ -87,21 +96,13 @@ const inStore = (folder: string, { store, files }: SourceList): SourceFiles => (
     try {
       contents = await openStore(file)
     } catch (error) {
-      const reason =
-        errorCode(error) === 'ENOENT'
-          ? 'does not exist.'
-          : errorCode(error)
-            ? `cannot be read (${String(error)}).`
-            : 'is damaged.'
-      return { why: `The sources cannot be shown: ${file} ${reason}` }
+      return { why: storeFault(error, file) }
     }
     const text = contents.get(hash)
-    const why = (what: string) => ({ why: `The source ${path} cannot be shown: ${file} ${what}` })
-    if (text === undefined) return why('does not contain it.')
+    const which = { source: path, file }
+    if (text === undefined) return { why: message('sessions.sourceMissing', which) }
     const bytes = Buffer.from(text, 'utf8')
-    return sha256(bytes) === hash
-      ? { bytes }
-      : why('does not contain what was recorded: the SHA-256 differs.')
+    return sha256(bytes) === hash ? { bytes } : { why: message('sessions.sourceChanged', which) }
   },
 })
 
@@ -119,7 +120,7 @@ const openFiles = async (folder: string): Promise<SourceFiles> => {
     const list = await readSourceList(folder)
     return list ? inStore(folder, list) : inFolder(folder)
   } catch {
-    const why = `The sources cannot be shown: ${join(folder, sourceListFile)} is damaged.`
+    const why = message('sessions.sourcesDamaged', { file: join(folder, sourceListFile) })
     return { listed: [], read: () => Promise.resolve({ why }) }
   }
 }
@@ -127,8 +128,8 @@ const openFiles = async (folder: string): Promise<SourceFiles> => {
 export interface SessionSources {
   /** Source text by rung id; missing sources are skipped. */
   texts: Record<string, string>
-  /** Why sources named in the session are missing, one sentence each. */
-  faults: string[]
+  /** Why sources named in the session are missing. */
+  faults: Statement[]
 }
 
 export async function readSources(
@@ -146,12 +147,12 @@ export async function readSources(
         source && 'bytes' in source ? [[id, source.bytes.toString('utf8')] as const] : [],
       ),
     ),
-    faults: [...new Set(faults)],
+    faults: distinct(faults),
   }
 }
 
 /** Copies every source of a session to `sources/` in another folder; returns the reasons for missing ones. */
-export async function copySources(folder: string, target: string): Promise<string[]> {
+export async function copySources(folder: string, target: string): Promise<Statement[]> {
   const { listed, read } = await openFiles(folder)
   const root = resolve(target, sourcesFolder)
   if (listed === null) {
@@ -159,7 +160,7 @@ export async function copySources(folder: string, target: string): Promise<strin
     if (await pathExists(from)) await cp(from, root, { recursive: true })
     return []
   }
-  const faults: string[] = []
+  const faults: Statement[] = []
   for (const path of listed) {
     const source = await read(path)
     const file = resolve(root, path)

@@ -6,8 +6,8 @@ import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
-import { inputError, toErrorShape, type KernelLadderError } from '../../domain/errors'
-import type { Statement } from '../../domain/messages/message'
+import { errorText, inputError, toErrorShape, type KernelLadderError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import { withRegistry } from '../../domain/session/registry-figures'
 import { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade'
@@ -31,8 +31,8 @@ export async function readSession(folder: string): Promise<Session> {
   } catch (error) {
     throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
       ? inputError(
-          `${folder} is not a session: it has no ${sessionFile}.`,
-          'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
+          message('sessions.notSession', { folder, file: sessionFile }),
+          message('sessions.nameFolder'),
         )
       : diskError(error, path, 'read')
   }
@@ -45,16 +45,13 @@ export const isImported = (folder: string): Promise<boolean> =>
 
 /** Parses the text of a session.json; `path` is for error messages. */
 export function parseSession(text: string, path: string): Session {
-  const refuse = (why: string): KernelLadderError =>
-    inputError(
-      `${path} cannot be read as a session: ${why}`,
-      'The file was not changed. Use a backup, or run the ladder again.',
-    )
+  const refuse = (why: Statement): KernelLadderError =>
+    inputError(message('sessions.unreadable', { file: path, why }), message('sessions.useBackup'))
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw refuse(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+    throw refuse(message('files.notJson', { text: errorText(error) }))
   }
   const current = upgraded(formats.session, value)
   if ('refused' in current) throw refuse(current.refused)

@@ -1,5 +1,5 @@
 /** Prints pages of ncu's report: the source counters and advice of its launches. */
-import { inEnglish } from '../../domain/text/wording'
+import { distinct } from '../../domain/text/wording'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
@@ -55,7 +55,7 @@ export async function readDeepPages(
   const rules = parseRules(await print('ncu/details'))
   return {
     byRung: toDeepProfiles(launches, { sass, lines, rules, nameOf: sourceName }),
-    troubles: [...new Map(troubles.map((one) => [inEnglish(one), one])).values()],
+    troubles: distinct(troubles),
   }
 }
 

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import { diskError, errorCode, readPlainFile } from '../disk/disk'
 import { outputLimitBytes } from './process'
 import { rowsOfFolder, type RowText } from './raw-folder'
@@ -75,7 +76,7 @@ async function append(path: string, row: string): Promise<void> {
 /** Calls whose raw output could not be stored. */
 export interface LostOutput {
   keys: string[]
-  why: string
+  why: Statement
 }
 
 export interface DiskRecorder extends RawRecorder {
@@ -83,14 +84,14 @@ export interface DiskRecorder extends RawRecorder {
   lostFrom(folder: string): Promise<LostOutput | null>
 }
 
-const deleted = 'It was deleted during the run.'
+const deleted = message('files.rawDeleted')
 
-const whyLost = (error: unknown): string => {
+const whyLost = (error: unknown): Statement => {
   const code = errorCode(error)
   if (code === 'ENOENT') return deleted
   return code === 'ENOSPC' || code === 'EDQUOT'
-    ? 'The disk was full.'
-    : `It could not be written (${code ?? String(error)}).`
+    ? message('files.rawFull')
+    : message('files.rawNotWritten', { text: code ?? String(error) })
 }
 
 /**
@@ -100,7 +101,7 @@ const whyLost = (error: unknown): string => {
 export function rawRecorder(folder: string, aliases: readonly PathAlias[]): DiskRecorder {
   const path = join(folder, rawFile)
   const keys = new Set<string>()
-  let why = deleted
+  let why: Statement = deleted
   // Rungs are built in parallel, but their rows are written one after the other.
   let last: Promise<void> = Promise.resolve()
   return {
@@ -144,11 +145,8 @@ export interface RawOutputs {
   get(key: string): Promise<RawOutput | null>
 }
 
-const damaged = (what: string, why: string) =>
-  inputError(
-    `${what} is damaged: ${why}`,
-    'Nothing was changed. Use another recording, or download this one again.',
-  )
+const damaged = (file: string, why: Statement) =>
+  inputError(message('files.rawDamaged', { file, why }), message('files.rawLeft'))
 
 /** Rejects streams that cannot be unpacked, or that expand to more than a tool may print. */
 async function textOf(stream: Stream, what: string): Promise<string> {
@@ -157,7 +155,7 @@ async function textOf(stream: Stream, what: string): Promise<string> {
     const bytes = Buffer.from(stream.gzip, 'base64')
     return (await unzip(bytes, { maxOutputLength: outputLimitBytes })).toString('utf8')
   } catch {
-    throw damaged(what, 'it cannot be unpacked.')
+    throw damaged(what, message('files.notUnpacked'))
   }
 }
 
@@ -166,7 +164,7 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
   try {
     value = JSON.parse(text)
   } catch {
-    throw damaged(what, 'it is not JSON.')
+    throw damaged(what, message('files.noJson'))
   }
   const row = RawRow.safeParse(value)
   if (!row.success) throw damaged(what, z.prettifyError(row.error))

@@ -6,6 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 
 /** A row of raw.jsonl and its location, for error messages. */
 export interface RowText {
@@ -29,8 +30,8 @@ async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
     call = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
   } catch {
     throw inputError(
-      `${path} is damaged: it is not JSON.`,
-      'Nothing was changed. Use another recording, or download this one again.',
+      message('files.rawDamaged', { file: path, why: message('files.noJson') }),
+      message('files.rawLeft'),
     )
   }
   const row = {

@@ -1,4 +1,4 @@
-/** kl-runner: its arguments and its events. cuda-kernels/README.md documents the protocol. */
+/** kl-runner: its arguments and its events. cuda-kernels/runner/README.md documents the protocol. */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'

@@ -1,6 +1,6 @@
 /**
  * A lab: a step of a ladder as an exercise. `LabFile` is the front matter of lab.md; docs/LABS.md says how to
- * write one. The outcome of an attempt is in outcome.ts.
+ * write one. The outcome of an attempt is in ./outcome.
  */
 import { z } from 'zod'
 import { metricDefinition } from '../metrics/metrics'
@@ -111,7 +111,8 @@ export const LabQuestion = z.strictObject({
   id: PartId,
   ask: Prose,
   /** See expression.ts and `questionNames`. */
-  answer: z.string().min(1),
+  /** An expression; YAML reads a plain number as one. */
+  answer: z.union([z.string().min(1), z.number().transform(String)]),
   unit: z.string().max(40).default(''),
   tolerance: Tolerance.default(0.01),
   /** Shown once the question was answered. */

@@ -68,6 +68,24 @@ export function together(
   return rest.length === 0 ? first : { sentences: [first, ...rest] }
 }
 
+export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
+
+/** The same statement with every text in it mapped: plain strings, and texts among the values. */
+export function withTexts(statement: Statement, map: (text: string) => string): Statement {
+  const mapped = (value: MessageValue): MessageValue => {
+    if (typeof value === 'string') return map(value)
+    if (typeof value === 'number' || 'metric' in value) return value
+    if ('code' in value) return { code: map(value.code) }
+    if (isList(value)) return value.map((one) => withTexts(one, map) as AnyMessage)
+    return withTexts(value, map)
+  }
+  if (typeof statement === 'string') return map(statement)
+  if ('sentences' in statement)
+    return { sentences: statement.sentences.map((one) => withTexts(one, map)) }
+  const values = Object.entries(statement.values).map(([name, value]) => [name, mapped(value)])
+  return { key: statement.key, values: Object.fromEntries(values) as AnyMessage['values'] }
+}
+
 /** Whether a statement is this message, whatever its values. */
 export const says = <Key extends MessageKey>(
   statement: Statement | null | undefined,

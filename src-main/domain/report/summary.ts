@@ -1,10 +1,11 @@
 /** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
+import { leadText } from '../analysis/lead-figure'
 import { compareRungs, type MetricDelta, type RungComparison } from '../analysis/compare'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { paragraph, pieces } from '../text/wording'
 import { metricDefinition } from '../metrics/metrics'
 import { rungBefore, rungOf, type RungResult, type Session } from '../session/session'
-import { formatGflops, formatMs, formatRatio, formatValue } from '../metrics/units'
+import { formatMs, formatRatio, formatValue } from '../metrics/units'
 import { code, type Sentence } from '../messages/sentence'
 
 export interface Step {
@@ -67,13 +68,13 @@ function best(session: Session): AnyMessage {
     undefined,
   )
   if (!first?.timing) return message('summary.none')
-  const { medianMs, spread, gflops, ratioToReference } = first.timing
+  const { medianMs, spread, ratioToReference } = first.timing
   const figures = {
     rung: code(first.id),
     title: first.title,
     time: formatMs(medianMs),
     spread: halfSpread(spread),
-    throughput: formatGflops(gflops),
+    throughput: leadText(session, first),
   }
   if (ratioToReference === null || reference === null) return message('summary.best', figures)
   // The spreads of both medians affect the ratio. Without the reference's spread, only the rung's is known.

@@ -43,15 +43,15 @@ function checkFill(
     const value = numberAt(task, own, [...path, key], formula, report)
     const fits = value === null || (Number.isInteger(value) && value >= least && value <= most)
     if (!isFloat && !fits)
-      report([...path, key], `${value} is not a valid ${dtype}, which holds whole numbers from ${least} to ${most}`)
+      report(
+        [...path, key],
+        `${value} is not a valid ${dtype}, which holds whole numbers from ${least} to ${most}`,
+      )
     return value ?? NaN
   })
   const [lo = NaN, hi = NaN] = values
   if (fill.kind === 'uniform' && (isFloat ? lo >= hi : lo > hi))
-    report(
-      [...path, 'hi'],
-      `hi must be greater than lo, but this is ${lo} to ${hi}`,
-    )
+    report([...path, 'hi'], `hi must be greater than lo, but this is ${lo} to ${hi}`)
 }
 
 function checkShape(

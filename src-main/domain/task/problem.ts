@@ -111,8 +111,11 @@ export function gflops(
 }
 
 /** The minimum bytes that a launch moves to and from memory with cold caches. */
-export function leastBytes(task: Task, problem: Problem): number | null {
-  const own = caseOf(problem)
+export function leastBytes(
+  task: Task,
+  problem: Problem & { flags?: readonly string[] },
+): number | null {
+  const own = { flags: [], ...problem }
   const [reads, writes] = [task.work.reads, task.work.writes].map((one) => valueOf(task, own, one))
   return reads == null || writes == null ? null : reads + writes
 }

@@ -8,10 +8,10 @@ import {
   englishTemplate,
   isMessageKey,
   placeholder,
-  type AnyMessage,
   type MessageKey,
   type MessageValue,
   type Statement,
+  isList,
 } from '../messages/message'
 import type { Sentence } from '../messages/sentence'
 
@@ -42,8 +42,6 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
   return pieces(value, wording)
 }
 
-const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
-
 /** The sentence in a language, with names marked as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [statement]
@@ -73,6 +71,11 @@ export const plain = (sentence: Sentence): string =>
 
 /** English, as used by the command line and reports. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
+
+/** Without statements that read the same as one before. */
+export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
+  ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
+]
 
 /** A JSON value in which every statement that is not plain text gets its English text beside it, for scripts. */
 export function withText(value: unknown): unknown {

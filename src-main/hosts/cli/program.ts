@@ -11,6 +11,7 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
+import { profileLevels } from '../../domain/metrics/metric-definition'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
@@ -100,7 +101,7 @@ function program(
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--target <target>', targetHelp, 'local')
-    .option('--profile <level>', 'none, card, standard or deep (default: card; none with --watch)')
+    .option('--profile <level>', `${profileLevels.join(', ')} (default: card; none with --watch)`)
     .option('--profile-skip <ids>', 'rungs to time but not to profile (comma-separated)')
     .option(
       '--profile-limit <seconds>',

@@ -12,7 +12,7 @@ export async function printPdf(
   { draft = false }: PrintOptions = {},
 ): Promise<Uint8Array> {
   const dir = await mkdtemp(join(tmpdir(), 'kernel-ladder-print-')).catch((error: unknown) => {
-    throw diskError(error, tmpdir(), 'write to')
+    throw diskError(error, tmpdir(), 'writeTo')
   })
   let window: BrowserWindow | undefined
   try {

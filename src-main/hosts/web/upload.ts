@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import type { Core, Reply } from '../../contract'
 import type { ImportAnswer } from '../../contract/session-management'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { HttpFault } from './request-guard'
 import { sendReply } from './respond'
 
@@ -108,9 +109,9 @@ async function write(file: FileHandle, chunk: Buffer): Promise<void> {
     throw new KernelLadderError(
       'failed',
       full
-        ? `The file does not fit into ${tmpdir()}: the disk is full.`
-        : `The file could not be stored in ${tmpdir()}: ${String(error)}`,
-      'Free some space, or import it on the command line: kernel-ladder import FILE',
+        ? message('imports.noSpace', { folder: tmpdir() })
+        : message('imports.notKept', { folder: tmpdir(), text: String(error) }),
+      message('imports.useCommand'),
     )
   }
 }

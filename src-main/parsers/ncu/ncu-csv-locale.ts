@@ -4,6 +4,7 @@
  * contradicts it aborts the import: a table that is half misread is worse than none.
  */
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { Columns, ReadCell } from './ncu-csv'
 import { hasDecimalComma, parseNcuCell, plainNumber } from './ncu-values'
 
@@ -55,8 +56,8 @@ export class NumberStyle {
     if (this.#decimal === found) return
     if (this.#decimal !== null || (found === ',' && this.#guessed))
       throw inputError(
-        `${column} is ${cell}: the table mixes decimal commas and decimal points.`,
-        'Print it again with LC_ALL=C in the environment of ncu.',
+        message('imports.mixedDecimals', { column, value: cell }),
+        message('imports.printPlain'),
       )
     this.#decimal = found
   }

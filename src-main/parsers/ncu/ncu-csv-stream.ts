@@ -41,8 +41,8 @@ class Lines {
       this.#rest += text
       if (this.#rest.length > maxLine)
         throw inputError(
-          `A line is longer than ${maxLine / 2 ** 20} MB: this is not a table from ncu.`,
-          'Name a file with the output of `ncu --csv --page raw`.',
+          message('imports.longLine', { size: maxLine / 2 ** 20 }),
+          message('imports.printRaw'),
         )
       return
     }

@@ -180,8 +180,8 @@ export type ReadCell = (cell: string, column: MetricColumn) => number | string |
 const readPlain: ReadCell = (cell, { name, measured }) => {
   if (measured && hasDecimalComma(cell))
     throw inputError(
-      `ncu wrote ${name} as ${cell}, with a decimal comma.`,
-      'Run ncu again with LC_ALL=C in its environment.',
+      message('imports.decimalComma', { column: name, value: cell }),
+      message('imports.runPlain'),
     )
   return parseNcuCell(cell)
 }
@@ -241,10 +241,7 @@ export function parseNcuRawCsv(text: string): NcuReport {
   const [header, ...rest] = rows
   if (!header || header[0] !== 'ID') return { launches: [], messages, notes }
   if (header.includes('Metric Name'))
-    throw inputError(
-      "This is ncu's details page, with one row per metric.",
-      'Export the raw page: ncu --import FILE --csv --page raw.',
-    )
+    throw inputError(message('imports.details'), message('imports.exportRaw'))
   const lacking = missingColumns(header)
   if (lacking !== null) return { launches: [], messages, notes: [...notes, lacking] }
   const hasUnits = rest[0]?.[0] === ''

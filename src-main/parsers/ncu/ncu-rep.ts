@@ -80,11 +80,7 @@ interface State extends NcuRep {
 }
 
 export function parseNcuRep(bytes: Uint8Array): NcuRep {
-  if (!isNcuRep(bytes))
-    throw inputError(
-      'This is not an ncu report: it does not begin with NVR.',
-      'Name a .ncu-rep file written by ncu --export, or the CSV printed by ncu --csv.',
-    )
+  if (!isNcuRep(bytes)) throw inputError(message('imports.noReport'), message('imports.nameReport'))
   const state: State = {
     launches: [],
     notes: [],

@@ -2,7 +2,8 @@
 import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { formats, upgraded } from '../../domain/session/upgrade'
-import { inputError, type KernelLadderError } from '../../domain/errors'
+import { inputError, type KernelLadderError, errorText } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import {
   deepElementId,
   frozenElementId,
@@ -10,8 +11,6 @@ import {
   PackedDeep,
   type FrozenDeep,
 } from '../../domain/report/frozen-report'
-
-const remedy = 'Name an unmodified file written by `kernel-ladder report --format html`.'
 
 export interface ReadReport {
   report: FrozenReport
@@ -24,10 +23,11 @@ const maxDeepBytes = 1024 * 1024 * 1024
 
 /** Throws an input error that names the file if the page contains no readable report. */
 export function parseReportHtml(html: string, name: string): ReadReport {
-  const damaged = (why: string) =>
-    inputError(`The session in ${name} cannot be read: ${why}`, remedy)
+  const damaged = (why: Statement) =>
+    inputError(message('pages.unreadable', { file: name, why }), message('pages.nameReport'))
   const text = elementText(html, 'application/json', frozenElementId, damaged)
-  if (text === null) throw inputError(`${name} is not a Kernel Ladder report.`, remedy)
+  if (text === null)
+    throw inputError(message('pages.noReport', { file: name }), message('pages.nameReport'))
   const value = parseJson(text, damaged)
   const current = upgraded(formats.report, value)
   if ('refused' in current) throw damaged(current.refused)
@@ -42,7 +42,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
   }
 }
 
-type Damaged = (why: string) => KernelLadderError
+type Damaged = (why: Statement) => KernelLadderError
 
 /** The text of a data element; null if the page has none with that id. */
 function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
@@ -50,7 +50,7 @@ function elementText(html: string, type: string, id: string, damaged: Damaged): 
   const start = html.indexOf(opening)
   if (start < 0) return null
   const end = html.indexOf('</script>', start)
-  if (end < 0) throw damaged('the file is truncated.')
+  if (end < 0) throw damaged(message('pages.cutOff'))
   return html.slice(start + opening.length, end)
 }
 
@@ -58,7 +58,7 @@ function parseJson(text: string, damaged: Damaged): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw damaged(`it is not JSON (${error instanceof Error ? error.message : String(error)}).`)
+    throw damaged(message('files.notJson', { text: errorText(error) }))
   }
 }
 
@@ -68,7 +68,8 @@ function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([rung, profile]) => {
       const current = upgraded(formats.deep, profile)
-      if ('refused' in current) throw damaged(`of the deep profile of ${rung}, ${current.refused}`)
+      if ('refused' in current)
+        throw damaged(message('pages.ofDeep', { rung, why: current.refused }))
       return [rung, current.value]
     }),
   )
@@ -79,9 +80,7 @@ function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
   try {
     text = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: maxDeepBytes }).toString()
   } catch (error) {
-    throw damaged(
-      `its deep profiles cannot be unpacked (${error instanceof Error ? error.message : String(error)}).`,
-    )
+    throw damaged(message('pages.notUnpacked', { text: errorText(error) }))
   }
   const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
   if (!deep.success) throw damaged(z.prettifyError(deep.error))

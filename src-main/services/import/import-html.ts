@@ -4,6 +4,7 @@ import { readFrozenReport, type ReadReport } from '../../adapters/sessions/froze
 import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken } from '../../adapters/disk/staging'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { FrozenDeep, FrozenSession } from '../../domain/report/frozen-report'
 import { saved, type ImportResult } from './import-report'
 
@@ -27,12 +28,10 @@ function pick(
 ): FrozenSession & { deep: FrozenDeep } {
   const [first, second] = report.sessions.map((one, index) => ({ ...one, deep: deep[index]! }))
   if (second && which === undefined)
-    throw inputError(
-      `${path} contains two sessions.`,
-      'Choose the one to import with --which first or --which second.',
-    )
+    throw inputError(message('imports.twoSessions', { file: path }), message('imports.sayWhich'))
   const found = which === 'second' ? second : first
-  if (!found) throw inputError(`${path} contains only one session.`, 'Omit --which.')
+  if (!found)
+    throw inputError(message('imports.oneSession', { file: path }), message('imports.leaveWhich'))
   return found
 }
 

@@ -11,6 +11,7 @@ import {
   type LabLibrary,
 } from '../../adapters/labs/library'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { faultSentence } from '../../domain/labs/lab'
 
 export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
@@ -25,13 +26,15 @@ export async function openLab({ assets }: Setup, name: string): Promise<LabFolde
   if (shipped) return shipped
   const own = faults.filter(({ file }) => file.startsWith(`${name}/`))
   if (own.length > 0)
-    throw inputError(`The lab ${name} cannot be used. ${own.map(faultSentence).join(' ')}`)
+    throw inputError(
+      message('labs.cannotBeUsed', { lab: name, faults: own.map(faultSentence).join(' ') }),
+    )
   if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
     return readLab(resolve(name), labReferences(library))
   throw inputError(
-    `There is no lab named ${JSON.stringify(name)}.`,
+    message('labs.none', { lab: JSON.stringify(name) }),
     labs.length === 0
-      ? 'No labs ship with this program; name a lab’s folder.'
-      : `The labs are: ${labs.map(({ id }) => id).join(', ')}; or name a lab’s folder.`,
+      ? message('labs.noneShips')
+      : message('labs.list', { labs: labs.map(({ id }) => id).join(', ') }),
   )
 }

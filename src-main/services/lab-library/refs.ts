@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Folders, Setup } from '../../adapters/machine/machine'
-import { inEnglish } from '../../domain/text/wording'
 import { diskError, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { sessionFolder } from '../../adapters/labs/attempt'
@@ -15,6 +14,7 @@ import {
 } from '../../adapters/labs/library'
 import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { inputError, toErrorShape } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import { faultSentence } from '../../domain/labs/lab'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { can } from '../../domain/target/targets'
@@ -38,17 +38,17 @@ const ownFolders = (folders: Folders): Promise<string[]> =>
 export async function allLabs({
   assets,
   machine,
-}: Setup): Promise<{ labs: NamedLab[]; problems: string[] }> {
+}: Setup): Promise<{ labs: NamedLab[]; problems: Statement[] }> {
   const library = await readKernelLibrary(assets.kernelsDir)
   const shipped = await readShippedLabs(library)
-  const problems = shipped.faults.map(faultSentence)
+  const problems: Statement[] = shipped.faults.map(faultSentence)
   const labs: NamedLab[] = shipped.labs.map((lab) => ({ ref: lab.id, lab }))
   for (const folder of await ownFolders(machine.folders))
     try {
       const lab = await readLab(folder, labReferences(library))
       labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
     } catch (error) {
-      problems.push(`${folder}: ${inEnglish(toErrorShape(error).message)}`)
+      problems.push(message('labs.problem', { folder, why: toErrorShape(error).message }))
     }
   return { labs, problems }
 }
@@ -58,7 +58,7 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
   const { labs } = await allLabs(setup)
   const found = labs.find((candidate) => candidate.ref === ref)
   if (found) return found.lab
-  throw inputError(`The third-party lab ${ref.slice(ownPrefix.length)} no longer exists.`)
+  throw inputError(message('labs.gone', { lab: ref.slice(ownPrefix.length) }))
 }
 
 /** Adds a folder; its lab must be readable, and its id unused. */
@@ -72,8 +72,8 @@ export async function addLab(setup: Setup, folder: string): Promise<string> {
   if (known?.lab.folder === path) return ref
   if (known)
     throw inputError(
-      `A lab named ${lab.id} was added from ${known.lab.folder}.`,
-      'Give the folder another name.',
+      message('labs.taken', { lab: lab.id, folder: known.lab.folder }),
+      message('labs.renameFolder'),
     )
   try {
     await makeFolder(machine.folders.labs)

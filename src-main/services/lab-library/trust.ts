@@ -9,6 +9,7 @@ import type { Folders, Setup } from '../../adapters/machine/machine'
 import { diskError, makeFolder } from '../../adapters/disk/disk'
 import { labsDir, type LabFolder } from '../../adapters/labs/library'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 
 const TrustFile = z.array(z.object({ contentHash: z.string(), lab: z.string(), since: z.string() }))
 
@@ -48,7 +49,7 @@ export async function trustLab(folders: Folders, { id, contentHash }: LabFolder)
 export async function requireTrust(setup: Setup, lab: LabFolder): Promise<void> {
   if (await isTrusted(setup, lab)) return
   throw inputError(
-    `The lab in ${lab.folder} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.`,
-    `Read it and decide with \`kernel-ladder lab trust ${lab.folder}\`; the decision holds until one of its files changes.`,
+    message('labs.untrusted', { folder: lab.folder }),
+    message('labs.trust', { folder: lab.folder }),
   )
 }

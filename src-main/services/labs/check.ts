@@ -159,7 +159,7 @@ async function gatherLocal(
       emit: options.emit,
       signal,
     })
-    if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
+    if (signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
     if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
     const own = rungOf(session, submissionId)
     const hung = own?.status === 'failed' && says(own.reason, 'records.hung')

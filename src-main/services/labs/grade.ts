@@ -6,7 +6,7 @@
 import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
-import type { Statement } from '../../domain/messages/message'
+import { type Statement, message } from '../../domain/messages/message'
 import { inEnglish } from '../../domain/text/wording'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
@@ -211,7 +211,7 @@ async function gradeOne(
     row: emptyRow(lab, found.student, 'refused', reason, 0),
     source: null,
   })
-  if (found.file === null) return refuse(found.reason ?? 'There is nothing to grade.')
+  if (found.file === null) return refuse(found.reason ?? message('labs.nothingToGrade'))
   let handedIn
   try {
     handedIn = await readHandedIn(found.file)

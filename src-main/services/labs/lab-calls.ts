@@ -9,6 +9,7 @@ import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../../con
 import type { AttemptSummary, LabSummary, LabView } from '../../contract/labs'
 import type { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
@@ -178,10 +179,11 @@ async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
 
 /** Checks that a client's answers name only parts of the lab. */
 function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void {
+  const absent = { predictions: 'labs.noPrediction', questions: 'labs.noQuestion' } as const
   for (const group of ['predictions', 'questions'] as const)
     for (const id of Object.keys(answers[group]))
       if (!lab[group].some((part) => part.id === id))
-        throw inputError(`The lab ${lab.id} has no ${group.slice(0, -1)} ${JSON.stringify(id)}.`)
+        throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
 
 /** The handlers of labs.*; `startRun` starts a check like any run. */
@@ -288,7 +290,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     'labs.trust': async ({ ref, contentHash }: CallInput<'labs.trust'>) => {
       const lab = await findLab(setup, ref)
       if (lab.contentHash !== contentHash)
-        throw inputError('A file of the lab has changed in the meantime.', 'Review the lab again.')
+        throw inputError(message('labs.changed'), message('labs.lookAgain'))
       await trustLab(folders, lab)
       return {}
     },

@@ -45,7 +45,7 @@ async function sanitizeOne(
         params: {},
       },
     )
-    if (signal.aborted) throw new KernelLadderError('cancelled', 'The check was cancelled.')
+    if (signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
     return report.rungs[0]?.checks ?? { reason: message('tools.noAnswer') }
   } catch (error) {
     const { kind, message: why, remedy } = toErrorShape(error)

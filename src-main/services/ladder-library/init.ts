@@ -34,7 +34,7 @@ export async function initLadder(
     if (errorCode(error) === 'ENOENT') return []
     throw errorCode(error) === 'ENOTDIR'
       ? inputError(`${shownPath(path)} is a file.`, 'Choose a new or empty folder.')
-      : diskError(error, path, 'read', 'choose another folder')
+      : diskError(error, path, 'read', 'other')
   })
   if (held.length > 0)
     throw inputError(
@@ -56,7 +56,7 @@ export async function initLadder(
     await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))
     await writeFile(join(path, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
   } catch (error) {
-    throw diskError(error, path, 'write', 'choose another folder')
+    throw diskError(error, path, 'write', 'other')
   }
   await trustFolder(setup.machine.folders, path)
   return readLadderFolder(path, shipped)

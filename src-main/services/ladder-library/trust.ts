@@ -35,7 +35,7 @@ export async function trustFolder(folders: Folders, folder: string): Promise<voi
     await makeFolder(folders.ladders)
     await writeFile(trustPath(folders), `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 })
   } catch (error) {
-    throw diskError(error, trustPath(folders), 'write', 'move it with KERNEL_LADDER_DATA')
+    throw diskError(error, trustPath(folders), 'write', 'data')
   }
 }
 

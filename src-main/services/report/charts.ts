@@ -2,7 +2,14 @@
 import { metricDefinition } from '../../domain/metrics/metrics'
 import type { RungResult } from '../../domain/session/session'
 import { md } from '../../domain/text/markdown'
-import { formatGflops, formatValue } from '../../domain/metrics/units'
+import {
+  leadFigure,
+  leadOf,
+  rateText,
+  type Lead,
+  type LeadFigure,
+} from '../../domain/analysis/lead-figure'
+import { formatValue } from '../../domain/metrics/units'
 import { barsHeight, barsSvg, referenceOf, type Bar, type BarChart, type Layout } from './bars-svg'
 import type { Picture } from './save'
 import type { ComparisonModel } from './comparison'
@@ -12,35 +19,43 @@ import type { ReportModel } from './model'
 const numbered = ({ id, title }: RungResult): string =>
   `${/^\d+/.exec(id)?.[0] ?? ''} ${title}`.trimStart()
 
+/** Of the axis, which counts in thousands. */
+const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')
+
+const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' | 'text'> => ({
+  value: figure?.rate.value ?? null,
+  text: rateText(figure) || status,
+})
+
 export function throughputChart({ rows, session }: ReportModel): BarChart | null {
   if (!rows.some(({ rung }) => rung.timing)) return null
   const { reference } = session.ladder
+  const lead = leadOf(session)
   return {
     id: 'throughput',
-    title: 'Throughput (TFLOP/s), derived from the median time',
+    title: `Throughput (${rateUnit(lead)}), derived from the median time`,
     description: `One bar per rung, in ladder order${reference === null ? '' : '; the dashed line is the reference'}.`,
     axisText: (value) => String(+(value / 1000).toPrecision(3)),
     bars: rows.map(({ rung, isReference }) => ({
       label: numbered(rung),
-      value: rung.timing?.gflops ?? null,
-      text: rung.timing ? formatGflops(rung.timing.gflops) : rung.status,
+      ...rateBar(leadFigure(session, rung, lead), rung.status),
       isReference,
     })),
   }
 }
 
 /** Two sessions: each rung's bar of the first session above that of the second; null without a time. */
-export function pairChart({ rungs }: ComparisonModel): BarChart | null {
-  const bar = (label: string, { timing, status }: RungResult, isFirst: boolean): Bar => ({
+export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
+  const lead = leadOf(first)
+  const bar = (label: string, rung: RungResult, isFirst: boolean): Bar => ({
     label,
-    value: timing?.gflops ?? null,
-    text: timing ? formatGflops(timing.gflops) : status,
+    ...rateBar(leadFigure(isFirst ? first : second, rung, lead), rung.status),
     isReference: isFirst,
   })
   if (!rungs.some(({ a, b }) => a.timing ?? b.timing)) return null
   return {
     id: 'throughput',
-    title: 'Throughput (TFLOP/s) in the first session (gray) and the second',
+    title: `Throughput (${rateUnit(lead)}) in the first session (gray) and the second`,
     description:
       'Two bars per rung, in ladder order: the first session above the second. Derived from the median time.',
     axisText: (value) => String(+(value / 1000).toPrecision(3)),

@@ -3,6 +3,7 @@
  * rejected; differences besides the code are stated.
  */
 import { comparability } from '../../domain/analysis/comparability'
+import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
@@ -13,13 +14,15 @@ import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-import { message, type Statement } from '../../domain/messages/message'
+import { message, type Statement, together } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {
   a: RungResult
   b: RungResult
   comparison: RungComparison
+  /** The throughput in each session; empty without a time. */
+  rates: readonly [string, string]
   /** The source change; null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
@@ -85,9 +88,10 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   const { refusals, warnings } = comparability(a, b)
   if (refusals.length > 0)
     throw inputError(
-      `These sessions cannot be compared. ${refusals.map(inEnglish).join(' ')}`,
-      'Choose two sessions of the same ladder, size and data type.',
+      together(message('reports.notComparable'), ...refusals),
+      message('reports.nameComparable'),
     )
+  const lead = leadOf(a)
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
     const right = rungOf(b, left.id)
     if (!right) return []
@@ -97,13 +101,14 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
         ? null
         : diffSources(before.scrub.source(from), after.scrub.source(to))
     const comparison = compareRungs({ session: a, rung: left }, { session: b, rung: right })
-    return [{ a: left, b: right, comparison, hunks }]
+    const rates = [
+      rateText(leadFigure(a, left, lead)),
+      rateText(leadFigure(b, right, lead)),
+    ] as const
+    return [{ a: left, b: right, comparison, rates, hunks }]
   })
   if (rungs.length === 0)
-    throw inputError(
-      'These sessions cannot be compared: they have no rung in common.',
-      'See the rungs of each with `kernel-ladder show`.',
-    )
+    throw inputError(message('reports.nothingInCommon'), message('reports.seeRungs'))
   return {
     sections: before.sections,
     a,

@@ -14,6 +14,7 @@ import {
   type ChartId,
 } from '../../domain/report/drawing'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { problemLabel } from '../../domain/task/problem'
 import { roofline } from '../../domain/analysis/roofline'
 import type { Session } from '../../domain/session/session'
@@ -44,11 +45,11 @@ function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
 
 function checkChoice(chart: ChartId, choice: string, session: Session): void {
   const choices = choicesOf(chart, session)
-  if (choices === null) throw inputError(`The chart ${chart} has no choices.`)
+  if (choices === null) throw inputError(message('reports.nothingToChoose', { chart }))
   if (!choices.includes(choice))
     throw inputError(
-      `${JSON.stringify(choice)} cannot be shown by the chart ${chart} of this session.`,
-      choices.length > 0 ? `It can show: ${choices.join(', ')}.` : undefined,
+      message('reports.noChoice', { choice: JSON.stringify(choice), chart }),
+      choices.length > 0 ? message('reports.choices', { choices: choices.join(', ') }) : undefined,
     )
 }
 
@@ -88,7 +89,7 @@ export async function drawChart(
   const page = drawingPage(sessions, told, await readTemplate(places.assets))
   const { svg, words } = await drawInPage(page, drawingAddress(chart, choice))
   if (svg !== null) return svg
-  throw inputError(words || `The session has no data for the chart ${chart}.`)
+  throw inputError(words || message('reports.nothingToDraw', { chart }))
 }
 
 /** In CSS pixels, as stated in the drawing. */

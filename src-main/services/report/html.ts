@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Assets } from '../../adapters/kernels/assets'
-import { missingError } from '../../domain/errors'
+import { missingError, errorText } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import {
   deepElementId,
   frozenElementId,
@@ -20,8 +21,8 @@ export async function readTemplate({ reportTemplate }: Assets): Promise<string> 
     return await readFile(reportTemplate, 'utf8')
   } catch (error) {
     throw missingError(
-      `The template of HTML reports cannot be read: ${reportTemplate} (${error instanceof Error ? error.message : String(error)}).`,
-      'Run `npm run build`.',
+      message('reports.noTemplate', { file: reportTemplate, text: errorText(error) }),
+      message('reports.build'),
     )
   }
 }
@@ -67,7 +68,7 @@ const packed = (profiles: FrozenDeep): string =>
 function splitAt(template: string, [first, second]: [string, string]): [string, string, string] {
   const [a, b] = [template.indexOf(first), template.indexOf(second)]
   if (a < 0 || b < a)
-    throw missingError('The template of HTML reports is damaged.', 'Run `npm run build`.')
+    throw missingError(message('reports.templateDamaged'), message('reports.build'))
   return [
     template.slice(0, a),
     template.slice(a + first.length, b),

@@ -4,6 +4,7 @@ import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import {
   frozenReportVersion,
   reportSections,
@@ -67,8 +68,8 @@ function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened
   const unknown = rungs.find((id) => !rungOf(session, id))
   if (unknown !== undefined)
     throw inputError(
-      `The session has no rung named ${JSON.stringify(unknown)}.`,
-      `Its rungs are: ${session.rungs.map(({ id }) => id).join(', ')}.`,
+      message('sessions.noRung', { rung: JSON.stringify(unknown) }),
+      message('sessions.rungs', { rungs: session.rungs.map(({ id }) => id).join(', ') }),
     )
   return { session: withRungs(session, rungs), sources }
 }
@@ -121,8 +122,8 @@ export function reportCi(
   const unknown = rungs?.find((id) => !rungOf(baseline.session, id) && !rungOf(now.session, id))
   if (unknown !== undefined)
     throw inputError(
-      `Neither session has a rung named ${JSON.stringify(unknown)}.`,
-      'See the rungs of each with `kernel-ladder show`.',
+      message('reports.neitherHas', { rung: JSON.stringify(unknown) }),
+      message('reports.seeRungs'),
     )
   const { sentence } = scrubber(privates)
   const [a, b] = [baseline, now].map(({ session }) => scrubSession(session, sentence)) as [

@@ -6,14 +6,9 @@ import type { Statement } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics/metrics'
 import { rungBefore, type RungResult, type Session } from '../../domain/session/session'
+import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
-import {
-  formatGflops,
-  formatMs,
-  formatRatio,
-  formatValue,
-  type Unit,
-} from '../../domain/metrics/units'
+import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
 import { diffSources, type Hunk } from '../source-diff'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
@@ -96,11 +91,13 @@ export const legend =
 export const withUnit = (label: string, unit: Unit): string =>
   ['inst', 'wavefronts', 'conflicts'].includes(unit) ? `${label} (${unit})` : label
 
-/** Metrics that any rung has: the card's first, then in registry order, then unknown ones. */
-function metricsOf({ rungs }: Session): { id: string; label: string }[] {
+/** Metrics that any rung has: the leading one and the card's first, then in registry order, then unknown ones. */
+function metricsOf(session: Session): { id: string; label: string }[] {
+  const { rungs } = session
+  const leads = leadMetric(session)
   const present = new Set(rungs.flatMap(({ metrics }) => Object.keys(metrics)))
   const known = metricDefinitions.filter(({ id }) => present.has(id))
-  const isCard = (id: string): boolean => cardMetricIds.some((card) => card === id)
+  const isCard = (id: string): boolean => id === leads || cardMetricIds.some((card) => card === id)
   const ordered = [
     ...known.filter(({ id }) => isCard(id)),
     ...known.filter(({ id }) => !isCard(id)),
@@ -142,7 +139,7 @@ export function buildReport(input: ReportInput): ReportModel {
       isReference,
       time: figure('measured', timing && formatMs(timing.medianMs)),
       spread: figure('derived', timing && halfSpread(timing.spread)),
-      throughput: figure('derived', timing && formatGflops(timing.gflops)),
+      throughput: figure('derived', leadText(session, rung) || null),
       ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
       step: figure('derived', factor === null ? null : formatRatio(factor)),
       // Metrics that no rung has are listed once instead of being marked in each cell.

@@ -1,7 +1,7 @@
 /** The tables of a report: columns, rows and order. Cell formatting is up to each format. */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
-import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
+import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
 import type { PrintedFact } from '../../domain/report/provenance'
 import { halfSpread } from '../../domain/report/summary'
 import type { ComparedFact, ComparedRung } from './comparison'
@@ -141,13 +141,12 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
 /** The cells about a rung's time in two sessions, after its id. */
-export const timeTexts = ({ a, b, comparison: { time } }: ComparedRung): string[] => [
+export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),
   factor(time.speedup),
   time.noise === null ? dash : halfSpread(time.noise),
-  a.timing ? formatGflops(a.timing.gflops) : dash,
-  b.timing ? formatGflops(b.timing.gflops) : dash,
+  ...rates.map((rate) => rate || dash),
   a.status === b.status ? a.status : `${a.status} → ${b.status}`,
   verdictWords[time.verdict],
 ]

@@ -6,6 +6,8 @@ import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
+import { leadOf } from '../../domain/analysis/lead-figure'
+import { leastBytes } from '../../domain/task/problem'
 import type { Device } from '../../domain/gpu/device'
 import type { Statement } from '../../domain/messages/message'
 import type { RungResult, Session } from '../../domain/session/session'
@@ -84,6 +86,10 @@ export interface RunWay {
 /** Throws `missing` if the machine lacks something. */
 export type OpenWay = (compiler: Compiler) => Promise<RunWay>
 
+/** Decided anew for the session, when its GPU is known. */
+const toldByBytes = ({ ladder, task, problem }: RunPlan): number | null =>
+  leadOf({ ladder, problem, device: null }).of === 'bytes' ? leastBytes(task, problem) : null
+
 export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
   const { environment, plan, identity, emit, signal } = run
   const started = performance.now()
@@ -93,6 +99,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     target: printTarget(identity.target),
     problem: plan.problem,
     rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
+    bytes: toldByBytes(plan),
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   for (const left of plan.parametersLeft ?? [])

@@ -1,6 +1,5 @@
 /** Naming, deleting, restoring and importing sessions of the store, by ref. */
 import { basename, dirname, join, sep } from 'node:path'
-import { inEnglish } from '../../domain/text/wording'
 import { pathExists } from '../../adapters/disk/disk'
 import { isHtmlFile } from '../../adapters/sessions/frozen-file'
 import {
@@ -13,19 +12,21 @@ import { SessionRef } from '../../contract'
 import { recordingOf } from '../../contract/session-ref'
 import type { DeletedSession, ImportAnswer } from '../../contract/session-management'
 import { inputError, KernelLadderError } from '../../domain/errors'
+import { message, withTexts } from '../../domain/messages/message'
 import { importReport } from '../import/import-report'
 import { importHtml } from '../import/import-html'
 import { mountedRef, storeOf, type SessionPlaces } from './sessions'
 
 /** The folder name in the store for a ref; recordings and other folders are rejected. */
-function ownName(places: SessionPlaces, ref: string, verb: string): string {
-  if (recordingOf(ref) !== null)
-    throw inputError(`${ref} ships with the program and cannot be ${verb}.`)
+function ownName(
+  places: SessionPlaces,
+  ref: string,
+  verb: 'renamed' | 'deleted' | 'restored',
+): string {
+  const what = { session: ref, changed: message(`sessions.${verb}`) }
+  if (recordingOf(ref) !== null) throw inputError(message('sessions.shipped', what))
   if (places.mounted !== undefined && mountedRef(places.mounted) === ref)
-    throw inputError(
-      `${ref} was opened from a folder of your own and cannot be ${verb} here.`,
-      'Change the folder itself.',
-    )
+    throw inputError(message('sessions.mounted', what), message('sessions.changeFolder'))
   return ref
 }
 
@@ -35,7 +36,7 @@ export async function renameSession(
   title: string | null,
 ): Promise<void> {
   const folder = join(storeOf(places), ownName(places, ref, 'renamed'))
-  if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)
+  if (!(await pathExists(folder))) throw inputError(message('sessions.none', { session: ref }))
   await writeTitle(folder, title)
 }
 
@@ -70,8 +71,8 @@ export async function importFile(
     const named = (text: string) => text.replaceAll(dirname(path) + sep, '')
     throw new KernelLadderError(
       error.kind,
-      named(error.message),
-      error.remedy === undefined ? undefined : named(inEnglish(error.remedy)),
+      withTexts(error.statement, named),
+      error.remedy && withTexts(error.remedy, named),
       { cause: error },
     )
   }

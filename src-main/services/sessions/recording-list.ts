@@ -10,6 +10,7 @@ import { readSession } from '../../adapters/sessions/session-store'
 import { SessionSummary } from '../../contract'
 import { summaryOf } from '../../contract/session-summary'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import type { Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
@@ -59,10 +60,7 @@ export async function readRecording({
 }: Pick<ListedRecording, 'name' | 'folder'>): Promise<Recording> {
   const recording = asRecording(name, folder, await readSession(folder))
   if (!recording)
-    throw inputError(
-      `${folder} is not a recording: it was imported, so there is no run to replay.`,
-      'Use a session written by `kernel-ladder run`.',
-    )
+    throw inputError(message('sessions.noRunToReplay', { folder }), message('sessions.nameRun'))
   return recording
 }
 

@@ -11,6 +11,7 @@ import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { listedKind, summaryOf } from '../../contract/session-summary'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { labSessionFolder } from '../lab-library/refs'
@@ -35,7 +36,7 @@ export interface SessionPlaces extends Setup {
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
 /** Adds missing parts of a session's folder to its warnings. */
-const withFaults = (session: Session, faults: readonly string[]): Session =>
+const withFaults = (session: Session, faults: readonly Statement[]): Session =>
   faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
 
 async function openRecording(recording: Recording): Promise<OpenedSession> {
@@ -87,15 +88,17 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   }
   if (name === null) {
     const folder = folderOf(places, ref)
-    if (!(await pathExists(folder))) throw inputError(`There is no session named ${ref}.`)
+    if (!(await pathExists(folder))) throw inputError(message('sessions.none', { session: ref }))
     return openFolder(folder)
   }
   const recordings = await listRecordings(places.assets.recordingsDir)
   const recording = recordings.find((candidate) => candidate.name === name)
   if (!recording)
     throw inputError(
-      `There is no recording named ${JSON.stringify(name)}.`,
-      `The recordings are: ${recordings.map((candidate) => recordedRef(candidate.name)).join(', ')}.`,
+      message('sessions.noRecording', { recording: JSON.stringify(name) }),
+      message('sessions.recordings', {
+        recordings: recordings.map((candidate) => recordedRef(candidate.name)).join(', '),
+      }),
     )
   return openRecording(await readRecording(recording))
 }
@@ -116,7 +119,7 @@ export const defaultLadder = 'gemm-fp32'
 
 export async function defaultRecordingRef(places: SessionPlaces): Promise<string> {
   const recordings = await listRecordings(places.assets.recordingsDir)
-  if (recordings.length === 0) throw inputError('No recordings ship with this program.')
+  if (recordings.length === 0) throw inputError(message('sessions.noRecordings'))
   const ladder = recordings.some(({ summary }) => summary.ladder.id === defaultLadder)
     ? defaultLadder
     : recordings[0]!.summary.ladder.id

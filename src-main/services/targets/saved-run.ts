@@ -102,7 +102,7 @@ async function saveSomewhere(
         const saved = await save(other)
         return {
           ...saved,
-          unsaved: { ...unsaved, remedy: `The session is saved in ${saved.folder}.` },
+          unsaved: { ...unsaved, remedy: message('sessions.savedIn', { folder: saved.folder }) },
         }
       } catch {
         await other.discard()

@@ -4,6 +4,12 @@ import {
   speedup,
   type RungComparison,
 } from '../../../src-main/domain/analysis/compare'
+import {
+  leadFigure,
+  leadMetric,
+  leadOf,
+  type Lead,
+} from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { gflops } from '../../../src-main/domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
@@ -26,7 +32,7 @@ export interface LadderRow {
   slowdown: Slowdown | null
   /** The ladder's note on it. */
   note: string | null
-  /** Error of its result against FP64, relative to |A||B|; null if it was not verified or is not finite. */
+  /** Of its result against FP64, on the scale of the task's check; null where it was not verified or is not finite. */
   error: number | null
   /** That error over the reference's; null for the reference. */
   errorToReference: number | null
@@ -74,11 +80,21 @@ export function errorsDiffer({ rungs }: Session): boolean {
   return new Set(errors.map(errorText)).size > 1
 }
 
-/** The metric card's metrics and the registers, grouped as columns. */
-export const columnGroups: readonly { id: MetricGroupId; metrics: readonly string[] }[] =
-  groupMetrics([...cardMetricIds, 'registersPerThread'])
+export interface ColumnGroup {
+  id: MetricGroupId
+  metrics: readonly string[]
+}
 
-export const columnMetrics: readonly string[] = columnGroups.flatMap(({ metrics }) => metrics)
+/** The card's metrics and the registers, grouped as columns; what bounds the task stands in place of FMA's pipe. */
+export function columnGroups(session: Session): ColumnGroup[] {
+  const lead = leadMetric(session)
+  return groupMetrics(
+    [...cardMetricIds, 'registersPerThread'].map((id) => (id === 'fmaUtilization' ? lead : id)),
+  )
+}
+
+export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
+  groups.flatMap(({ metrics }) => metrics)
 
 /** The scale of a metric's bars: percentages run to 100 %, others to the largest in the ladder. */
 export function metricScale(session: Session, id: string): Scale {
@@ -89,20 +105,32 @@ export function metricScale(session: Session, id: string): Scale {
   )
 }
 
-const throughputs = (session: Session): number[] =>
-  session.rungs.flatMap((rung) => rung.timing?.gflops ?? [])
+/** Operations or bytes a second, by what bounds the task. */
+export const rateOf = (
+  session: Session,
+  rung: Pick<RungResult, 'timing' | 'flags'>,
+  lead: Lead = leadOf(session),
+): number | null => leadFigure(session, rung, lead)?.rate.value ?? null
 
 export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
-  makeScale(kind, throughputs(session))
+  makeScale(
+    kind,
+    session.rungs.flatMap((rung) => rateOf(session, rung) ?? []),
+  )
 
 /** The reference's throughput; if it is not a row of the session, from its time measured with another rung. */
 export function referenceThroughput(session: Session): number | null {
-  const own = session.rungs.find(({ id }) => id === session.ladder.reference)?.timing
-  if (own) return own.gflops
+  const own = session.rungs.find(({ id }) => id === session.ladder.reference)
+  if (own?.timing) return rateOf(session, own)
   const beside = session.rungs.find((rung) => rung.timing?.referenceMedianMs)?.timing
-  return beside?.referenceMedianMs && session.problem
-    ? gflops(session.ladder.task, session.problem, beside.referenceMedianMs)
-    : null
+  if (!beside?.referenceMedianMs || !session.problem) return null
+  const medianMs = beside.referenceMedianMs
+  const timing = {
+    ...beside,
+    medianMs,
+    gflops: gflops(session.ladder.task, session.problem, medianMs),
+  }
+  return rateOf(session, { timing, flags: [] })
 }
 
 export const timeDecimals = (session: Session): number =>

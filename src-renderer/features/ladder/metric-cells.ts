@@ -2,7 +2,7 @@
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { bareFigure } from '../../ui/format'
 import { share, type Scale } from '../../ui/scale'
-import { columnMetrics, type LadderRow } from './ladder-rows'
+import type { LadderRow } from './ladder-rows'
 
 export interface MetricCell {
   id: string
@@ -19,7 +19,7 @@ export const metricCells = (
   { rung, comparison }: LadderRow,
   scales: ReadonlyMap<string, Scale>,
 ): MetricCell[] =>
-  columnMetrics.map((id) => {
+  [...scales.keys()].map((id) => {
     const figure = rung.metrics[id]
     const value = figure?.value ?? null
     const scale = scales.get(id)

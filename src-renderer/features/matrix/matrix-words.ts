@@ -9,7 +9,7 @@ import type { CopyWords } from './matrix-copy'
 export function useMatrixWords() {
   const { t, te, locale } = useI18n()
   const { metricLabel, metricMeaning } = useMetricWords()
-  const { metricTip, timeTip, throughputTip, ratioTip } = useProvenance()
+  const { metricTip, timeTip, throughputTip, rateTip, ratioTip } = useProvenance()
 
   const label = ({ id, source }: MatrixRow): string => {
     if (source === 'timing') return t(`matrix.timing.${id}`)
@@ -51,7 +51,9 @@ export function useMatrixWords() {
           ? timeTip(rung)
           : row.id === 'throughput'
             ? throughputTip(rung)
-            : ratioTip(session, rung)
+            : row.id === 'bandwidth'
+              ? rateTip(session, rung)
+              : ratioTip(session, rung)
       return [...(tip.title ? [tip.title] : []), ...tip.lines]
     }
     switch (cell.kind) {

@@ -22,7 +22,7 @@ export type MatrixCell =
 
 export interface MatrixRow {
   type: 'metric'
-  /** `time`, `throughput`, `ratio`, a registry id, or an ncu metric name. */
+  /** `time`, `bandwidth`, `throughput`, `ratio`, a registry id, or ncu's own name. */
   id: string
   source: 'timing' | 'registry' | 'ncu'
   /** Empty if ncu gives none. */
@@ -132,8 +132,13 @@ const timing = (
     rungs.map((rung) => figureCell(figure(rung), print)),
   )
 
-/** `common`: times and the registry metrics that any rung has; `all`: followed by every ncu metric. */
-export function matrixItems(rungs: readonly RungResult[], which: 'common' | 'all'): MatrixItem[] {
+/** `common`: times and the registry's metrics that a rung has; `all`: every metric of ncu's after them. */
+export function matrixItems(
+  rungs: readonly RungResult[],
+  which: 'common' | 'all',
+  /** Where a task is bound by memory: what a rung moves of it. */
+  bandwidth?: (rung: RungResult) => MetricValue | null,
+): MatrixItem[] {
   const items: MatrixItem[] = []
   const times = rungs.flatMap(({ timing }) => (timing ? [timing.medianMs] : []))
   if (times.length) {
@@ -142,9 +147,16 @@ export function matrixItems(rungs: readonly RungResult[], which: 'common' | 'all
     items.push(
       { type: 'group', id: 'time' },
       timing('time', 'ms', rungs, timeFigure, (ms) => fixed(ms, decimals)),
-      timing('throughput', 'GFLOP/s', rungs, throughputFigure, (rate) => fixed(rate)),
-      timing('ratio', '×', rungs, ratioFigure, (ratio) => formatRatio(ratio).replace('×', '')),
+      ...(bandwidth ? [timing('bandwidth', 'GB/s', rungs, bandwidth, (rate) => fixed(rate))] : []),
     )
+    const timings = rungs.flatMap(({ timing: own }) => own ?? [])
+    // A task may count no operations, and a ladder may have no reference.
+    if (timings.some(({ gflops }) => gflops !== null))
+      items.push(timing('throughput', 'GFLOP/s', rungs, throughputFigure, (rate) => fixed(rate)))
+    if (timings.some(({ ratioToReference }) => ratioToReference !== null))
+      items.push(
+        timing('ratio', '×', rungs, ratioFigure, (ratio) => formatRatio(ratio).replace('×', '')),
+      )
   }
   const known = metricDefinitions
     .map(({ id }) => id)

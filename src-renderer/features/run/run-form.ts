@@ -21,6 +21,7 @@ export const customSize = 'custom'
 const usualGpu = 'h200'
 
 export interface RunForm {
+  /** As a request names it: the id of one that ships, or a folder. */
   ladder: string
   /** Chosen rungs; the reference always runs as well. */
   rungs: string[]
@@ -28,7 +29,9 @@ export interface RunForm {
   size: string
   /** Size parameters of the task by name, as typed. */
   custom: Record<string, string>
-  /** By parameter name; an empty string keeps each rung's default. */
+  /** Scalars and options of the task by name, as typed or chosen; an empty one is the ladder's own. */
+  values: Record<string, string>
+  /** By parameter name; an empty string leaves each rung its default. */
   params: Record<string, string>
   /** In the form used by requests; empty if there is none to choose. */
   target: string
@@ -40,11 +43,12 @@ export interface RunForm {
 export const optionalRungs = (ladder: Ladder): LadderRung[] =>
   ladder.rungs.filter(({ id }) => id !== ladder.reference)
 
-export const freshForm = (ladder: Ladder, target: string): RunForm => ({
-  ladder: ladder.id,
+export const freshForm = (ladder: Ladder, target: string, name = ladder.id): RunForm => ({
+  ladder: name,
   rungs: optionalRungs(ladder).map(({ id }) => id),
   size: sizesLabel(ladder.sizes[0]!),
   custom: Object.fromEntries((ladder.task ? sizeNames(ladder.task) : []).map((name) => [name, ''])),
+  values: {},
   params: {},
   target,
   profile: 'card',
@@ -142,6 +146,36 @@ export function sizeOf(form: RunForm, ladder: Ladder): Sizes | null {
   return parseSizes(ladder, form.custom)
 }
 
+/** The choices of an option that one of the ladder's rungs takes; all where no rung says. */
+export function optionChoices({ task, rungs }: Ladder, option: string): string[] {
+  const taken = new Set(rungs.flatMap(({ header }) => header.options[option] ?? []))
+  const all = Object.keys(task?.options[option]?.choices ?? {})
+  return taken.size === 0 ? all : all.filter((choice) => taken.has(choice))
+}
+
+/** A scalar as typed; null where it is no number of its type. */
+export function parseScalar(text: string, dtype: string): number | null {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) return null
+  return dtype.startsWith('i') && !Number.isInteger(value) ? null : value
+}
+
+/** Scalars and options that were asked for; null where one cannot be read. */
+export function parseValues(
+  { task }: Ladder,
+  values: Readonly<Record<string, string>>,
+): Record<string, number | string> | null {
+  const found: Record<string, number | string> = {}
+  for (const [name, text] of Object.entries(values)) {
+    const scalar = task?.scalars[name]
+    if (text === '' || (!scalar && !task?.options[name])) continue
+    const value = scalar ? parseScalar(text, scalar.dtype) : text
+    if (value === null) return null
+    found[name] = value
+  }
+  return found
+}
+
 export interface ParameterChoice {
   name: string
   /** Values allowed by at least one chosen rung; the others keep their defaults. */
@@ -163,12 +197,14 @@ export function parameterChoices(ladder: Ladder, chosen: readonly string[]): Par
   return [...choices.values()]
 }
 
-export type FormFault = 'noRungs' | 'badSize' | 'noTarget'
+export type FormFault = 'noRungs' | 'badSize' | 'badValue' | 'noTarget'
 
 export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
   if (!form.target) return 'noTarget'
   if (form.rungs.length === 0) return 'noRungs'
-  if (!abilities(form)?.replays && !sizeOf(form, ladder)) return 'badSize'
+  if (abilities(form)?.replays) return null
+  if (!sizeOf(form, ladder)) return 'badSize'
+  if (!parseValues(ladder, form.values)) return 'badValue'
   return null
 }
 
@@ -180,7 +216,7 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
     .filter((id) => id === ladder.reference || form.rungs.includes(id))
   const profile = abilities(form)?.profiles ? form.profile : 'none'
   const base = {
-    ladder: ladder.id,
+    ladder: form.ladder,
     target: form.target,
     profile,
     ...(rungs.length === ladder.rungs.length ? {} : { rungs }),
@@ -197,7 +233,7 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
   return {
     ...base,
     ...(limit === null ? {} : { profileLimitSeconds: limit }),
-    ...(size ? { at: size } : {}),
+    ...(size ? { at: { ...size, ...parseValues(ladder, form.values) } } : {}),
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }
 }

@@ -9,6 +9,7 @@ import {
   writeStore,
 } from '../../../src-main/adapters/sessions/session-sources'
 import { tempDir } from '../../services/support'
+import { said } from '../../said'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const tile = '// a tile\n'
@@ -52,7 +53,7 @@ describe('sources in the store', () => {
     await storeHolds([header])
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
-    expect(faults).toEqual([
+    expect(said(faults)).toEqual([
       `The source gemm/01_tile.cu cannot be shown: ${store()} does not contain it.`,
     ])
   })
@@ -62,7 +63,7 @@ describe('sources in the store', () => {
     const before = await readFile(store(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
-    expect(faults).toEqual([
+    expect(said(faults)).toEqual([
       expect.stringMatching(/does not contain what was recorded: the SHA-256 differs/),
     ])
     expect(await readFile(store(), 'utf8')).toBe(before)
@@ -77,7 +78,7 @@ describe('sources in the store', () => {
     await writeFile(join(folder, 'sources.json'), text)
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
-    expect(faults).toEqual([expect.stringContaining('sources.json is damaged')])
+    expect(said(faults)).toEqual([expect.stringContaining('sources.json is damaged')])
   })
 
   it('become the files of a session of its own, shared headers too', async () => {
@@ -90,7 +91,9 @@ describe('sources in the store', () => {
   it('are copied as far as they are there, and never out of the folder', async () => {
     await list({ '../../escaped.h': hashOf(header), 'gemm/01_tile.cu': hashOf('gone') })
     const out = join(root, 'out', 'session')
-    expect(await copySources(folder, out)).toEqual([expect.stringContaining('does not contain it')])
+    expect(said(await copySources(folder, out))).toEqual([
+      expect.stringContaining('does not contain it'),
+    ])
     expect(await readdir(root)).toEqual(['recording', 'sources.jsonl'])
   })
 })

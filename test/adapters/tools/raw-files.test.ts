@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { copyRaw, openRaw, rawRecorder, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import type { RawCall } from '../../../src-main/adapters/tools/toolbox'
 import { tempDir } from '../../services/support'
+import { message } from '../../../src-main/domain/messages/message'
 
 const call = (key: string, startedAt = '2026-11-21T02:45:00.000Z'): RawCall => ({
   key,
@@ -101,7 +102,7 @@ describe('raw.jsonl', () => {
     }
     await recorder.record(call('ncu/c'), 'c', '')
     expect((await openRaw(dir)).keys).toEqual(['ncu/a', 'ncu/c'])
-    expect(await recorder.lostFrom(dir)).toEqual({ keys: ['ncu/b'], why: 'The disk was full.' })
+    expect(await recorder.lostFrom(dir)).toEqual({ keys: ['ncu/b'], why: message('files.rawFull') })
   })
 
   it('takes the later of two rows with one key', async () => {

@@ -5,6 +5,7 @@ import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inputError } from '../../../src-main/domain/errors'
 import { json, startHarness, type Ask, type Harness } from './harness'
+import { saying } from '../../said'
 
 let at: Harness
 let cookie: string
@@ -95,7 +96,7 @@ describe('a file that is too large', () => {
     const answer = await send('name=big.csv', { body })
     expect(answer.status).toBe(413)
     expect(json(answer)).toMatchObject({
-      error: { remedy: expect.stringContaining('import FILE') },
+      error: { remedy: saying('import FILE') },
     })
     expect(left()).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../captures'
-import { said } from '../../said'
+import { said, saying } from '../../said'
 
 const twoRungs = ncuCapture('launches-two-rungs')
 const lines = twoRungs.trimEnd().split('\n')
@@ -172,7 +172,7 @@ describe('figures', () => {
       expect.objectContaining({
         kind: 'input',
         message: expect.stringMatching(/sm__pipe_fma.* as 8,65.*decimal comma/),
-        remedy: expect.stringContaining('LC_ALL=C'),
+        remedy: saying('LC_ALL=C'),
       }),
     )
   })
@@ -213,6 +213,6 @@ it("ncu's details page is refused, with the command that exports the raw one", (
   const details =
     '"ID","Process ID","Process Name","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","1","p","k","Duration","ns","5"\n'
   expect(() => parseNcuRawCsv(details)).toThrow(
-    expect.objectContaining({ remedy: expect.stringContaining('--page raw') }),
+    expect.objectContaining({ remedy: saying('--page raw') }),
   )
 })

@@ -159,7 +159,7 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
   }, 120_000)
 
   it('a rule that parameters break is told in the words of its static_assert', async () => {
-    const real = await realCompiler()
+    const real = await realCompiler(diskBuildCache(await tempDir()))
     const planned = plan.rungs.find(({ rung }) => rung.id === '05_thread_tile_2d')!
     const rung = { ...planned.rung, params: { ...planned.rung.params, TM: 3 } }
     const { reason } = await buildRung(real, plan, { ...planned, rung }, '90')

@@ -14,8 +14,9 @@ import { readSources } from '../../../src-main/adapters/sessions/session-sources
 import { diskError } from '../../../src-main/adapters/disk/disk'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
-import { said } from '../../said'
+import { said, saying } from '../../said'
 import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
+import { message } from '../../../src-main/domain/messages/message'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 
@@ -117,8 +118,8 @@ describe('saving a session', () => {
       expect(folder?.startsWith(where === 'the store' ? machine.store : temporary)).toBe(true)
       expect(unsaved).toMatchObject({
         kind: 'failed',
-        message: expect.stringContaining(join(place, 'x')) as string,
-        remedy: `The session is saved in ${folder}.`,
+        message: saying(join(place, 'x')),
+        remedy: message('sessions.savedIn', { folder: folder! }),
       })
       const session = await readSession(folder!)
       expect(session.warnings).toEqual([])
@@ -203,7 +204,7 @@ describe('reading a session', () => {
       expect.objectContaining({
         kind: 'input',
         message: expect.stringMatching(why) as string,
-        remedy: expect.stringContaining('left as it was') as string,
+        remedy: saying('was not changed'),
       }) as Error,
     )
   })
@@ -232,7 +233,7 @@ describe('reading a session', () => {
       const listed = await listSessions(store)
       expect(listed.map(({ name, problem }) => [name, problem])).toEqual([
         ['whole', null],
-        ['piped', expect.stringContaining('session.json is not a file.')],
+        ['piped', saying('session.json is not a file.')],
       ])
       expect(await readTitle(folder)).toBeNull()
     },

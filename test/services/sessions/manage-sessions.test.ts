@@ -99,7 +99,7 @@ describe('a deleted session', () => {
   it('that is damaged can be deleted and restored too', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'session.json'), '{')
-    expect((await summary())!.damaged).toContain('cannot be read')
+    expect((await summary())!.damaged).toMatchObject({ key: 'sessions.unreadable' })
     await core.call('sessions.delete', { ref })
     expect(await core.call('sessions.deleted', {})).toMatchObject([{ ref, title: null }])
     await core.call('sessions.restore', { ref })

@@ -7,10 +7,14 @@ import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { guard } from './guard'
 import { imports } from './imports'
-import { checks, reflect } from './labs'
+import { checks, labs, reflect } from './labs'
 import { part } from './part'
+import { drafts } from './drafts'
+import { doing, elsewhere, files } from './files'
 import { fact, origin, provenance } from './provenance'
 import { doctor, records } from './records'
+import { reports } from './reports'
+import { pages, sessions } from './sessions'
 import { status, summary } from './summary'
 import { tools } from './tools'
 
@@ -33,6 +37,14 @@ export const templates = {
   records,
   imports,
   deep,
+  files,
+  doing,
+  elsewhere,
+  sessions,
+  pages,
+  reports,
+  drafts,
+  labs,
   doctor,
   tools,
 } as const

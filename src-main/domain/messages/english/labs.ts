@@ -79,3 +79,34 @@ export const reflect = {
   answerWrong: '{given} is incorrect: the answer is {answer}.',
   answerWrongOn: '{given} is incorrect on {gpu}: the answer is {answer}.',
 } as const
+
+/** Labs that cannot be used as they are asked for. */
+export const labs = {
+  cannotBeUsed: 'The lab {lab} cannot be used. {faults}',
+  thisCannotBeUsed: 'The lab cannot be used. {faults}',
+  none: 'There is no lab named {lab}.',
+  noneShips: 'No labs ship with this program; name a lab’s folder.',
+  list: 'The labs are: {labs}; or name a lab’s folder.',
+  untrusted:
+    'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.',
+  trust:
+    'Read it and decide with `kernel-ladder lab trust {folder}`; the decision holds until one of its files changes.',
+  gone: 'The third-party lab {lab} no longer exists.',
+  taken: 'A lab named {lab} was added from {folder}.',
+  renameFolder: 'Give the folder another name.',
+  problem: '{folder}: {why}',
+  notFolder: '{folder} cannot be read as a folder ({text}).',
+  nameFolder: 'Name a lab’s folder, or a folder that contains such folders.',
+  empty: '{folder} contains no lab, that is, no folder with a {file}.',
+  several: '{folder} contains {count} labs, but one was expected.',
+  nameOne: 'Name the folder that contains {file}.',
+  noPrediction: 'The lab {lab} has no prediction {id}.',
+  noQuestion: 'The lab {lab} has no question {id}.',
+  changed: 'A file of the lab has changed in the meantime.',
+  lookAgain: 'Review the lab again.',
+  noLadder: 'The lab {lab} names the ladder {ladder}, which does not exist.',
+  cancelled: 'The check was cancelled.',
+  nothingToGrade: 'There is nothing to grade.',
+  noSource: 'The folder contains no .cu file.',
+  severalSources: 'The folder contains {count} .cu files, none of which is {file}.',
+} as const

@@ -9,6 +9,7 @@ import {
   sanitizerVerdictsFrom1,
   sessionFrom1,
 } from './from-1'
+import { message, type AnyMessage } from '../../messages/message'
 
 /** From the version it is keyed by to the next. */
 type Upgrader = (value: unknown) => unknown
@@ -40,20 +41,17 @@ export const formats = {
 export function upgraded(
   { version: field, word, unnumbered, upgraders }: Format,
   value: unknown,
-): { value: unknown } | { refused: string } {
+): { value: unknown } | { refused: AnyMessage } {
   const said: unknown =
     typeof value === 'object' && value !== null
       ? (value as Record<string, unknown>)[field]
       : undefined
   const version = typeof said === 'number' ? said : unnumbered ? 1 : undefined
-  if (version === undefined) return { refused: `it does not state its ${field} version.` }
+  if (version === undefined) return { refused: message('files.noVersion', { field }) }
   const newest = Math.max(...Object.keys(upgraders).map(Number)) + 1
-  if (version > newest)
-    return {
-      refused: `it has ${word} ${version} but this version reads up to ${newest}; it was written by a newer kernel-ladder.`,
-    }
+  if (version > newest) return { refused: message('files.newer', { word, version, newest }) }
   if (version !== newest && !Object.hasOwn(upgraders, version))
-    return { refused: `it has ${word} ${version}, which no version of kernel-ladder writes.` }
+    return { refused: message('files.neverWritten', { word, version }) }
   let current = value
   for (let at = version; at < newest; at += 1) current = upgraders[at]!(current)
   return { value: current }

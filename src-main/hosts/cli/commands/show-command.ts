@@ -5,6 +5,7 @@ import { rungWarnings } from '../../../domain/analysis/comparability'
 import { compareRungs } from '../../../domain/analysis/compare'
 import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
 import { inputError } from '../../../domain/errors'
+import { message } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/wording'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
 import { rungOf, type RungResult, type Session } from '../../../domain/session/session'
@@ -98,7 +99,7 @@ function namedRung(session: Session, id: string): RungResult {
   const rung = rungOf(session, id)
   if (rung) return rung
   throw inputError(
-    `The session has no rung named ${JSON.stringify(id)}.`,
-    `Its rungs are: ${session.rungs.map((candidate) => candidate.id).join(', ')}.`,
+    message('sessions.noRung', { rung: JSON.stringify(id) }),
+    message('sessions.rungs', { rungs: session.rungs.map((one) => one.id).join(', ') }),
   )
 }

@@ -1,0 +1,13 @@
+/** Copies of rungs that are being edited. */
+export const drafts = {
+  noBase: 'The ladder {ladder} has no rung {rung} for the copy to run after.',
+  taken: 'The ladder {ladder} already has a rung {rung}.',
+  gone: 'The draft no longer exists.',
+  openAgain: 'Open the rung and edit a copy again.',
+  noLadder:
+    '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
+  copySource: 'Copy its source to a file under cuda-kernels, and add it to a ladder.',
+  noSource: 'The session has no source of a rung named {rung}.',
+  tooMany: 'There are already {count} drafts.',
+  discard: 'Discard some, or delete files from {folder}.',
+} as const
