@@ -98,6 +98,6 @@ export async function saveFolderFile(
     }
     return { saved: true, version: versionOf(bytes) }
   } catch (error) {
-    throw diskError(error, shown, 'write', 'save it elsewhere')
+    throw diskError(error, shown, 'write', 'other')
   }
 }

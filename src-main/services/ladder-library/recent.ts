@@ -29,7 +29,7 @@ async function write(folders: Folders, recent: readonly Recent[]): Promise<void>
     await rename(staged, path)
   } catch (error) {
     await rm(staged, { force: true }).catch(() => undefined)
-    throw diskError(error, path, 'write', 'move it with KERNEL_LADDER_DATA')
+    throw diskError(error, path, 'write', 'data')
   }
 }
 
