@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
+import { LadderDocument } from '../../../src-main/domain/ladder/ladder-document'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { problemLabel } from '../../../src-main/domain/task/problem'
 import {
@@ -42,6 +45,12 @@ describe('the shipped recordings', () => {
         'seed-rtx3060 4096³ standard',
         'seed-rtx3090 1024³ standard',
         'seed-t4 16384×4096×4096 card',
+        'reduction 67108864 standard',
+        'reduction 4194304 card',
+        'reduction 1073741824 card',
+        'layer-norm 8192×4096 standard',
+        'stencil-3d 512³ standard',
+        'joint-histogram 268435456 standard',
       ].sort(),
     )
   })
@@ -142,9 +151,13 @@ describe('the shipped recordings', () => {
   )
 
   it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
-    const file = join(root, 'cuda-kernels', 'gemm', 'ladders', `${session.ladder.id}.json`)
-    const ladder = LadderFile.parse(JSON.parse(await readFile(file, 'utf8')))
-    expect(session.rungs.map(({ id }) => id)).toEqual(ladder.rungs.map(({ id, as }) => as ?? id))
+    const { id, task } = session.ladder
+    const shipped = join(root, 'cuda-kernels', task.id, 'ladders', `${id}.json`)
+    const example = join(root, 'resources/examples', id, 'ladder.yaml')
+    const { rungs } = existsSync(shipped)
+      ? LadderFile.parse(JSON.parse(await readFile(shipped, 'utf8')))
+      : LadderDocument.parse(parse(await readFile(example, 'utf8')))
+    expect(session.rungs.map((rung) => rung.id)).toEqual(rungs.map((rung) => rung.as ?? rung.id))
   })
 })
 
