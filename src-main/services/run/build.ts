@@ -19,6 +19,7 @@ import {
   taskHeader,
   taskHeaderFile,
 } from '../../domain/task/headers'
+import { isPython, pythonLibrary } from '../../domain/task/python-reference'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
@@ -178,15 +179,16 @@ export async function compileReference(
   { file, text }: TaskSource,
   sm: string,
 ): Promise<BuildOutcome> {
+  const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
       ...headers,
       [referenceHeaderFile, referenceHeader(task)],
-      [file, text],
+      [input, source],
     ]),
-    inputs: [file],
+    inputs: [input],
     flags: [...rungFlags(sm), ...taskFlags(headers)],
     output: 'reference.so',
     libraries: ['-ldl'],

@@ -132,7 +132,7 @@ function leadEvidence(session: Session): string[] {
   const { value, unit } = roof.value
   if (of === 'operations' || value === null) return []
   return [
-    `throughput: the least bytes of a launch over the time; of DRAM: of ${formatValue(value, unit)}, ${inEnglish(roof.how)}`,
+    `throughput: the minimum bytes of a launch over the time; of DRAM: its share of ${formatValue(value, unit)}, ${roof.value.evidence === 'measured' ? 'as measured in this run' : 'as derived from the clocks of the GPU'}`,
   ]
 }
 
