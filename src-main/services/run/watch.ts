@@ -159,6 +159,7 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
+        tell(failure ? 'failed' : 'waiting', failure)
         // Saved meanwhile: check again at once.
         seen = ''
         continue
