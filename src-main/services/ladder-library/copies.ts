@@ -1,4 +1,4 @@
-/** The library for a request: that of its ladder, with the copies of rungs that it names. */
+/** The library for a request: its ladder's, plus the edited copies that it names. */
 import { draftRung } from '../../adapters/kernels/draft-source'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
@@ -60,7 +60,7 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
-/** What a request has copies of: its draft, and the rungs that it names and only a draft declares. */
+/** The copies that a request needs: its draft, and named rungs that only a draft declares. */
 async function namedCopies(
   setup: Setup,
   library: KernelLibrary,
@@ -77,7 +77,7 @@ async function namedCopies(
   return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
 }
 
-/** With the request as it is of a ladder in the library, which a folder is named in by its ladder's id. */
+/** Also returns the request with the ladder's id in place of a folder path. */
 export async function libraryFor<R extends Request>(
   setup: Setup,
   request: R,

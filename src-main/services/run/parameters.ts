@@ -1,4 +1,4 @@
-/** Which rung is built with which value of its parameters. */
+/** Assigns parameter values to rungs. */
 import { inputError } from '../../domain/errors'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import type { Parameters, RungHeader } from '../../domain/ladder/rung'
@@ -6,7 +6,7 @@ import { message, type Statement } from '../../domain/messages/message'
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** `BK`, or `05_tile.BK` of one rung; an id may hold dots. */
+/** `BK`, or `05_tile.BK` for one rung; an id may contain dots. */
 export function askedName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
@@ -36,7 +36,7 @@ export function checkParams(
   return params
 }
 
-/** The names of what was asked of a rung. */
+/** Names of the parameters requested for a rung. */
 export const askedOf = (asked: Parameters, id: string): string[] =>
   Object.keys(asked).flatMap((word) => {
     const { rung, name } = askedName(word)
@@ -44,8 +44,8 @@ export const askedOf = (asked: Parameters, id: string): string[] =>
   })
 
 /**
- * Gives what was asked for to the rungs that allow it, that of one rung before that of all; says which
- * rungs go on without. Throws for what no rung allows.
+ * Applies requested values to the rungs that allow them, with a rung's own value taking precedence; reports
+ * the rungs left with their defaults. Throws for a value that no rung allows.
  */
 export function giveParams(
   rungs: readonly LadderRung[],
@@ -61,7 +61,7 @@ export function giveParams(
     else if (rung) ofOne.push([rung, name, value])
     else
       throw inputError(
-        `${JSON.stringify(word)} names no rung that is run.`,
+        `${JSON.stringify(word)} does not name a rung of this run.`,
         `They are: ${list(rungs.map((candidate) => candidate.id))}.`,
       )
   }
