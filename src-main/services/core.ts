@@ -20,6 +20,7 @@ import { recordedRef } from '../contract/session-ref'
 import { isOwnRun } from '../contract/session-summary'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { message } from '../domain/messages/message'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
@@ -109,8 +110,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
         'failed',
-        active ? 'A run is already in progress.' : 'compute-sanitizer is running.',
-        'Wait for it to finish, or cancel it.',
+        message(active ? 'asked.running' : 'asked.sanitizing'),
+        message('asked.wait'),
       )
   }
 
@@ -226,7 +227,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'report.current': () => Promise.resolve({ stage: makingReports.stage }),
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
-      if (active?.id !== runId) throw inputError('That run is no longer in progress.')
+      if (active?.id !== runId) throw inputError(message('asked.runOver'))
       active.abort.abort()
       return Promise.resolve({})
     },

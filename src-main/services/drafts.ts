@@ -10,6 +10,7 @@ import {
 import type { CallInput, CallOutput, RunRequest } from '../contract'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
+import { message } from '../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
 import type { Parameters } from '../domain/ladder/rung'
 import { rungOf, type Session } from '../domain/session/session'
@@ -30,12 +31,9 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const source = draftRung(copy, taskOf(library, ladder))
   const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
   const base = ladder.rungs[at]
-  if (!base)
-    throw inputError(
-      `The ladder ${copy.ladder} has no rung ${copy.base} for the copy to run after.`,
-    )
+  if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
   if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
-    throw inputError(`The ladder ${copy.ladder} already has a rung ${copy.rung}.`)
+    throw inputError(message('drafts.taken', { ladder: copy.ladder, rung: copy.rung }))
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
@@ -72,8 +70,7 @@ export async function libraryFor<R extends Pick<RunRequest, 'ladder' | 'draft'>>
   const ofLadder = { ...request, ladder: id }
   if (request.draft === undefined) return { library, request: ofLadder }
   const draft = await draftStore(setup.machine.folders.drafts).read(request.draft)
-  if (!draft)
-    throw inputError('The draft no longer exists.', 'Open the rung and edit a copy again.')
+  if (!draft) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
   return { library: withCopy(library, draft), request: ofLadder }
 }
 
@@ -91,8 +88,8 @@ export function createDrafts(
     if (known.has(rung)) return rung
     if (from !== null && known.has(from)) return from
     throw inputError(
-      `${rung} of ${session.ladder.title} is not a rung of any ladder of this program, so a copy of it cannot be run.`,
-      'Copy its source to a file under cuda-kernels, and add it to a ladder.',
+      message('drafts.noLadder', { rung, ladder: session.ladder.title }),
+      message('drafts.copySource'),
     )
   }
 
@@ -102,7 +99,7 @@ export function createDrafts(
       const rung = rungOf(session, id)
       const source = sources[id]
       if (!rung || source === undefined)
-        throw inputError(`The session has no source of a rung named ${JSON.stringify(id)}.`)
+        throw inputError(message('drafts.noSource', { rung: JSON.stringify(id) }))
       const library = await readKernelLibrary(assets.kernelsDir)
       const base = baseOf(library, session, id)
       const drafts = (await store.list()).filter(({ ladder }) => ladder === session.ladder.id)

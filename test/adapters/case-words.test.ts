@@ -7,7 +7,9 @@ const line = (words: readonly string[]) => words.join(' ').replaceAll(' --', '\n
 
 describe('a case in the runner’s words', () => {
   it('is the launch struct, the buffers, the reference and the check, as numbers', () => {
-    expect(line(caseWords(gemm, caseOf(gemmProblem(4096)), { library: '/reference.so' }, null))).toEqual([
+    expect(
+      line(caseWords(gemm, caseOf(gemmProblem(4096)), { library: '/reference.so' }, null)),
+    ).toEqual([
       ...['--case f32', '--struct 96'],
       ...['--field 0:i64:4096', '--field 8:i64:4096', '--field 16:i64:4096'],
       ...['--field 24:f32:1', '--field 28:f32:0'],
@@ -52,6 +54,8 @@ describe('a case in the runner’s words', () => {
   it('is the struct alone for the probe, and names no reference where nothing is checked', () => {
     const own = caseOf(gemmProblem(8))
     expect(launchWords(gemm, own)).not.toContain('--buffer')
-    expect(caseWords(gemm, own, null, null).some((word) => /--(reference|check)/.test(word))).toBe(false)
+    expect(caseWords(gemm, own, null, null).some((word) => /--(reference|check)/.test(word))).toBe(
+      false,
+    )
   })
 })

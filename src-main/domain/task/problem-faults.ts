@@ -1,5 +1,6 @@
 /** What is wrong with a task's expressions at one problem: shapes that are not whole, numbers that are none. */
 import { inputError } from '../errors'
+import { message } from '../messages/message'
 import { dtypeOf, type Dtype } from './dtype'
 import type { TaskFault } from './faults'
 import { bufferDtype, named, valueOf, type Case } from './problem'
@@ -119,7 +120,11 @@ export function requireProblem(task: Task, own: Case): void {
   const [first] = problemFaults(task, own)
   if (first)
     throw inputError(
-      `The task ${task.id} cannot be had there, by its ${place(first.path)}. ${first.message}`,
-      'Choose other values with --at.',
+      message('asked.impossible', {
+        task: task.id,
+        place: place(first.path),
+        text: first.message,
+      }),
+      message('asked.otherValues'),
     )
 }

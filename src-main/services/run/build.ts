@@ -192,11 +192,11 @@ export async function buildReference(
     libraries: ['-ldl'],
   })
   if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${task.id} could not be built.`, built.reason),
-    `See ${file}.`,
+    together(message('tools.referenceNotBuilt', { task: task.id }), built.reason),
+    message('tools.seeFile', { file }),
   )
 }
 
@@ -215,7 +215,7 @@ export async function buildRunner(
     libraries: ['-ldl', '-lpthread'],
   })
   if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'missing',
     together(message('tools.runnerNotBuilt'), built.reason),

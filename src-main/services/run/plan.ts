@@ -2,6 +2,7 @@
 import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
 import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { problemAt } from '../../domain/task/choose'
@@ -51,10 +52,10 @@ export function findLadder(library: KernelLibrary, id: string): LadderFile {
   const ladder = library.ladders.find((candidate) => candidate.id === id)
   if (ladder) return ladder
   const fault = library.faults.get(id)
-  if (fault) throw inputError(`The ladder ${id} cannot be used. ${fault}`)
+  if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
   throw inputError(
-    `There is no ladder named ${JSON.stringify(id)}.`,
-    `The ladders are: ${list(library.ladders.map((candidate) => candidate.id))}.`,
+    message('asked.noLadder', { ladder: JSON.stringify(id) }),
+    message('asked.ladders', { ladders: list(library.ladders.map((candidate) => candidate.id)) }),
   )
 }
 
@@ -64,10 +65,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
   const source = library.rungs.get(entry.id)
   if (source) return source
   const fault = library.faults.get(entry.id)
-  throw inputError(
-    fault ??
-      `The ladder ${ladder} names the rung ${entry.id}, but no file cuda-kernels/*/${entry.id}.cu declares it.`,
-  )
+  throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
 }
 
 /** A rung of the ladder with its default parameters and those of its entry. */
@@ -76,7 +74,10 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
-        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, but ${file} accepts only ${list(header.options[option] ?? [])}.`,
+        message('asked.rungAccepts', {
+          ...{ ladder, rung: entryId(entry), option, choice, file },
+          choices: list(header.options[option] ?? []),
+        }),
       )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
@@ -96,21 +97,27 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
 function checkParams(
   params: Parameters,
   headers: readonly LadderRung['header'][],
-  where: string,
+  /** What declares them. */
+  whole: Statement,
 ): Parameters {
   for (const [name, value] of Object.entries(params)) {
     const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
     if (declared.length === 0) {
       const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
       throw inputError(
-        `${where} has no parameter named ${JSON.stringify(name)}.`,
-        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
+        message('asked.noParameter', { whole, name: JSON.stringify(name) }),
+        known.size > 0
+          ? message('asked.parameters', { names: list(known) })
+          : message('asked.noParameters'),
       )
     }
     if (!declared.some((param) => param.allowed.includes(value)))
       throw inputError(
-        `${name}=${value} is not allowed.`,
-        `Allowed values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+        message('asked.notAllowed', { name, value }),
+        message('asked.allowed', {
+          name,
+          values: list(new Set(declared.flatMap((p) => p.allowed.map(String)))),
+        }),
       )
   }
   return params
@@ -119,7 +126,7 @@ function checkParams(
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
-  throw inputError(`The ladder ${id} names the task ${task}, which does not exist.`)
+  throw inputError(message('asked.noTask', { ladder: id, task }))
 }
 
 /** The ladder with its task and these rungs. */
@@ -141,15 +148,15 @@ export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder 
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  /** What they are rungs of, in words. */
-  whole: string,
+  /** What they are rungs of. */
+  whole: Statement,
 ): T[] {
   if (!wanted) return [...all]
   const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
   if (unknown.length > 0)
     throw inputError(
-      `${whole} has no rung named ${list(unknown.map((id) => JSON.stringify(id)))}.`,
-      `Its rungs are: ${list(all.map(({ id }) => id))}.`,
+      message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
+      message('asked.rungs', { rungs: list(all.map(({ id }) => id)) }),
     )
   return all.filter(({ id }) => wanted.includes(id))
 }
@@ -162,12 +169,12 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   const entries = selectRungs(
     file.rungs.map((entry) => ({ id: entryId(entry), entry })),
     request.rungs,
-    `The ladder ${file.id}`,
+    message('asked.theLadder', { ladder: file.id }),
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
   const headers = rungs.map(({ rung }) => rung.header)
-  checkParams(request.params, headers, `The ladder ${file.id}`)
+  checkParams(request.params, headers, message('asked.theLadder', { ladder: file.id }))
   for (const { rung } of rungs)
     for (const { name, allowed } of rung.header.params) {
       const value = request.params[name]
@@ -211,7 +218,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
       ? selectRungs(
           rungs.map(({ rung }) => rung),
           request.profileSkip,
-          `The ladder ${file.id}`,
+          message('asked.theLadder', { ladder: file.id }),
         ).map(({ id }) => id)
       : [],
     ...(request.profileLimitSeconds === undefined

@@ -1,5 +1,6 @@
 /** Parameter values that are each allowed, and that a rung cannot take together. */
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { Diagnostic } from '../../domain/session/session'
 import type { RunPlan } from './plan'
 
@@ -30,10 +31,8 @@ export function refuseImpossible(
       .filter((name) => params[name] !== undefined)
       .map((name) => `${name}=${params[name]}`)
       .join(', ')
-  throw inputError(
-    refused
-      .map(({ rung, rule }) => `${rung.id} cannot take ${valuesOf(rung.params)}: ${rule}.`)
-      .join(' '),
-    'Nothing was launched. Use other values; `kernel-ladder ladders --json` lists the values for each rung.',
+  const sentences = refused.map(({ rung, rule }) =>
+    message('asked.cannotTake', { rung: rung.id, values: valuesOf(rung.params), rule: rule! }),
   )
+  throw inputError({ sentences }, message('asked.nothingLaunched'))
 }
