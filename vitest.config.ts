@@ -10,20 +10,30 @@ const exclude = [
   'test/fakes/**',
 ]
 
+/** They put something else in the place of a module, which files beside them would see. */
+const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
+
 export default defineConfig({
   plugins: [vue(), assetPack({ root: import.meta.dirname, embed: false })],
   test: {
     globalSetup: 'test/setup.ts',
+    setupFiles: 'test/setup-each.ts',
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts', 'src-renderer/**/*.test.ts'],
-          exclude: [...exclude, 'test/browser/**', 'test/cli/**'],
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
+          exclude: [...exclude, 'test/browser/**', 'test/cli/**', ...mocking],
+          // Most of what a file takes alone is loading what the others load too.
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'apart', include: mocking, testTimeout: 60_000, hookTimeout: 60_000 },
       },
       {
         extends: true,

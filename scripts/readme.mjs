@@ -1,22 +1,24 @@
 // @ts-check
 /**
- * Writes what README.md shows of the recorded runs: their output between its markers, and the pictures of
- * the UI over them. `npm run readme [-- figures|pictures]`.
+ * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
+ * of the UI, in docs/METRICS.md and others the tables of the registries.
+ * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
+import { figureDocs } from './lib/figure-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { smaller } from './lib/png.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
-const readme = join(root, 'README.md')
-
 /** @param {string[]} args @returns {Promise<string>} */
 function output(args) {
   return new Promise((done, failed) => {
@@ -30,50 +32,23 @@ function output(args) {
   })
 }
 
-/** Replaces what stands between a marker's two comments. @param {string} text @param {string} name @param {string} block */
-function between(text, name, block) {
-  const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
-  if (!pattern.test(text)) throw new PlainError(`README.md has no markers named ${name}.`)
-  return text.replace(pattern, (_all, begin, end) => `${begin}${block}\n${end}`)
-}
-
 async function writeFigures() {
   await ensureBuilt(['cli'])
-  let text = readFileSync(readme, 'utf8')
-  for (const [ladder, size] of [
-    ['gemm-fp32', '4096'],
-    ['gemm-fp32', '1024'],
-    ['gemm-tensor', '4096'],
-    ['gemm-tensor', '8192'],
-    ['gemm-3xtf32', '4096'],
-  ]) {
-    const recording = `${ladder}-h200-${size}`
-    const shown = await output(['show', `recorded:${recording}`])
-    const { settings } = JSON.parse(
-      readFileSync(join(root, 'resources/recordings', recording, 'session.json'), 'utf8'),
-    )
-    const command = `node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${settings.profile}`
-    text = between(
-      text,
-      `run-${ladder}-${size}`,
-      `\n\`\`\`\n$ ${command}\n${shown.trimEnd()}\n\`\`\`\n`,
-    )
-  }
-  writeFileSync(readme, text)
-  say('Wrote the figures of README.md.')
+  for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
+  say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }
 
-/** GitHub shows them on every visit: light, as wide as the smallest window that is worked in, and small. */
+/** GitHub loads them on every visit: light theme, the smallest supported window width, and a small file. */
 const limitBytes = 300_000
 
 async function takePictures() {
-  const session = '/session/recorded:gemm-fp32-h200-4096'
+  const place = '/session/recorded:gemm-fp32-h200-4096'
   /** @type {Record<string, import('./lib/screens.mjs').Screen>} */
   const pictures = {
-    ladder: { route: `${session}/ladder`, ready: 'canvas' },
-    compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
+    ladder: { route: `${place}/ladder`, ready: 'canvas' },
+    compare: { route: `${place}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
     sass: {
-      route: `${session}-deep/compare/05_thread_tile_2d/06_float4`,
+      route: `${place}-deep/compare/05_thread_tile_2d/06_float4`,
       ready: '.cm-line',
       act: (page) => page.keyboard.press('s'),
     },
@@ -90,17 +65,36 @@ async function takePictures() {
       await show(page, server.address, screen, tmpdir())
       const picture = smaller(await page.screenshot())
       if (picture.length > limitBytes)
-        throw new PlainError(`The picture ${name} takes ${picture.length} bytes of ${limitBytes}.`)
+        throw new PlainError(
+          `The screenshot ${name} is ${picture.length} bytes; the limit is ${limitBytes}.`,
+        )
       writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
-    say('Took the pictures of README.md.')
+    say('Took the screenshots for README.md.')
   } finally {
     await browser.close()
     await server.stop()
   }
 }
 
-const parts = { figures: writeFigures, pictures: takePictures }
+async function writeReference() {
+  const load = async (/** @type {string} */ path) =>
+    (await runnerImport(join(root, 'src-main/domain', path))).module
+  const registries = registriesOf({
+    metrics: await load('metrics/metrics.ts'),
+    definition: await load('metrics/metric-definition.ts'),
+    messages: await load('messages/message.ts'),
+    wording: await load('text/wording.ts'),
+    gpus: await load('gpu/gpus.ts'),
+    targets: await load('target/targets.ts'),
+    problem: await load('task/problem.ts'),
+  })
+  const texts = await referenceDocs(registries)
+  for (const [path, text] of texts) writeFileSync(join(root, path), text)
+  say(`Wrote the tables in ${[...texts.keys()].join(', ')}.`)
+}
+
+const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }
 
 await runScript(async () => {
   await ensureInstalled()

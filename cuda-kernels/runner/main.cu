@@ -1,5 +1,5 @@
 // kl-runner: loads rungs, checks and times them, or launches each once for a profiler or a sanitizer.
-// ../README.md describes its protocol.
+// README.md describes its protocol.
 #include "arguments.hpp"
 #include "ceilings.hpp"
 #include "device.hpp"

@@ -1,4 +1,4 @@
-/** What the deep level knows of a rung, on request: too large to travel with the session. */
+/** A rung's deep profile, on request: too large to be sent with the session. */
 import { z } from 'zod'
 import { DeepProfile } from '../domain/session/deep'
 import { Identifier } from '../domain/ladder/rung'
@@ -9,5 +9,5 @@ export const DeepRequest = z.object({
   rung: Identifier,
 })
 
-/** Null when the session was not profiled at the deep level, or this rung of it was not. */
+/** Null if the session, or this rung of it, was not profiled at the deep level. */
 export const DeepAnswer = DeepProfile.nullable()

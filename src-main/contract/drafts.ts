@@ -1,4 +1,4 @@
-/** Copies of rungs that are edited: opened, kept as they are typed, built, and discarded. */
+/** Editable copies of rungs: opened, saved while typing, built and discarded. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { Draft, DraftId } from '../domain/ladder/draft'
@@ -7,7 +7,7 @@ import { Build, Diagnostic } from '../domain/session/session'
 import { SessionRef } from './session-ref'
 
 export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
-/** Everything but what the core sets, so that a copy that was never saved needs no other call. */
+/** Everything except what the core sets, so that a copy that was never saved needs no other call. */
 export const SaveDraft = Draft.omit({ schema: true, savedAt: true })
 
 export const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
@@ -20,21 +20,21 @@ export const BuildDraft = z.object({
 
 export const DraftBuild = z.object({
   built: z.boolean(),
-  /** Why not. */
+  /** Why it was not built. */
   reason: Statement.nullable(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
-  /** What it was compiled for: `sm_90`. */
+  /** The target architecture: `sm_90`. */
   architecture: z.string().nullable(),
 })
 export type DraftBuild = z.infer<typeof DraftBuild>
 
 export const draftCalls = {
-  /** The copy of this rung that was kept, else a new one that is not. */
+  /** The saved copy of this rung, else a new, unsaved one. */
   'drafts.open': { input: OpenDraft, output: Draft },
   'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
   'drafts.save': { input: SaveDraft, output: z.object({ savedAt: z.string() }) },
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
-  /** Needs nvcc and no GPU. */
+  /** Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: DraftBuild },
 } as const

@@ -1,46 +1,44 @@
 /**
- * The calls and events between a UI and the core, once, typed. Every host validates what arrives
+ * The calls and events between a UI and the core, defined once with types. Every host validates incoming messages
  * with these schemas; every client is typed by them.
  */
 import { z } from 'zod'
-import { DraftId } from '../domain/ladder/draft'
 import { Statement } from '../domain/messages/message'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
-import { At } from '../domain/task/choose'
 import { Problem } from '../domain/task/problem'
-import { TargetText } from '../domain/target/targets'
-import { Identifier, Parameters } from '../domain/ladder/rung'
+import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
 import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
 import { DeepAnswer, DeepRequest } from './deep'
 import { draftCalls } from './drafts'
+import { folderCalls } from './folders'
 import { labCalls } from './labs'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
-import { LadderName } from './ladder-name'
+import { RunRequest } from './run-request'
 import { SessionRef } from './session-ref'
 
-export { SessionRef }
+export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
 
 export const SessionSummary = z.object({
   ref: SessionRef,
   kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
-  /** The reader's own name for it; null where it was given none. */
+  /** The user's name for it; null if none was given. */
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
-  /** null where it is not known, as of counters that ncu kept alone. */
+  /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   deviceName: z.string().nullable(),
   profile: ProfileLevel,
   rungCount: z.number().int(),
-  /** Set when the folder cannot be read; the other fields are then best guesses from its name. */
+  /** Set if the folder cannot be read; the other fields are then guessed from its name. */
   damaged: Statement.optional(),
 })
 export type SessionSummary = z.infer<typeof SessionSummary>
@@ -49,7 +47,7 @@ export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
-  /** What was found, or the sentence that says what is wrong. */
+  /** What was found, or what is wrong. */
   detail: Statement,
   remedy: Statement.optional(),
 })
@@ -58,32 +56,12 @@ export type DoctorCheck = z.infer<typeof DoctorCheck>
 export const DoctorReport = z.object({
   checks: z.array(DoctorCheck),
   gpus: z.array(z.object({ name: z.string(), memoryTotalBytes: z.number().nullable() })),
-  /** Rungs can be built, verified and timed. */
+  /** Whether rungs can be built, verified and timed. */
   canRun: z.boolean(),
-  /** Their counters can be read too. */
+  /** Whether their counters can be read, too. */
   canProfile: z.boolean(),
 })
 export type DoctorReport = z.infer<typeof DoctorReport>
-
-export const RunRequest = z.object({
-  ladder: LadderName,
-  /** Rung ids; all rungs of the ladder when absent. The reference always runs beside them. */
-  rungs: z.array(Identifier).min(1).optional(),
-  /** Every size of the ladder's task. */
-  size: z.number().int().optional(),
-  /** Its sizes, scalars and options by name; the ladder's own where absent. */
-  at: At.optional(),
-  params: Parameters.default({}),
-  target: TargetText,
-  profile: ProfileLevel.default('card'),
-  /** A copy that is being edited, run as a rung after the one that it was copied from. */
-  draft: DraftId.optional(),
-  /** Rungs that are measured and not profiled. */
-  profileSkip: z.array(Identifier).optional(),
-  /** A rung whose profile is expected to take longer is left out of profiling; seconds. */
-  profileLimitSeconds: z.number().positive().optional(),
-})
-export type RunRequest = z.infer<typeof RunRequest>
 
 export const stages = ['prepare', 'build', 'measure', 'profile', 'save'] as const
 export const RunStage = z.enum(stages)
@@ -96,8 +74,10 @@ export const RunEvent = z.discriminatedUnion('type', [
     target: z.string(),
     problem: Problem,
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
+    /** The minimum bytes of a launch, if rungs are told by bytes per second and not by operations. */
+    bytes: z.number().nullable().optional(),
   }),
-  /** done of total, in the stage's own steps; total 0 while it is unknown. */
+  /** done of total, in the stage's own steps; total is 0 while unknown. */
   z.object({
     type: z.literal('stage'),
     stage: RunStage,
@@ -111,11 +91,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     state: z.enum(['running', 'done', 'failed', 'skipped']),
     detail: z.string().optional(),
   }),
-  /** What is known of a rung so far; replaces the one before. */
+  /** What is known about a rung so far; replaces the previous result. */
   z.object({ type: z.literal('result'), result: RungResult }),
-  /** What profiling will take, by estimate; comes before it. */
+  /** The estimated cost of profiling, sent before it starts. */
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
-  /** What it did take. */
+  /** The actual cost. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
@@ -127,7 +107,7 @@ export const RunEvent = z.discriminatedUnion('type', [
 ])
 export type RunEvent = z.infer<typeof RunEvent>
 
-/** What reaches a client: an event of a run, numbered from 0 so that a gap or a repeat is seen. */
+/** What a client receives: an event of a run, numbered from 0 so that gaps and repeats are noticed. */
 export const RunMessage = z.object({ runId: RunId, seq: z.number().int(), event: RunEvent })
 export type RunMessage = z.infer<typeof RunMessage>
 
@@ -137,9 +117,9 @@ export const AppInfo = z.object({
   host: z.enum(['electron', 'web', 'report']),
   /** The session to open first. */
   defaultSession: SessionRef,
-  /** A GPU was found, so that `local` is the default target. */
+  /** Whether a GPU was found, which makes `local` the default target. */
   hasGpu: z.boolean(),
-  /** nvcc was found: rungs can be built, also for a GPU that is not here. */
+  /** Whether nvcc was found, so that rungs can be built, even for an absent GPU. */
   hasCompiler: z.boolean(),
 })
 export type AppInfo = z.infer<typeof AppInfo>
@@ -157,15 +137,15 @@ export const calls = {
       problems: z.array(z.string()),
     }),
   ),
-  /** What the recordings that ship measured of the ladder's rungs, by rung id. */
+  /** What the shipped recordings measured for the ladder's rungs, by rung id. */
   'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
-  /** Source text by rung id, as it was compiled. */
+  /** Source text by rung id, as compiled. */
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
   'sessions.deep': call(DeepRequest, DeepAnswer),
   'sessions.rename': call(RenameRequest, z.object({})),
-  /** Into the store's trash, from which it can be restored for thirty days. */
+  /** Moves it to the store's trash, from which it can be restored for thirty days. */
   'sessions.delete': call(RefRequest, z.object({})),
   'sessions.restore': call(RefRequest, z.object({})),
   'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
@@ -173,13 +153,14 @@ export const calls = {
   'report.current': call(z.object({}), ReportProgress),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
-  /** The run under way or the last one, with all its messages so far, for a UI that was reloaded. */
+  /** The current or last run with all its messages so far, for a UI that was reloaded. */
   'run.current': call(
     z.object({}),
     z.object({ messages: z.array(RunMessage), active: z.boolean() }),
   ),
   ...sanitizeCalls,
   ...draftCalls,
+  ...folderCalls,
   ...labCalls,
 } as const
 
@@ -190,24 +171,24 @@ export type CallOutput<N extends CallName> = z.output<Calls[N]['output']>
 
 export const isCallName = (name: string): name is CallName => Object.hasOwn(calls, name)
 
-/** The answer to a call on every transport: a value or a typed error, never a bare failure. */
+/** The reply to a call on every transport: a value or a typed error, never a bare failure. */
 export type Reply<T> = { ok: true; value: T } | { ok: false; error: ErrorShape }
 
-/** The core as a host sees it. */
+/** The core as seen by a host. */
 export interface Core {
   call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
-  /** Returns the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
-   * Imports a file of this machine. No call of the contract: a host takes the file from the reader's own
-   * hands, so that a page cannot name a path.
+   * Imports a file of this machine. Not a call of the contract: a host takes the file directly from the user, so
+   * that a page cannot name a path.
    */
   importFile(path: string): Promise<ImportAnswer>
   /** Cancels what runs and waits for its process tree to end. */
   close(): Promise<void>
 }
 
-/** Validates a message from outside and answers it; shared by the hosts so that none can forget to. */
+/** Validates an incoming message and answers it; shared by all hosts so that none can skip validation. */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {
     if (!isCallName(name))

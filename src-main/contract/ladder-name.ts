@@ -1,4 +1,4 @@
 import { z } from 'zod'
 
-/** A ladder as a request names it: the id of one that ships, or the path of a ladder folder. */
+/** A ladder as named in a request: the id of a shipped one, or the path of a ladder folder. */
 export const LadderName = z.string().min(1).max(4096)

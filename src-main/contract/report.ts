@@ -1,4 +1,4 @@
-/** A report on a session, or on two side by side, to be kept as a file. */
+/** A report on a session, or on two side by side, to be saved as a file. */
 import { z } from 'zod'
 import { ReportSection } from '../domain/report/frozen-report'
 import { reportFormats } from '../domain/report/report-format'
@@ -7,35 +7,35 @@ import { SessionRef } from './session-ref'
 
 export const ReportRequest = z.object({
   ref: SessionRef,
-  /** A second session, set beside the first. */
+  /** A second session to show beside the first. */
   compare: SessionRef.optional(),
   format: z.enum(reportFormats),
-  /** CSV with a line a rung in place of a line a figure. */
+  /** CSV with one row per rung instead of one row per figure. */
   wide: z.boolean().optional(),
-  /** All where absent; the summary and the provenance are in every report. */
+  /** By default all; the summary and the provenance are in every report. */
   sections: z.array(ReportSection).optional(),
-  /** All where absent. */
+  /** By default all. */
   rungs: z.array(Identifier).min(1).optional(),
-  /** Markdown: with the pictures that it shows, all in one zip. */
+  /** Markdown: with its pictures, all in one zip. */
   pictures: z.boolean().optional(),
-  /** A day to print in it, as 2026-11-21. */
+  /** A date to print in it, as 2026-11-21. */
   date: z.iso.date().optional(),
 })
 export type ReportRequest = z.infer<typeof ReportRequest>
 
-/** What a report that is being made is at: its content, the draft that tells its pages, or the print. */
+/** The stage of a report in progress: its content, the draft that determines its pages, or the print. */
 export const reportStages = ['content', 'layout', 'print'] as const
 export const ReportStage = z.enum(reportStages)
 export type ReportStage = z.infer<typeof ReportStage>
 
-/** Null where no report is being made. */
+/** Null if no report is in progress. */
 export const ReportProgress = z.object({ stage: ReportStage.nullable() })
 
 export const ReportAnswer = z.object({
-  /** A name for the file. */
+  /** The suggested file name. */
   name: z.string(),
   mediaType: z.string(),
-  /** What `content` is: the text itself, or bytes. */
+  /** The encoding of `content`: the text itself, or bytes. */
   encoding: z.enum(['text', 'base64']),
   content: z.string(),
 })

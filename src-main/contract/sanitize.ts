@@ -1,4 +1,4 @@
-/** compute-sanitizer over rungs: one job at a time, asked after by polling. */
+/** Running compute-sanitizer on rungs: one job at a time, observed by polling. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { ErrorShape } from '../domain/errors'
@@ -9,15 +9,15 @@ import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session
 
 export const SanitizeRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; all but the reference when absent. */
+  /** Rung ids; by default all but the reference. */
   rungs: z.array(Identifier).min(1).optional(),
   tools: z
     .array(SanitizerTool)
     .min(1)
     .default([...sanitizerTools]),
-  /** Every size of the ladder's task; its small ragged shape where no size is given here or in `at`. */
+  /** Every size of the ladder's task; by default, without sizes in `at`, its small ragged shape. */
   size: z.number().int().optional(),
-  /** Its sizes, scalars and options by name; the ladder's own where absent. */
+  /** Its sizes, scalars and options by name; by default the ladder's. */
   at: At.optional(),
   params: Parameters.default({}),
 })
@@ -25,17 +25,17 @@ export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 
 export const SanitizeProgress = z.object({
   stage: z.enum(['prepare', 'build', 'check']),
-  /** Of the stage's own steps; total 0 while it is unknown. */
+  /** In the stage's own steps; total is 0 while unknown. */
   done: z.number().int(),
   total: z.number().int(),
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
-  /** Why it does not go on just now, as a sentence. */
+  /** Why it is currently waiting, as a sentence. */
   notice: Statement.optional(),
 })
 export type SanitizeProgress = z.infer<typeof SanitizeProgress>
 
-/** The job under way or the last one; `idle` before the first. */
+/** The current or last job; `idle` before the first. */
 export const SanitizeState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('idle') }),
   z.object({

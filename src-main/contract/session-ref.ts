@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can, parseTarget, printTarget } from '../domain/target/targets'
 
-/** The name of the recording that a ref stands for; null for a session of the store. */
+/** The name of the recording that a ref refers to; null for a session in the store. */
 export const recordingOf = (ref: string): string | null => {
   const target = parseTarget(ref)
   return target && can(target).replays ? target.name : null
@@ -11,7 +11,7 @@ export const recordedRef = (name: string): string => printTarget({ kind: 'record
 
 const folderName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/
 
-/** `recorded:<name>` for what ships with the program, as its target is written, else the folder name in the session store. */
+/** `recorded:<name>` for a shipped recording, like its target, else the folder name in the session store. */
 export const SessionRef = z.string().refine((ref) => folderName.test(recordingOf(ref) ?? ref), {
   error: 'It is not the name of a session.',
 })

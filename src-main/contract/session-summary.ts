@@ -1,18 +1,18 @@
-/** The line a session has in a list, the same from a folder and from a report. */
+/** A session's entry in a list, the same from a folder and from a report. */
 import { kindOf } from '../domain/target/targets'
 import type { Session } from '../domain/session/session'
 import type { SessionSummary } from './index'
 
-/** The part of the list that a session stands in. */
+/** The section of the list that a session belongs to. */
 export const listedKind = ({ target }: Session): SessionSummary['kind'] => kindOf(target).listed
 
 type Listed = Pick<SessionSummary, 'kind'>
 
-/** Made by a run on this machine. */
+/** Whether it was made by a run on this machine. */
 export const isOwnRun = ({ kind }: Listed): boolean => kind === 'live'
-/** Ships with the program. */
+/** Whether it ships with the program. */
 export const isRecording = ({ kind }: Listed): boolean => kind === 'recorded'
-/** Came from a file: of ncu, or of a report. */
+/** Whether it came from a file: ncu's, or a report. */
 export const isImport = ({ kind }: Listed): boolean => kind === 'imported'
 
 export const summaryOf = (

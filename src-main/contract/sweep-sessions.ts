@@ -1,4 +1,4 @@
-/** Which sessions of a list show one ladder over several problem sizes, for a screen and for the command line. */
+/** Selects the sessions that show one ladder over several problem sizes, for the UI and the command line. */
 import { optionsWord, problemLabel } from '../domain/task/problem'
 import type { SessionSummary } from './index'
 
@@ -10,7 +10,7 @@ export const bySize = (a: Sized, b: Sized): number => volume(a) - volume(b)
 
 const optionsOf = ({ problem }: Sized): string | null => problem && optionsWord(problem)
 
-/** Sessions of the same ladder, GPU and options that can be read, the smallest problem first. */
+/** Readable sessions of the same ladder, GPU and options, smallest problem first. */
 export function sweepCandidates(
   list: readonly SessionSummary[],
   of: SessionSummary,
@@ -27,7 +27,7 @@ export function sweepCandidates(
     .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
 }
 
-/** One a size: the session on screen for its own, the newest for each other. */
+/** One per size: the session on screen for its own size, the newest for all others. */
 export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
   const chosen = new Map<string, string>()
   for (const item of candidates) {

@@ -1,4 +1,4 @@
-/** The core as the UI hosts see it: every call of the contract, and the one run that may be under way. */
+/** The core as seen by the UI hosts: every call of the contract, and at most one run in progress. */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
@@ -21,10 +21,12 @@ import { isOwnRun } from '../contract/session-summary'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { message } from '../domain/messages/message'
+import type { Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
+import { folderCalls } from './ladder-library/folder-calls'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
@@ -48,12 +50,13 @@ import {
   type SessionPlaces,
 } from './sessions/sessions'
 import { appVersion } from './version'
+import { createWatchJob } from './watch-job'
 
 export interface CoreOptions {
   host: 'electron' | 'web'
   /** A session folder to open first. */
   session?: string
-  /** The host's own way to print; without, a browser of this machine is looked for. */
+  /** The host's own PDF printer; by default, a browser on this machine is used. */
   printPdf?: PdfPrinter
 }
 
@@ -67,7 +70,7 @@ interface ActiveRun {
 
 type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 
-/** A UI asks for a session and its sources one after the other: keep the last few. */
+/** A UI requests a session and its sources one after the other, so the last few are cached. */
 const keptSessions = 8
 
 export function createCore(setup: Setup, options: CoreOptions): Core {
@@ -77,7 +80,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     ...setup,
     ...(options.session === undefined ? {} : { mounted: options.session }),
   }
-  // Housekeeping must not keep anyone from starting.
+  // Housekeeping must not prevent startup.
   void sweepTrash(store).catch(() => undefined)
   const listeners = new Set<(message: RunMessage) => void>()
   const opened = new Map<string, Promise<OpenedSession>>()
@@ -105,7 +108,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     for (const listener of listeners) listener(message)
   }
 
-  /** Two at once would share the GPU, and the times would mean nothing. */
+  /** Two at once would share the GPU, which would make the times meaningless. */
   const refuseWhileBusy = (): void => {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
@@ -115,10 +118,10 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       )
   }
 
-  /** One run at a time, whose events go to every listener; `work` says how it ended. */
+  /** Starts the only run, whose events go to every listener; `work` returns how it ended. */
   const begin = (
     work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
-  ): string => {
+  ): ActiveRun => {
     refuseWhileBusy()
     const id = `run-${randomBytes(8).toString('hex')}`
     const abort = new AbortController()
@@ -141,26 +144,46 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       },
     )
     active = { id, abort, finished }
-    return id
+    return active
   }
 
-  const start = (request: CallInput<'run.start'> & object): string =>
+  /** `onEnd` is told of the session before the run is over. */
+  const start = (
+    request: CallInput<'run.start'> & object,
+    onEnd: (session: Session | null, ref: string | null) => void = () => undefined,
+  ): ActiveRun =>
     begin(async (emit, signal) => {
       const { session, folder, missing, unsaved } = await startRun(
         { params: {}, profile: 'card', ...request },
         { ...setup, appVersion, emit, signal },
       )
+      const ref = folder === null ? null : refOf(session.target, folder, store)
+      onEnd(folder === null ? null : session, ref)
       const error = unsaved ?? missing
-      return {
-        status: session.completion,
-        session: folder === null ? null : refOf(session.target, folder, store),
-        ...(error ? { error } : {}),
-      }
+      return { status: session.completion, session: ref, ...(error ? { error } : {}) }
     })
 
-  const labs = createLabCalls(setup, (work) =>
-    begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })),
+  const labs = createLabCalls(
+    setup,
+    (work) =>
+      begin(async (emit, signal) => ({ status: 'complete', ...(await work(emit, signal)) })).id,
   )
+
+  const watch = createWatchJob(setup, {
+    isBusy: () => active !== null || sanitizer.active,
+    start: async (request) => {
+      let ended: { session: Session | null; ref: string | null } = { session: null, ref: null }
+      await start(request, (session, ref) => (ended = { session, ref })).finished
+      const last = messages.at(-1)?.event
+      if (ended.session === null && last?.type === 'finished' && last.status === 'failed')
+        throw new KernelLadderError(
+          last.error?.kind ?? 'failed',
+          last.error?.message ?? message('asked.runFailed'),
+          last.error?.remedy,
+        )
+      return ended
+    },
+  })
 
   const has = async (tool: 'nvidia-smi' | 'nvcc'): Promise<boolean> =>
     (await machine.toolbox(null).locate(tool)) !== null
@@ -225,7 +248,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return makingReports.make((onStage) => answerReport({ ...tools, onStage }, opened, choice))
     },
     'report.current': () => Promise.resolve({ stage: makingReports.stage }),
-    'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request) }),
+    'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request).id }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
       if (active?.id !== runId) throw inputError(message('asked.runOver'))
       active.abort.abort()
@@ -250,6 +273,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return {}
     },
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
+    ...folderCalls(setup),
+    ...watch.calls,
     ...labs,
   } satisfies Handlers
 
@@ -261,6 +286,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     },
     importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
+      watch.stop()
       active?.abort.abort()
       await active?.finished
       await sanitizer.close()
@@ -268,13 +294,13 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 }
 
-/** A session without a GPU has no times to open with. */
+/** A session built without a GPU has no times to show first. */
 const isReadableLive = (summary: SessionSummary): boolean => {
   const { damaged, deviceName } = summary
   return isOwnRun(summary) && damaged === undefined && deviceName !== null
 }
 
-/** null for a folder outside the store, where a run was saved whose store refused it: no ref leads there. */
+/** null for a folder outside the store, where a run was saved because the store failed: it has no ref. */
 const refOf = (target: Target, folder: string, store: string): string | null =>
   can(target).replays
     ? recordedRef(target.name)

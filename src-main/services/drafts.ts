@@ -1,4 +1,4 @@
-/** Copies of rungs that a reader edits: kept between visits, built without a GPU, run after their rung. */
+/** User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung. */
 import type { Setup } from '../adapters/machine/machine'
 import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
 import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
@@ -7,72 +7,20 @@ import {
   readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
-import type { CallInput, CallOutput, RunRequest } from '../contract'
+import type { CallInput, CallOutput } from '../contract'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
 import { message } from '../domain/messages/message'
-import type { LadderEntry, LadderFile } from '../domain/ladder/ladder'
-import type { Parameters } from '../domain/ladder/rung'
+import type { LadderEntry } from '../domain/ladder/ladder'
 import { rungOf, type Session } from '../domain/session/session'
-import { openTrustedLadder } from './ladder-library/open'
+import { withCopy } from './ladder-library/copies'
 import { buildRung } from './run/build'
 import { openCompiler } from './run/compiler'
 import { architectureFor } from './run/device'
 import { findLadder, planRun, taskOf } from './run/plan'
 import type { OpenedSession } from './sessions/sessions'
 
-type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
-
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
-
-/** The same library with the copy in its ladder, after the rung that it was copied from. */
-export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
-  const ladder = findLadder(library, copy.ladder)
-  const source = draftRung(copy, taskOf(library, ladder))
-  const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
-  const base = ladder.rungs[at]
-  if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
-  if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
-    throw inputError(message('drafts.taken', { ladder: copy.ladder, rung: copy.rung }))
-  const entry: LadderEntry = {
-    id: copy.rung,
-    params: declared(copy.params, source.header.params),
-    ...(base.options === undefined ? {} : { options: base.options }),
-  }
-  const extended: LadderFile = {
-    ...ladder,
-    rungs: [...ladder.rungs.slice(0, at + 1), entry, ...ladder.rungs.slice(at + 1)],
-  }
-  return {
-    ...library,
-    ladders: library.ladders.map((each) => (each.id === ladder.id ? extended : each)),
-    rungs: new Map([...library.rungs, [copy.rung, source]]),
-  }
-}
-
-/** The parent's values of the parameters that the copy still has. */
-const declared = (
-  params: Parameters,
-  header: readonly { name: string; allowed: readonly number[] }[],
-): Parameters =>
-  Object.fromEntries(
-    Object.entries(params).filter(([name, value]) =>
-      header.some((param) => param.name === name && param.allowed.includes(value)),
-    ),
-  )
-
-/** The library for a request, which may name a folder and a draft, and the request of a ladder in it. */
-export async function libraryFor<R extends Pick<RunRequest, 'ladder' | 'draft'>>(
-  setup: Setup,
-  request: R,
-): Promise<{ library: KernelLibrary; request: R }> {
-  const { library, id } = await openTrustedLadder(setup, request.ladder)
-  const ofLadder = { ...request, ladder: id }
-  if (request.draft === undefined) return { library, request: ofLadder }
-  const draft = await draftStore(setup.machine.folders.drafts).read(request.draft)
-  if (!draft) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
-  return { library: withCopy(library, draft), request: ofLadder }
-}
 
 export function createDrafts(
   { assets, machine }: Setup,
@@ -80,7 +28,7 @@ export function createDrafts(
 ) {
   const store = draftStore(machine.folders.drafts)
 
-  /** The rung of the ladder that a copy of this rung runs after. */
+  /** The ladder's rung that a copy of this rung runs after. */
   function baseOf(library: KernelLibrary, session: Session, rung: string): string {
     const ladder = library.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
@@ -171,7 +119,7 @@ export function createDrafts(
       })
       const planned = plan.rungs[0]!
       const requires = planned.rung.header.requires
-      // Without a GPU of our own: for the GPU that the session was measured on.
+      // Builds for the GPU that the session was measured on, since there may be none here.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }

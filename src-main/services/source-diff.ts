@@ -7,7 +7,7 @@ export const Hunk = z.object({
   oldLines: z.number().int(),
   newStart: z.number().int(),
   newLines: z.number().int(),
-  /** Each begins with ' ', '-' or '+', or with '\\' where it says that a text has no line end. */
+  /** Each begins with ' ', '-' or '+', or with '\\' for the note that a text has no line end. */
   lines: z.array(z.string()),
 })
 export type Hunk = z.infer<typeof Hunk>

@@ -4,5 +4,6 @@ export const electronTransport = (bridge: NonNullable<Window['kernelLadder']>): 
   kind: 'electron',
   call: (name, input) => bridge.call(name, input),
   importFile: (file) => bridge.importFile(file),
+  chooseFolder: () => bridge.chooseFolder(),
   subscribe: (listener) => bridge.subscribe((message) => listener.message(message)),
 })

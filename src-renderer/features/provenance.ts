@@ -1,4 +1,5 @@
 /** Where a figure comes from, in words; every tooltip that explains a number is made here. */
+import { leadFigure, leadOf, shareText } from '../../src-main/domain/analysis/lead-figure'
 import { useI18n } from 'vue-i18n'
 import { ratioWarning } from '../../src-main/domain/analysis/comparability'
 import { message } from '../../src-main/domain/messages/message'
@@ -82,6 +83,23 @@ export function useProvenance() {
         }
       : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
 
+  /** Of what a table of the session leads with. */
+  function rateTip(session: Session, rung: RungResult): TipContent {
+    const lead = leadOf(session)
+    if (lead.of === 'operations') return throughputTip(rung)
+    const figure = leadFigure(session, rung, lead)
+    if (figure?.rate.value == null)
+      return { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
+    const share = shareText(figure)
+    return {
+      title: figureText(figure.rate.value, 'GB/s'),
+      lines: [
+        t('provenance.bandwidth'),
+        ...(share ? [t('provenance.bandwidthShare', { share })] : []),
+      ],
+    }
+  }
+
   function ratioTip(session: Session, rung: RungResult): TipContent {
     const reference = session.ladder.reference
     const more = ratioWarning(session, rung)
@@ -97,5 +115,5 @@ export function useProvenance() {
     }
   }
 
-  return { metricTip, metricHeaderTip, timeTip, throughputTip, ratioTip }
+  return { metricTip, metricHeaderTip, timeTip, throughputTip, rateTip, ratioTip }
 }

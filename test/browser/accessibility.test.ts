@@ -64,6 +64,7 @@ describe('by keyboard alone', () => {
       ['o', '/occupancy'],
       ['r', '/run'],
       ['k', '/run/checks'],
+      ['f', '/run/folders'],
       ['b', '/labs'],
       ['d', '/doctor'],
     ] as const) {

@@ -22,6 +22,7 @@ export const screens: readonly Screen[] = [
   { name: 'occupancy', route: '/occupancy', ready: 'main h1, main h2' },
   { name: 'run', route: '/run', ready: 'main select' },
   { name: 'sanitize', route: '/run/checks', ready: 'main h1, main h2' },
+  { name: 'folders', route: '/run/folders', ready: 'main h1' },
   { name: 'doctor', route: '/doctor', ready: 'main h2' },
   { name: 'missing', route: '/nowhere', ready: 'main h2' },
 ]

@@ -94,12 +94,14 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     [['frobnicate'], /unknown command 'frobnicate'/],
     [['run'], /--ladder/],
     [['run', '--ladder', 'nope'], /no ladder named "nope".*The ladders are: gemm-fp32/s],
-    [['run', '--ladder', '../../etc/passwd'], /no ladder named/],
+    [['run', '--ladder', '../../etc/passwd'], /There is no folder .*passwd/],
     [['run', '--ladder', 'gemm-fp32', '--frob'], /unknown option '--frob'/],
     [['run', '--ladder', 'gemm-fp32', '--rungs', 'nope'], /no rung named "nope".*01_naive/s],
     [['run', '--ladder', 'gemm-fp32', '--rungs', ','], /lists no rungs/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'NOPE=1'], /no parameter named "NOPE"/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'TILE'], /NAME=value/],
+    [['run', '--ladder', 'gemm-fp32', '--param', 'TM=4', '--param', 'TM=8'], /TM is given twice/],
+    [['help', 'lab', 'chek'], /no command "lab chek".*check/s],
     [['run', '--ladder', 'gemm-fp32', '--param', 'TILE=9'], /TILE=9 is not allowed.*16, 32/s],
     [['run', '--ladder', 'gemm-fp32', '--target', 'mars'], /not a target.*recorded/s],
     [['run', '--ladder', 'gemm-fp32', '--profile', 'lots'], /not a profiling level.*card/s],
@@ -325,6 +327,12 @@ describe('ladders --json', () => {
   })
 })
 
+it('help tells what a command of a command takes', async () => {
+  const { code, stdout } = await run(['help', 'lab', 'check'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^Usage: kernel-ladder lab check /)
+})
+
 describe('the one-file program', () => {
   it('copied alone to an empty place brings kernels, recordings and the UI', async () => {
     const dir = await tempDir()
@@ -336,6 +344,10 @@ describe('the one-file program', () => {
       'gemm-fp32',
     )
     expect((await run(recorded, env, file)).code).toBe(0)
+    const lab = join(dir, 'softmax-lab')
+    expect((await run(['init', lab, '--template', 'softmax'], env, file)).code).toBe(0)
+    const made = await run(['ladders', lab], env, file)
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^softmax-lab: /) })
     const [unpacked] = await readdir(join(dir, 'cache', 'assets'))
     expect(existsSync(join(dir, 'cache', 'assets', unpacked!, 'out/renderer/index.html'))).toBe(
       true,
@@ -362,7 +374,7 @@ describe('serve', () => {
     })
 
   it('prints a link that opens the UI once, and ends in order when it is told to', async () => {
-    const running = start(['serve'])
+    const running = start(['serve', '--port', '0'])
     const [, url] = /(http:\S+)/.exec(await running.says('Press ^C')) ?? []
     const first = await get(url!)
     const page = await get(new URL('/', url).href, first.cookie)

@@ -117,6 +117,19 @@ describe('a copy of a rung', () => {
   })
 })
 
+describe('a copy that was kept', () => {
+  it('is run by the id of its rung, as a command line names it', async () => {
+    const { machine, core } = await setUp()
+    const draft = known(await open(core))
+    await core.call('drafts.save', draft)
+    const { session: made } = await machine.run({ rungs: [rung, draft.rung], profile: 'none' })
+    expect(made.rungs.map(({ id, status }) => [id, status])).toEqual([
+      [rung, 'ok'],
+      [draft.rung, 'ok'],
+    ])
+  })
+})
+
 describe('building a copy', () => {
   it('needs nvcc and no GPU, and says what it is built for', async () => {
     const { core } = await setUp(['nvidia-smi'])

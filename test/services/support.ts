@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { afterEach } from 'vitest'
 import { localMachine } from '../../src-main/adapters/machine/local-machine'
 import type { HostMachine, Setup } from '../../src-main/adapters/machine/machine'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
@@ -17,13 +16,14 @@ import { runPlan } from '../../src-main/services/targets/local'
 import type { StartRunOptions, FinishedRun } from '../../src-main/services/targets/saved-run'
 import { startRun } from '../../src-main/services/targets/start-run'
 import type { RunPlan } from '../../src-main/services/run/plan'
+import { afterTest } from '../cleanups'
 import { runFake } from '../fakes/in-process'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
 export const templatesDir = join(root, 'resources', 'templates')
-const shippedKernels = join(root, 'cuda-kernels')
+export const shippedKernels = join(root, 'cuda-kernels')
 
 /** The rungs that the file of the ladder most tests climb names, in its order. */
 export const ladderRungs = (
@@ -51,26 +51,20 @@ export interface Machine {
   runPlan(plan: RunPlan): Promise<FinishedRun>
 }
 
-const cleanups: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup()
-})
-
 /** Sets environment variables until the test ends. */
 export function setEnv(values: Record<string, string>): void {
   const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]))
   Object.assign(process.env, values)
-  cleanups.push(async () => {
+  afterTest(() => {
     for (const [name, value] of Object.entries(before))
       if (value === undefined) Reflect.deleteProperty(process.env, name)
       else process.env[name] = value
-    return Promise.resolve()
   })
 }
 
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
-  cleanups.push(() => rm(dir, { recursive: true, force: true }))
+  afterTest(() => rm(dir, { recursive: true, force: true }))
   return dir
 }
 

@@ -1,6 +1,6 @@
 /**
- * Build results by content: what was compiled, with which flags, by which compiler. An entry's folder
- * also keeps the sources it was compiled from, because line information points there.
+ * Build results keyed by content: sources, flags and compiler. An entry's folder also keeps its sources, because
+ * line information points to them.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -10,12 +10,12 @@ import { diskError, makeFolder, pathExists } from './disk'
 import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
-  /** Text by path; the compiler is run in a folder that holds them. */
+  /** Text by path; the compiler runs in a folder that contains them. */
   sources: ReadonlyMap<string, string>
   flags: readonly string[]
-  /** What `nvcc --version` says: another compiler makes another artefact. */
+  /** The output of `nvcc --version`, because another compiler produces another artifact. */
   compiler: string
-  /** File name of the artefact. */
+  /** File name of the artifact. */
   output: string
 }
 
@@ -28,21 +28,21 @@ const KeptBuild = z.object({
 export type KeptBuild = z.infer<typeof KeptBuild>
 
 export interface BuildSlot {
-  /** Where to run the compiler: the sources are there. */
+  /** Where to run the compiler; contains the sources. */
   sourceDir: string
   artefact: string
-  /** Set when the artefact is there already. */
+  /** Set if the artifact already exists. */
   kept: KeptBuild | null
-  /** Path the compiler must write to; `keep` then gives it its name, so that a killed build leaves no artefact. */
+  /** Path the compiler must write to; `keep` then renames it, so that a killed build leaves no artifact. */
   pending: string
   keep(build: KeptBuild): Promise<void>
-  /** Removes what a compiler that failed has left. */
+  /** Removes what a failed compiler left behind. */
   discard(): Promise<void>
 }
 
 export interface BuildCache {
   slot(inputs: BuildInputs): Promise<BuildSlot>
-  /** `nvcc --version`'s text, asked again only when the file behind the path has changed. */
+  /** The output of `nvcc --version`, refreshed only if the file behind the path has changed. */
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
 }
 
@@ -54,7 +54,7 @@ function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
   return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
 }
 
-/** Writes beside and renames: a reader sees the old file or the new one. */
+/** Writes a temporary file and renames it, so that a reader sees the old file or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}`
   try {
@@ -70,12 +70,12 @@ async function readKept(path: string): Promise<KeptBuild | null> {
   try {
     return KeptBuild.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
-    // Absent, or cut off: then it is built again.
+    // Absent or truncated: it is rebuilt.
     return null
   }
 }
 
-/** What is kept in a cache that is only read; null where it has no such build. */
+/** A build in a read-only cache; null if it has none. */
 async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
   const folder = join(root, 'build', buildKey(inputs))
   const artefact = join(folder, inputs.output)
@@ -91,7 +91,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
-/** `shared` is a cache that is looked at first and never written. */
+/** `shared` is a read-only cache that is consulted first. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
     async slot(inputs) {
@@ -116,7 +116,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           pending,
           async keep(build) {
             await rename(pending, artefact)
-            // Without this file it is compiled again next time, which is no reason to fail now.
+            // Without this file it is recompiled next time, which is no reason to fail now.
             await replaceFile(keptPath, JSON.stringify(build)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
@@ -149,13 +149,13 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
 }
 
 /**
- * A source's name in the session, from the path that the compiler recorded for it: sources are compiled
- * inside the cache. Of a file from elsewhere its bare name; where it lay is nobody's affair.
+ * A source's name in the session, derived from the path recorded by the compiler: sources are compiled inside the
+ * cache. For any other file, its bare name, so that its location stays private.
  */
 export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
 
-/** For a replay: nothing is there and nothing is kept, so that each build is asked of the recording. */
+/** For a replay: always empty and never written, so that each build comes from the recording. */
 export const emptyBuildCache: BuildCache = {
   slot: ({ output }) =>
     Promise.resolve({

@@ -1,4 +1,4 @@
-/** Files and folders as this program reads and makes them, and sentences for what the disk refuses. */
+/** Reading and creating files and folders, and messages for disk errors. */
 import { constants } from 'node:fs'
 import { access, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ export const errorCode = (error: unknown): string | undefined =>
 type Doing = keyof (typeof templates)['doing']
 type Elsewhere = keyof (typeof templates)['elsewhere']
 
-/** A file system error as a sentence that names the path and what to do; `elsewhere` is how to have it in another place. */
+/** Converts a file system error to a sentence with the path and a remedy; `elsewhere` says how to choose another place. */
 export function diskError(
   error: unknown,
   path: string,
@@ -54,7 +54,7 @@ export const pathExists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Forces a file or folder to the disk; folders cannot be synced everywhere, so that may fail quietly. */
+/** Syncs a file or folder to disk; folders cannot be synced everywhere, so that may fail silently. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -67,8 +67,8 @@ export async function sync(path: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it that are missing, one at a time: Node's own recursive mkdir does
- * not return where a file system answers ENOENT for a folder it will not make (/proc).
+ * Creates a folder and its missing parents, one at a time: Node's recursive mkdir does not return if a file system
+ * answers ENOENT for a folder it refuses to create (/proc).
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return
@@ -78,7 +78,7 @@ export async function makeFolder(path: string): Promise<void> {
   })
 }
 
-/** A file's bytes. What is no file, a pipe say, is refused: to read it would wait for a writer without end. */
+/** A file's bytes. Anything but a regular file, such as a pipe, is rejected, since reading it could block forever. */
 export async function readPlainBytes(path: string): Promise<Buffer> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {

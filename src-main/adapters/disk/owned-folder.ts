@@ -1,7 +1,7 @@
 /**
- * Hidden folders that belong to a process while it works, and go when it has gone. Several machines and
- * containers may share the disk, where a process id alone says nothing: an owner file in the folder says
- * whose it is, and is touched as long as that process lives.
+ * Hidden folders that belong to a process while it works and are removed after it is gone. Several machines and
+ * containers may share the disk, where a process id alone is meaningless: an owner file in the folder identifies
+ * the owner and is touched as long as that process lives.
  */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises'
@@ -14,25 +14,25 @@ const ownerFile = '.owner.json'
 
 const Owner = z.object({
   schema: z.literal(1),
-  /** Where the process id means this process: a running kernel and a pid namespace of it; null where that cannot be told. */
+  /** Where the process id is valid: a running kernel and one of its pid namespaces; null if unknown. */
   realm: z.string().nullable(),
   pid: z.number().int(),
-  /** In the kernel's clock ticks: another process that was given the same id started later. */
+  /** In kernel clock ticks: another process with the same id would have started later. */
   started: z.string().nullable(),
-  /** For a person who wonders. */
+  /** For information only. */
   host: z.string(),
 })
 type Owner = z.infer<typeof Owner>
 
 const heartbeatMs = 60_000
-/** Without a sign of life for so long, a folder is nobody's, whoever had it: a laptop may have slept for days. */
+/** Without a heartbeat for this long, a folder counts as abandoned; it is long because a laptop may sleep for days. */
 const abandonedMs = 7 * 24 * 3600 * 1000
 
 const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
-/** Only the running kernel's own id keeps two containers apart that were made of one image. */
+/** Only the running kernel's id distinguishes two containers made from one image. */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`
   const boot = await orNull(readFile('/proc/sys/kernel/random/boot_id', 'utf8'))
@@ -40,11 +40,11 @@ async function ownRealm(): Promise<string | null> {
   return boot === null || namespace === null ? null : `${boot.trim()} ${namespace}`
 }
 
-/** null where it cannot be told: without /proc, or with the /proc of another pid namespace. */
+/** null if unknown: without /proc, or with the /proc of another pid namespace. */
 async function startOf(pid: number): Promise<string | null> {
   if ((await orNull(readlink('/proc/self'))) !== String(process.pid)) return null
   const stat = await orNull(readFile(`/proc/${pid}/stat`, 'utf8'))
-  // The command name, in parentheses, may hold anything: count the fields after the last one.
+  // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
 }
 
@@ -63,7 +63,7 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Whether it is certain that the process is gone: of another machine or container it never is. */
+/** Whether the process is certainly gone; for another machine or container that is never certain. */
 async function isGone(owner: Owner): Promise<boolean> {
   if (owner.realm === null || owner.realm !== (await ownRealm())) return false
   if (!isRunning(owner.pid)) return true
@@ -71,7 +71,7 @@ async function isGone(owner: Owner): Promise<boolean> {
   return started !== null && owner.started !== null && started !== owner.started
 }
 
-/** Null where there is none, or half of one: the folder is just being made, or its disk was full. */
+/** Null if it is missing or incomplete: the folder is just being created, or its disk was full. */
 async function readOwner(folder: string): Promise<Owner | null> {
   try {
     return Owner.parse(JSON.parse(await readFile(join(folder, ownerFile), 'utf8')))
@@ -88,7 +88,7 @@ const modifiedMs = (path: string): Promise<number> =>
 
 async function isAbandoned(path: string): Promise<boolean> {
   const entry = await lstat(path)
-  // In a shared temporary folder anyone can make a folder of such a name.
+  // In a shared temporary folder, anyone can create a folder with such a name.
   if (process.getuid && entry.uid !== process.getuid()) return false
   if (!entry.isDirectory()) return false
   const owner = await readOwner(path)
@@ -97,7 +97,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return Date.now() - lastSign > abandonedMs
 }
 
-/** Removes what processes that are gone left in `parent`. Housekeeping: what cannot be removed stays, without a word. */
+/** Removes what dead processes left in `parent`. Housekeeping: what cannot be removed is silently kept. */
 export async function sweepAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => []))
     if (named.test(name)) {
@@ -109,13 +109,13 @@ export async function sweepAbandoned(parent: string): Promise<void> {
 
 export interface OwnedFolder {
   readonly path: string
-  /** The folder is a folder like others from here on, with nothing in it but what was put there. */
+  /** Makes it an ordinary folder, without the owner file. */
   disown(): Promise<void>
-  /** Never fails: what cannot be removed now is swept when this process is gone. */
+  /** Never fails: what cannot be removed now is swept after this process is gone. */
   remove(): Promise<void>
 }
 
-/** Makes a folder of this process's own in `parent`, where it first clears away what others left. */
+/** Creates a folder owned by this process in `parent`, after sweeping abandoned ones. */
 export async function ownFolder(parent: string, name: string): Promise<OwnedFolder> {
   await makeFolder(parent)
   await sweepAbandoned(parent)
@@ -147,7 +147,7 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
   }
 }
 
-/** For what a tool leaves while it runs; the next one clears away what a killed program left. */
+/** For files that a tool leaves while it runs; the next call sweeps what a killed program left. */
 export async function scratchFolder(): Promise<OwnedFolder> {
   try {
     return await ownFolder(tmpdir(), 'kernel-ladder')

@@ -1,8 +1,8 @@
-/** Where this program keeps things for its user, by the XDG base directory convention. */
+/** Where this program stores user files, following the XDG base directory specification. */
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
-/** Set to nothing is not set; and of a relative path the convention says that it is to be ignored. */
+/** An empty variable counts as unset, and the specification requires relative paths to be ignored. */
 function base(own: string, xdg: string, ...fallback: string[]): string {
   const moved = process.env[own]
   if (moved) return resolve(moved)
@@ -10,27 +10,27 @@ function base(own: string, xdg: string, ...fallback: string[]): string {
   return join(shared && isAbsolute(shared) ? shared : join(homedir(), ...fallback), 'kernel-ladder')
 }
 
-/** What its user made. `KERNEL_LADDER_DATA` moves it. */
+/** User data. `KERNEL_LADDER_DATA` overrides it. */
 const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.local', 'share')
 
-/** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` moves it. */
+/** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` overrides it. */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
-/** As the environment names them now. */
+/** According to the current environment. */
 export const userFolders = () => ({
   home: homedir(),
   cache: cacheDir(),
   sessions: join(dataDir(), 'sessions'),
-  /** Copies of rungs that are being edited. */
+  /** Edited copies of rungs. */
   drafts: join(dataDir(), 'drafts'),
   /** Which ladder folders were opened, and which are trusted. */
   ladders: join(dataDir(), 'ladders'),
-  /** What a student did, and which labs from elsewhere are trusted. */
+  /** A student's work, and which third-party labs are trusted. */
   labs: join(dataDir(), 'labs'),
 })
 
 /**
- * Build results that are looked at and never written, beside the own cache: a graded submission has a
- * cache to itself, and finds there what is the same for all. `KERNEL_LADDER_SHARED_CACHE` names it.
+ * A read-only cache in addition to the normal one: a graded submission has its own cache, and finds common builds
+ * here. Set by `KERNEL_LADDER_SHARED_CACHE`.
  */
 export const sharedCacheDir = (): string | null => process.env.KERNEL_LADDER_SHARED_CACHE || null

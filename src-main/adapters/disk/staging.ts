@@ -1,4 +1,4 @@
-/** Folders that appear whole under their name or not at all, and never over what is there. */
+/** Folders that appear atomically under their name or not at all, and never overwrite anything. */
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError, type ErrorShape } from '../../domain/errors'
@@ -6,32 +6,32 @@ import { message } from '../../domain/messages/message'
 import { diskError, errorCode, sync } from './disk'
 import { ownFolder, type OwnedFolder } from './owned-folder'
 
-/** A folder that is filled out of sight and then appears whole under its name. */
+/** A folder that is filled while hidden and then appears atomically under its name. */
 export interface StagedFolder {
-  /** Where to write until `commit`. */
+  /** The path to write to until `commit`. */
   readonly path: string
   /**
-   * Syncs everything and gives the folder its name, or that name with a number behind it when someone
-   * else has taken it meanwhile; returns where it lies.
+   * Syncs everything and renames the folder to its name, or to that name with a number if the name has been taken in
+   * the meantime; returns the final path.
    */
   commit(): Promise<string>
   discard(): Promise<void>
 }
 
-/** Also of a link that leads nowhere. */
+/** True even for a dangling link. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,
   )
 
-/** A folder that a person named must not be there yet; what this program names itself gets a number. */
+/** A folder named by the user must not exist yet; names chosen by this program get a number instead. */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
     throw inputError(message('files.exists', { file: path }), message('files.otherFolder'))
 }
 
-/** Of a folder that a person named: that its content lies in another one, if it does. */
+/** For a folder named by the user: an error if its contents ended up in another folder. */
 export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | null =>
   folder === wanted
     ? null
@@ -41,10 +41,10 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
         remedy: message('files.savedElsewhere', { folder }),
       }
 
-/** What a rename onto a folder that holds something, onto a file, and onto any folder on Windows answers. */
+/** Error codes of a rename onto a nonempty folder, onto a file, and onto any folder on Windows. */
 const takenCodes = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM', 'EACCES']
 
-/** Of several that ask for one name at a time the rename lets one have it, and the others the next ones. */
+/** If several processes request the same name at once, the rename gives it to one and the next names to the others. */
 async function nameFreely(path: string, wanted: string): Promise<string> {
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? wanted : `${wanted}-${n}`
@@ -58,7 +58,7 @@ async function nameFreely(path: string, wanted: string): Promise<string> {
   }
 }
 
-/** Stages `wanted` in a hidden folder beside it, so that the last rename stays on one disk. */
+/** Stages `wanted` in a hidden sibling folder, so that the final rename stays on one file system. */
 export async function stageFolder(wanted: string): Promise<StagedFolder> {
   let folder: OwnedFolder
   try {

@@ -1,13 +1,13 @@
-/** Several files as one, for a host that can hand over only one. */
+/** Packs several files into one, for hosts that can deliver only a single file. */
 import { strToU8, zipSync } from 'fflate'
 
 export interface ZippedFile {
-  /** With `/` between folders. */
+  /** With `/` as separator. */
   path: string
   content: string | Uint8Array
 }
 
-/** The same files give the same bytes: the date in it is the first that a zip can hold, whatever the time zone. */
+/** The same files yield the same bytes: the date is the earliest that a zip can represent, in any time zone. */
 export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
   zipSync(
     Object.fromEntries(

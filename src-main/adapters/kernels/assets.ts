@@ -1,7 +1,7 @@
 /**
- * The files the program needs beside its code: kernels, recordings, the built UI, the page of a report. They lie in the
- * checkout, in the packaged application's resources, or packed into the one-file program, which unpacks
- * them once into the cache.
+ * The files that the program needs besides its code: kernels, recordings, the built UI, the report template. They
+ * are in the checkout, in the packaged application's resources, or packed into the single-file program, which
+ * unpacks them once into the cache.
  */
 import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
@@ -17,10 +17,10 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
-  /** Ladder folders to begin one's own with. */
+  /** Ladder folder templates. */
   templatesDir: string
   rendererDir: string
-  /** The page that an HTML report is made of. */
+  /** The template of HTML reports. */
   reportTemplate: string
 }
 
@@ -34,7 +34,7 @@ const below = (root: string): Assets => ({
 
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))
 
-/** The nearest folder above this file that holds the kernels: the checkout, or the packaged resources. */
+/** The nearest parent folder that contains the kernels: the checkout, or the packaged resources. */
 function checkoutRoot(): string | null {
   const packaged = (process as { resourcesPath?: string }).resourcesPath
   if (packaged && holdsAssets(packaged)) return packaged
@@ -69,7 +69,7 @@ async function unpackInto(folder: string, base64: string): Promise<void> {
       await writeFile(target, bytes)
     }
     await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process was faster, and its content is the same.
+      // Another process was faster; its content is the same.
       if (!(await pathExists(folder))) throw error
     })
   } catch (error) {
@@ -83,7 +83,7 @@ let found: Promise<Assets> | undefined
 
 async function locate(): Promise<Assets> {
   if (pack) {
-    // In the checkout it was built in, the files as they are now: a rung is added by adding a file.
+    // In its own checkout, the current files are used, so that a rung is added by adding a file.
     const root = checkoutRoot()
     if (root) return below(root)
     const name = join('assets', pack.hash.slice(0, 16))
@@ -98,5 +98,5 @@ async function locate(): Promise<Assets> {
   throw new KernelLadderError('missing', message('files.noKernels'), message('files.useCheckout'))
 }
 
-/** Where the files are; found once. */
+/** The location of the files, determined once. */
 export const assets = (): Promise<Assets> => (found ??= locate())

@@ -1,4 +1,4 @@
-/** A draft's source as a rung of the library, and a rung's source as that of its copy. */
+/** Turns a draft's source into a rung of the library, and a rung's source into that of a copy. */
 import { inEnglish } from '../../domain/text/wording'
 import { together } from '../../domain/messages/message'
 import { draftFile, type Draft } from '../../domain/ladder/draft'
@@ -10,7 +10,7 @@ import type { RungSource } from './kernel-library'
 
 export { faultLine }
 
-/** The text that a copy of a rung begins with. */
+/** The initial text of a rung's copy. */
 export const copiedSource = (
   source: string,
   { rung, base, title }: { rung: string; base: string; title: string },
@@ -22,7 +22,7 @@ export const copiedSource = (
     idea: `a copy of ${base}; describe here what changes and why it should pay off`,
   })
 
-/** Throws a sentence that begins with file and line for a header that cannot be used. */
+/** Throws a sentence beginning with file and line if the header is invalid. */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,
   task: Task,
@@ -37,7 +37,7 @@ export function draftRung(
   )
 }
 
-/** The message of such a sentence without its place. */
+/** The message of such a sentence, without its location. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')

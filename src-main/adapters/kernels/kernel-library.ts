@@ -1,4 +1,4 @@
-/** The kernels on disk: every task, its rungs' headers and sources, its ladders. Reads; decides nothing. */
+/** The kernels on disk: every task, its rungs' headers and sources, and its ladders. Only reads them. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inEnglish } from '../../domain/text/wording'
@@ -13,27 +13,27 @@ import { parseTask } from '../../parsers/kernels/task'
 
 export interface RungSource {
   header: RungHeader
-  /** Below cuda-kernels, with `/`. */
+  /** Relative to cuda-kernels, with `/`. */
   file: string
   text: string
 }
 
-/** A source file of a task that is no rung. */
+/** A source file of a task that is not a rung. */
 export type TaskSource = Pick<RungSource, 'file' | 'text'>
 
 export interface KernelLibrary {
   root: string
-  /** By id, which is the name of the task's folder. */
+  /** By id, which is also the name of the task's folder. */
   tasks: Map<string, Task>
-  /** What the rungs of a task are checked against, by the task's id. */
+  /** The references that rungs are checked against, by task id. */
   references: Map<string, TaskSource>
-  /** Where the files lie that fill buffers, by the task's id. */
+  /** The folders of the files that fill buffers, by task id. */
   folders: Map<string, string>
-  /** What the rungs of a task may include beside the shared headers, text by path, by the task's id. */
+  /** The headers that a task's rungs can include besides the shared ones: text by path, by task id. */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
-  /** Files that could not be used, by task, rung or ladder id, each with the sentence that says why. */
+  /** Unusable files, by task, rung or ladder id, each with the reason as a sentence. */
   faults: Map<string, string>
 }
 
@@ -42,7 +42,7 @@ const taskFile = 'task.yaml'
 const entriesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder).catch(() => [])).sort()
 
-/** The tasks alone, by id; those that cannot be used are left out, or handed to `onFault`. */
+/** Only the tasks, by id; unusable ones are skipped and passed to `onFault`. */
 export async function readTasks(
   root: string,
   onFault: (id: string, message: string) => void = () => undefined,
@@ -143,7 +143,7 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
   }
 }
 
-/** What is compiled from a folder of the library, for hashing and for keeping with a session. */
+/** The compiled files of a library folder, for hashing and for storing with a session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
   const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))
@@ -154,7 +154,7 @@ export async function readSharedFiles(root: string, folder: string): Promise<Map
 
 const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
 
-/** Text by path below the library. */
+/** Text by path relative to the library. */
 async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   return new Map(files.map((file, index) => [file, texts[index]!]))

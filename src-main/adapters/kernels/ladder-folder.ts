@@ -1,6 +1,6 @@
 /**
- * A ladder folder: ladder.yaml beside its rungs, as a library of one ladder. It may come from anywhere, so
- * nothing is followed out of it and nothing large is read; only what it names is, and the headers in it.
+ * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. It may come from anywhere, so nothing
+ * outside it is followed and nothing large is read; only the files that it names are, and its headers.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
@@ -18,73 +18,78 @@ export interface LadderFolder {
   folder: string
   ladder: LadderFile
   task: Task
-  /** Its one ladder with what that needs; runner and shared headers are the program's own. */
+  /** Its ladder and everything that needs; the runner and the shared headers are the program's. */
   library: KernelLibrary
-  /** Every text that is read of it, relative, ladder.yaml first. */
+  /** Every file read from it, relative, ladder.yaml first. */
   files: string[]
 }
 
-/** The first that is there. */
+/** The first existing one is used. */
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
-/** Beside a rung, such a file would be included in place of the one that is made. */
+/** In a rung's folder, such a file would be included instead of the generated one. */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
+
+/** A header, by its name. */
+export const headerName = /\.(h|hh|hpp|cuh|inl)$/
 
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
 
-/** As a person finds it from where they are. */
+/** Relative to the current folder, for messages. */
 export function shownPath(path: string): string {
   const near = relative(process.cwd(), path)
   return near === '' ? '.' : near.startsWith('..') ? path : near
 }
 
-/** The ladder file in a folder; null where there is none. */
+/** The ladder file in a folder; null if there is none. */
 export async function ladderFileIn(folder: string): Promise<string | null> {
   for (const name of ladderFileNames) if (await pathExists(join(folder, name))) return name
   return null
 }
 
-/** Why a file below the folder cannot be used, or null. */
-async function refusalOf(folder: string, name: string): Promise<string | null> {
+/** Why a file in the folder cannot be used, or null. */
+export async function refusalOf(folder: string, name: string): Promise<string | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
   if (real === undefined || !real.includes(sep)) return `${name} cannot be read (${real ?? '?'}).`
   if (!real.startsWith((await realpath(folder)) + sep))
-    return `${name} is a link out of the folder; put the file itself there.`
+    return `${name} is a link that leads outside the folder; use the file itself.`
   const found = await stat(real)
-  return found.isFile() ? null : `${name} is no file.`
+  return found.isFile() ? null : `${name} is not a file.`
 }
 
 async function readTextIn(folder: string, name: string): Promise<string> {
   const { size } = await stat(join(folder, name))
   if (size > maxTextBytes)
-    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes, and 1 MiB is the most.`)
+    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes; the limit is 1 MiB.`)
   const bytes = await readFile(join(folder, name))
   if (bytes.includes(0))
-    throw inputError(`${shownPath(join(folder, name))} is no text: it holds a zero byte.`)
+    throw inputError(
+      `${shownPath(join(folder, name))} is not a text file: it contains a zero byte.`,
+    )
   return bytes.toString('utf8')
 }
 
-/** Headers anywhere below the folder, but for hidden folders. */
-async function headersBelow(folder: string, below = ''): Promise<string[]> {
+/** Headers anywhere in the folder, except in hidden folders. */
+export async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = posix.join(below, entry.name)
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
     if (entry.isDirectory()) found.push(...(await headersBelow(folder, path)))
-    else if (/\.(h|hh|hpp|cuh|inl)$/.test(entry.name)) found.push(path)
+    else if (headerName.test(entry.name)) found.push(path)
     if (found.length > maxHeaders)
       throw inputError(
-        `${shownPath(join(folder, below))} holds more than ${maxHeaders} headers.`,
-        'A ladder folder holds its own headers only.',
+        `${shownPath(join(folder, below))} contains more than ${maxHeaders} headers.`,
+        'A ladder folder should contain only its own headers.',
       )
   }
   return found
 }
 
-/** Throws with file, line and column for what is wrong with the ladder; a rung that is, is a fault of the library. */
+/** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
 export async function readLadderFolder(
   folder: string,
   shipped: KernelLibrary,
@@ -96,8 +101,8 @@ export async function readLadderFolder(
   const file = isFolder ? await ladderFileIn(path) : null
   if (file === null)
     throw inputError(
-      isFolder ? `${shown} holds no ladder.yaml.` : `There is no folder ${shown}.`,
-      `Make one that builds and runs with \`kernel-ladder init ${isFolder ? 'DIR' : shown}\`.`,
+      isFolder ? `${shown} contains no ladder.yaml.` : `There is no folder ${shown}.`,
+      `Create one that builds and runs with \`kernel-ladder init ${isFolder ? 'DIR' : shown}\`.`,
     )
   const read = async (name: string): Promise<string> => {
     const why = await refusalOf(path, name)
@@ -108,8 +113,8 @@ export async function readLadderFolder(
   const { task, ladder } = parsed
   if (shipped.ladders.some(({ id }) => id === ladder.id))
     throw inputError(
-      parsed.at(['id'], `${ladder.id} is a ladder that comes with the program.`),
-      'Give this one another id: sessions are told apart by it.',
+      parsed.at(['id'], `${ladder.id} is a ladder that ships with the program.`),
+      'Give this one another id, because sessions are identified by it.',
     )
   const library: KernelLibrary = {
     root: shipped.root,
@@ -177,7 +182,7 @@ async function readRung(
   const header = parseRungHeader(text, join(shown, name), task)
   if (header.id !== id)
     throw inputError(
-      `${join(shown, name)} declares @rung ${header.id}; the name of the file must be the same.`,
+      `${join(shown, name)} declares @rung ${header.id}; the file must have that name.`,
     )
   library.rungs.set(id, { header, file: `${task.id}/${basename(name)}`, text })
 }

@@ -1,6 +1,6 @@
 /**
- * An attempt at a lab on disk: attempt.json (answers, outcome, and compute-sanitizer's verdicts where it ran),
- * lab.cu, and session/ where something was measured. Written once, never edited.
+ * An attempt at a lab on disk: attempt.json (answers, outcome, and compute-sanitizer's verdicts if it ran), lab.cu,
+ * and session/ if something was measured. Written once, never edited.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,10 +44,10 @@ export type LabAttempt = z.infer<typeof LabAttempt>
 export const sessionFolder = (folder: string): string => join(folder, 'session')
 
 const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
-/** Where attempts of before have the verdicts. */
+/** Where older attempts store the verdicts. */
 const sanitizerFile = 'sanitizer.json'
 
-/** Writes all but the session, which its run has put there. */
+/** Writes everything but the session, which the run has already saved there. */
 export async function writeAttempt(
   folder: string,
   attempt: LabAttempt,
@@ -68,7 +68,7 @@ export async function writeAttempt(
 
 type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 
-/** Reads, upgrades and checks a file; one that is newer or damaged is refused with the reason. */
+/** Reads, upgrades and validates a file; a newer or damaged one is rejected with the reason. */
 async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
   const refuse = (why: Statement) =>
     inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
@@ -105,7 +105,7 @@ export const readAttempt = (folder: string): Promise<LabAttempt> =>
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
 
-/** What an attempt rests on; null where the folder holds no session. */
+/** The evidence of an attempt; null if the folder contains no session. */
 export async function readAttemptEvidence(
   folder: string,
 ): Promise<{ session: Session; sanitized: SanitizerVerdicts } | null> {
@@ -126,7 +126,7 @@ export async function readAttemptEvidence(
   }
 }
 
-/** The attempts in a folder by name, oldest first; one that cannot be read is left out. */
+/** The attempts in a folder by name, oldest first; unreadable ones are skipped. */
 export async function listAttempts(
   folder: string,
 ): Promise<{ id: string; folder: string; attempt: LabAttempt }[]> {

@@ -1,6 +1,6 @@
 /**
- * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from
- * anywhere, so nothing is followed out of its folder and nothing large is read.
+ * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from anywhere, so nothing
+ * outside its folder is followed and nothing large is read.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -19,9 +19,9 @@ export interface LabFolder {
   lab: Lab
   starter: string
   solution: string
-  /** Bytes by the path that the text names. */
+  /** Bytes by the path used in the text. */
   pictures: ReadonlyMap<string, Uint8Array>
-  /** SHA-256 over every file of the folder, hex: another content is another lab. */
+  /** SHA-256 over every file of the folder, hex: different content means a different lab. */
   contentHash: string
   /** Every file, relative to the folder, in order. */
   files: string[]
@@ -50,7 +50,7 @@ export const labReferences = (library: KernelLibrary): LabReferences => ({
   rungs: new Set(library.rungs.keys()),
 })
 
-/** Every file below a folder with its size; links and what is no file are faults. */
+/** Every file in a folder with its size; links and anything but regular files are faults. */
 async function survey(
   folder: string,
   shown: string,
@@ -125,7 +125,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
     ])
   if (!files.includes(labFile))
     return fail(
-      // Not looked for to the end, or there and refused.
+      // The survey was aborted, or the file was already rejected.
       faults.some((fault) => fault.file === file || fault.file === id)
         ? []
         : [{ file, line: null, message: `The folder has no ${labFile}.` }],
@@ -133,7 +133,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
   const bytes = new Map<string, Uint8Array>()
   for (const path of files) bytes.set(path, await readFile(join(folder, path)))
   const parsed = parseLab(asText(bytes.get(labFile)!), file, references)
-  // What is there and refused has its own fault already.
+  // A rejected file already has its own fault.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = checkPaths(parsed, there, file)
   for (const [path, content] of bytes)
@@ -167,8 +167,8 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
 }
 
 /**
- * A folder of labs, or one lab. Prerequisites are looked up among the labs read and `known`. Throws
- * where the folder itself cannot be read; what is wrong inside it is in `faults`.
+ * A folder of labs, or a single lab. Prerequisites are looked up among these labs and `known`. Throws if the folder
+ * itself cannot be read; faults inside it are in `faults`.
  */
 export async function readLabs(
   folder: string,
@@ -204,11 +204,11 @@ export async function readLabs(
   const fail = (id: string, message: string): void => {
     faults.push({ file: `${id}/${labFile}`, line: lines.get(id) ?? null, message })
   }
-  // A prerequisite that could not be read is a fault of its own, not of the labs that ask for it.
+  // An unreadable prerequisite is a fault of that lab, not of the labs that require it.
   const present = new Set([...all.keys(), ...folders.map((path) => basename(path))])
   for (const { id, lab } of labs)
     for (const need of lab.needs.labs)
-      // A lab on its own may build on labs that are not here.
+      // A single lab may require labs that are not present.
       if (!present.has(need) && !single)
         fail(id, `It requires the lab ${need}, which does not exist.`)
   const cycle = findCycle(new Map([...all].map(([id, { needs }]) => [id, needs.labs])))
@@ -216,7 +216,7 @@ export async function readLabs(
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
-/** The one lab of a folder; throws every fault in it as one error. */
+/** The single lab of a folder; throws all its faults as one error. */
 export async function readLab(folder: string, references: LabReferences): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, references)
   if (faults.length > 0)
@@ -234,7 +234,7 @@ export async function readLab(folder: string, references: LabReferences): Promis
 
 export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
 
-/** The shipped labs; none where the program comes without. */
+/** The shipped labs; none if the program ships without them. */
 export async function readShippedLabs(library: KernelLibrary): Promise<LabLibrary> {
   const folder = labsDir(library.root)
   const entries = await readdir(folder).catch(() => [])

@@ -1,4 +1,4 @@
-/** A folder of submissions: a student is a .cu file, or a folder that holds lab.cu or one .cu file. */
+/** A folder of submissions: each student is a .cu file, or a folder that contains lab.cu or a single .cu file. */
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -8,7 +8,7 @@ import { submissionFile } from './work'
 
 export interface FoundSubmission {
   student: string
-  /** null where there is none to take, for `reason`. */
+  /** null if there is none; `reason` says why. */
   file: string | null
   reason: Statement | null
 }
@@ -34,7 +34,7 @@ async function inFolder(folder: string, student: string): Promise<FoundSubmissio
     : { student, file: join(folder, chosen), reason: null }
 }
 
-/** In the order of the names. Hidden entries and files of other kinds are no submissions. */
+/** Sorted by name. Hidden entries and other kinds of files are ignored. */
 export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
   let names: string[]
   try {

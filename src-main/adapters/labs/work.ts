@@ -1,4 +1,4 @@
-/** A student's own files: the folder that a lab is started in, and the submission that is handed in. */
+/** A student's files: the folder that a lab is started in, and the submission. */
 import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -11,10 +11,10 @@ import type { LabFolder } from './library'
 export const submissionFile = 'lab.cu'
 export const answersFile = 'answers.yaml'
 const maxBytes = 1024 * 1024
-/** Some lines a prediction and a question. */
+/** Enough for several lines per prediction and question. */
 const maxAnswerBytes = 64 * 1024
 
-/** A text file of a student: a regular one, of a size that a person writes. */
+/** A student's text file: a regular file of reasonable size. */
 async function readOwn(path: string, most = maxBytes): Promise<string> {
   let found
   try {
@@ -44,7 +44,7 @@ async function readOwn(path: string, most = maxBytes): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
-/** The code and the answers beside it, as they were handed in and unread. */
+/** The code and the answers beside it, as submitted and unparsed. */
 export async function readHandedIn(
   file: string,
 ): Promise<{ source: string; answers: string | null }> {
@@ -60,7 +60,7 @@ export interface Submission {
   answers: LabAnswers
 }
 
-/** The code, and the answers in the file named or in answers.yaml beside the code where there is one. */
+/** The code, and the answers in the given file or, if it exists, in answers.yaml beside the code. */
 export async function readSubmission(
   file: string,
   lab: Lab,
@@ -90,7 +90,7 @@ const readme = ({ lab, id }: LabFolder): string =>
     '',
   ].join('\n\n')
 
-/** Writes what a student begins with into a folder; nothing that is there is overwritten. */
+/** Writes a student's starting files to a folder; nothing is overwritten. */
 export async function startLab(lab: LabFolder, folder: string): Promise<string[]> {
   const texts: [string, string | Uint8Array][] = [
     [submissionFile, lab.starter],

@@ -24,7 +24,7 @@ export function localMachine(): HostMachine {
   }
 }
 
-/** What every host begins with. */
+/** The setup of every host. */
 export const setUp = async (): Promise<Setup> => ({
   assets: await assets(),
   machine: localMachine(),

@@ -1,7 +1,6 @@
 /**
- * Where rungs are built and run: this machine, or a recording of one. What runs there reaches programs,
- * build results and files through it and nothing else, so that a machine that is reached over a network
- * is one more implementation.
+ * Where rungs are built and run: this machine, or a recording of one. Programs, build results and files are
+ * accessed only through it, so that a remote machine is just another implementation.
  */
 import type { BuildCache } from '../disk/build-cache'
 import type { Assets } from '../kernels/assets'
@@ -9,22 +8,22 @@ import type { PathAlias } from '../tools/raw-files'
 import type { RawRecorder, Toolbox } from '../tools/toolbox'
 
 export interface Machine {
-  /** `local`, or the name that it is known by. */
+  /** `local`, or the machine's name. */
   readonly name: string
-  /** Its programs; what they say is given to the recorder. */
+  /** Its programs; their output is passed to the recorder. */
   toolbox(recorder: RawRecorder | null): Toolbox
-  /** What was built there. */
+  /** Its build cache. */
   readonly cache: BuildCache
-  /** Its folders and the words that stand for them in what is kept, longer paths first. */
+  /** Its folders and their placeholders in stored text, longer paths first. */
   readonly aliases: readonly PathAlias[]
-  /** The text of one of its files; null where it cannot be read. */
+  /** The text of one of its files; null if it cannot be read. */
   readText(path: string): Promise<string | null>
   exists(path: string): Promise<boolean>
-  /** A variable of the environment that programs are started in; null where it is not set. */
+  /** An environment variable of its programs; null if unset. */
   variable(name: string): string | null
 }
 
-/** Where a host keeps things for its user. */
+/** Where a host stores user files. */
 export interface Folders {
   home: string
   /** May be deleted at any time. */
@@ -35,12 +34,12 @@ export interface Folders {
   labs: string
 }
 
-/** The machine that a host runs on: programs as any other has, and the folders of its user. */
+/** The machine that a host runs on, with the user's folders. */
 export interface HostMachine extends Machine {
   readonly folders: Folders
 }
 
-/** What a host makes once and hands down: the program's own files, and the machine that it runs on. */
+/** Created once by a host and passed down: the program's files and the host's machine. */
 export interface Setup {
   assets: Assets
   machine: HostMachine

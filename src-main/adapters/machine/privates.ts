@@ -1,4 +1,4 @@
-/** What names this machine and its user; a session may have been made here, and a report tells neither. */
+/** What identifies this machine and its user; a session may have been made here, and a report reveals neither. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 
 export interface Privates {
@@ -13,7 +13,7 @@ export function machinePrivates(): Privates {
   try {
     user = userInfo().username
   } catch {
-    // A container may run under a number that no user has.
+    // A container may run with a user id that has no name.
   }
   return { folders: [homedir(), tmpdir()], words: [name, short, user] }
 }

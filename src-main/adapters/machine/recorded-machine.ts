@@ -1,4 +1,4 @@
-/** The machine of a recording: its tools say again what they said then, and nothing is on any disk. */
+/** The machine of a recording: its tools repeat their recorded output, and nothing is on disk. */
 import { emptyBuildCache } from '../disk/build-cache'
 import { recordedToolbox } from '../tools/recorded-toolbox'
 import type { Machine } from './machine'

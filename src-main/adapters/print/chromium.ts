@@ -1,4 +1,4 @@
-/** A Chromium or Chrome of this machine, without a window: pages from a document, a picture from a drawing. */
+/** Runs this machine's Chromium or Chrome headless: prints documents and renders drawings. */
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -12,7 +12,7 @@ import { runProcess, type ProcessResult } from '../tools/process'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
-/** Where they are when nobody put them on PATH. `KERNEL_LADDER_PATH_ONLY=1` leaves these out. */
+/** Install locations outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
 function usualPlaces(): string[] {
   const { env, platform } = process
   if (env.KERNEL_LADDER_PATH_ONLY === '1') return []
@@ -31,7 +31,7 @@ function usualPlaces(): string[] {
   return ['/opt/google/chrome/chrome', '/snap/bin/chromium']
 }
 
-/** The user's own choice, then PATH, then the usual places; null where there is none. */
+/** The user's choice, then PATH, then the usual locations; null if none is found. */
 export async function findChromium(): Promise<string | null> {
   const { KERNEL_LADDER_CHROMIUM: own, CHROME_PATH: other, PATH = '' } = process.env
   const suffix = process.platform === 'win32' ? '.exe' : ''
@@ -45,25 +45,25 @@ export async function findChromium(): Promise<string | null> {
       () => false,
     )
     if (isExecutable) return file
-    // One that the user named is not passed over in silence.
+    // An executable chosen by the user is never silently skipped.
     if (file === own)
       throw missingError(message('reports.notExecutable', { file }), message('reports.nameBrowser'))
   }
   return null
 }
 
-/** For a whole print; a report of hundreds of pages takes a few seconds. */
+/** For a complete print; a report of hundreds of pages takes a few seconds. */
 const timeoutMs = 120_000
 
 interface Work {
-  /** The name of the document's file. */
+  /** The document's file name. */
   input: string
-  /** Of the file that is made; null where what is made comes on stdout. */
+  /** The output file name; null if the output is on stdout. */
   output: string | null
   text: string
-  /** What a whole one ends in: where the disk is full, the browser leaves half of it and says nothing. */
+  /** The end of a complete file: on a full disk, the browser silently leaves a partial one. */
   ending?: string
-  /** What the address of the document ends in. */
+  /** The fragment of the document's address. */
   hash?: string
 }
 
@@ -91,9 +91,9 @@ async function run(
         '--disable-background-networking',
         '--disable-extensions',
         '--no-first-run',
-        // A profile of its own: the user's may be in use, and is nobody's business.
+        // A separate profile: the user's may be in use, and is private.
         `--user-data-dir=${join(dir, 'profile')}`,
-        // The sandbox of Chromium refuses to work for root, who needs none from the document: it has no script.
+        // Chromium's sandbox does not work for root; the document has no scripts, so it is not needed.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         ...argv(out),
         pathToFileURL(file).href + (files.hash ?? ''),
@@ -143,7 +143,7 @@ export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
     draft ? '--disable-pdf-tagging' : '--generate-pdf-document-outline',
   ])
 
-/** Dots an inch of a picture for print. */
+/** Resolution of a picture for print, in dpi. */
 const dotsPerInch = 300
 
 /** A drawing in SVG, of this size in CSS pixels, as a PNG for print. */
@@ -167,16 +167,16 @@ export const drawPng = (
     ],
   )
 
-/** Far more than a page takes; the browser's clock runs ahead while it waits for nothing. */
+/** Far more than a page needs; the browser's virtual clock skips idle time. */
 const patienceMs = 20_000
 
-/** Opens a page of ours, whose scripts its own policy knows, at an address of it that draws a chart. */
+/** Opens one of our pages, whose policy allows its own scripts, at an address that draws a chart. */
 export type PageDrawer = (html: string, hash: string) => Promise<DrawnPage>
 
 export const drawInPage: PageDrawer = async (html, hash) => {
   const work = { input: 'report.html', output: null, text: html, hash }
   const dom = await run('picture', work, () => [
-    // The words of a picture do not follow the language of the one who asks for it.
+    // The text in a picture does not depend on the user's language.
     '--lang=en-US',
     `--virtual-time-budget=${patienceMs}`,
     '--dump-dom',

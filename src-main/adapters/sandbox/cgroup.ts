@@ -1,6 +1,6 @@
 /**
- * Limits on all processes of a submission together, which the kernel keeps: a control group, by systemd,
- * or made beside our own where this user may (version 2, or 1). Each is believed only once it was tried.
+ * Kernel-enforced limits on all processes of a submission together: a control group, created by systemd or, if this
+ * user is permitted, directly (version 2 or 1). Each is trusted only after it was tested.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -15,11 +15,11 @@ export interface GroupLimits {
 }
 
 export interface Group {
-  /** Put before a command line, runs it in the group. */
+  /** Prefix that runs a command line in the group. */
   prefix: readonly string[]
-  /** Which limit was met, as far as the kernel tells. */
+  /** Which limit was exceeded, as far as the kernel reports it. */
   met(): Promise<'memory' | 'tasks' | null>
-  /** Ends what still runs in it, and the group. */
+  /** Kills everything still running in the group and removes it. */
   end(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ const root = '/sys/fs/cgroup'
 const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
-/** Of /proc/self/cgroup, our path by controller; of version 2 by the empty word. */
+/** Our path by controller, from /proc/self/cgroup; for version 2 the key is empty. */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
   return new Map(
@@ -40,7 +40,7 @@ async function ownPaths(): Promise<Map<string, string>> {
   )
 }
 
-/** Enters each of the folders and becomes the command. */
+/** Joins each of the groups and executes the command. */
 const enter = (folders: readonly string[]): string[] => [
   ...[
     'sh',
@@ -52,7 +52,7 @@ const enter = (folders: readonly string[]): string[] => [
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-/** What is written into which folder, each below a parent that exists. */
+/** The settings to write in new groups, each under an existing parent. */
 type Plan = readonly { parent: string; settings: Readonly<Record<string, string>> }[]
 
 const counted = (text: string, word: string): boolean =>
@@ -64,13 +64,13 @@ async function makeGroup(plan: Plan): Promise<Group> {
   const end = async (): Promise<void> => {
     for (const folder of folders) {
       await writeFile(join(folder, 'cgroup.kill'), '1').catch(() => undefined)
-      // What was killed leaves the group only once it is reaped.
+      // Killed processes leave the group only once they are reaped.
       for (let tries = 0; tries < 100; tries += 1) {
         for (const pid of (await read(folder, 'cgroup.procs')).split('\n').filter(Boolean))
           try {
             process.kill(Number(pid), 'SIGKILL')
           } catch {
-            // It has gone by itself.
+            // It is already gone.
           }
         const gone = await rmdir(folder).then(
           () => true,
@@ -86,7 +86,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
       await mkdir(folders[at]!)
       for (const [file, value] of Object.entries(settings)) {
         const path = join(folders[at]!, file)
-        // Swap is not everywhere, and where it is not there is none to limit.
+        // Not every system has swap to limit.
         if (file.includes('sw') && !(await pathExists(path))) continue
         await writeFile(path, value)
       }
@@ -110,8 +110,8 @@ async function makeGroup(plan: Plan): Promise<Group> {
 }
 
 /**
- * Version 2: below the nearest group, from our own up, whose controllers its children have. A limit of a
- * group that is left thereby still holds.
+ * Version 2: under the nearest ancestor group whose children have the controllers. Limits of the groups in
+ * between still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -136,7 +136,7 @@ async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   return null
 }
 
-/** Version 1: below our own groups. */
+/** Version 1: under our own groups. */
 async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = await ownPaths()
   const memory = own.get('memory')
@@ -154,7 +154,7 @@ async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   ]
 }
 
-/** A scope of the user's own systemd, or of the system's for root. */
+/** A scope of the user's systemd, or of the system's for root. */
 function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   const unit = newName()
   const user = process.getuid?.() === 0 ? [] : ['--user']
@@ -167,10 +167,10 @@ function systemd({ memoryBytes, tasks }: GroupLimits): Group {
       ],
       ...['systemd-run', ...user, '--scope', '--quiet', '--collect', `--unit=${unit}`],
       ...['-p', `MemoryMax=${memoryBytes}`, '-p', 'MemorySwapMax=0', '-p', `TasksMax=${tasks}`],
-      // Its own way to systemd is no submission's.
+      // A submission must not inherit access to systemd.
       ...['--', 'env', ...reach.flatMap((name) => ['-u', name])],
     ],
-    // The scope and its counters are gone with its last process.
+    // The scope and its counters disappear with its last process.
     met: () => Promise.resolve(null),
     end: async () => {
       await runProcess({
@@ -182,7 +182,7 @@ function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   }
 }
 
-/** Whether what runs in the group is limited as it should be, as it reads itself. */
+/** Whether a process in the group sees the intended limits. */
 async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Promise<boolean> {
   const group = await make().catch(() => null)
   if (!group) return false
@@ -194,7 +194,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     return (
       outcome === 'exited' &&
       said.includes(tasks) &&
-      // Rounded to pages, or lower where a group that was left had a lower one.
+      // Rounded to pages, or lower if an outer group has a lower limit.
       said.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {
@@ -202,7 +202,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
   }
 }
 
-/** How to make a group with these limits here; null where the kernel keeps none for this user. */
+/** How to create a group with these limits here; null if the kernel offers none to this user. */
 export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {
   for (const make of [version2, version1]) {
     const plan = await make(limits)

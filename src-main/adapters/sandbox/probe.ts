@@ -1,37 +1,37 @@
 /**
- * What is tried from inside of a sandbox before anyone's code runs there. Everything that it must keep
- * from happening is attempted; what is reported is what came of it.
+ * Tests run inside a sandbox before any submission. Everything that the sandbox must prevent is attempted, and the
+ * results are reported.
  */
 import { z } from 'zod'
 
 export interface Attempts {
-  /** Files of others, which exist and hold something. */
+  /** Existing, nonempty files of others. */
   files: readonly string[]
-  /** Entries of the user's folder and of /run, as they are outside. */
+  /** Entries of the user's home and of /run, as seen outside. */
   entries: readonly string[]
-  /** Unix sockets outside that answer, by path, and abstract ones by their name. */
+  /** Unix sockets outside that accept connections: by path, and abstract ones by name. */
   sockets: readonly string[]
-  /** A port of the loopback outside that answers. */
+  /** A loopback port outside that accepts connections. */
   port: number
   /** The namespaces outside. */
   namespaces: Readonly<Record<string, string>>
 }
 
 export const Findings = z.object({
-  /** What could be done of what must not be, by group. */
+  /** Forbidden actions that succeeded, by group. */
   network: z.array(z.string()),
   processes: z.array(z.string()),
   writing: z.array(z.string()),
   reading: z.array(z.string()),
   rights: z.array(z.string()),
-  /** ncu talks to itself over it. */
+  /** Needed by ncu for its internal communication. */
   loopback: z.boolean(),
-  /** Its own folder can be written. */
+  /** Whether its own folder is writable. */
   own: z.boolean(),
 })
 export type Findings = z.infer<typeof Findings>
 
-/** For `node -e`, with the attempts as JSON in its one argument. */
+/** For `node -e`, with the attempts as JSON in its single argument. */
 export const probeScript = String.raw`
 const fs = require('fs'), net = require('net')
 const { spawnSync } = require('child_process')

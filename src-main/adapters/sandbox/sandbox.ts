@@ -1,7 +1,7 @@
 /**
- * Runs a program that is not trusted: in a view of the file system that holds what it needs and no more,
- * without network, capabilities or a way to get any, within limits that the kernel keeps where it does.
- * Everything that this keeps from happening is tried from inside first, and only what held is claimed.
+ * Runs an untrusted program: in a file system view that contains only what it needs, without network or
+ * capabilities or a way to obtain any, within limits enforced by the kernel where possible. Everything that this
+ * should prevent is first attempted from inside, and only what held is claimed.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
@@ -25,25 +25,25 @@ import {
 } from './view'
 import { message, type Statement } from '../../domain/messages/message'
 
-/** What a submission is kept from; each was tried. */
+/** What a submission is prevented from; each is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
 export type Safeguard = (typeof safeguards)[number]
 
 export interface Isolation {
-  /** By which means; `none` where the system offers none. */
+  /** The mechanism; `none` if the system offers none. */
   by: 'unshare' | 'bubblewrap' | 'none'
   held: Readonly<Record<Safeguard, boolean>>
-  /** Of these, the ones that the kernel keeps. The others are looked after by watching. */
+  /** Which limits the kernel enforces. The others are monitored. */
   kernel: { memory: boolean; disk: boolean }
 }
 
-/** Ends with the grader, however that comes to end. */
+/** Dies with the grader, however that ends. */
 const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
 
-/** The range that systemd takes its dynamic users from: nobody's, and within what containers map. */
+/** systemd's range for dynamic users: unused, and within what containers map. */
 const nobodies = { first: 61184, count: 65520 - 61184 }
 
-/** Another user id each time, so that submissions side by side are strangers to each other. */
+/** A different user id each time, so that concurrent submissions cannot access each other. */
 function nobody(): Identity {
   const groups = devicesHere()
     .map((path) => statSync(path))
@@ -56,7 +56,7 @@ function nobody(): Identity {
 const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<ProcessResult> =>
   runProcess({ timeoutMs: 20_000, ...call, file: argv[0]!, args: argv.slice(1) })
 
-/** Whether a program that runs another with some limit is here and does. */
+/** Whether a limiting wrapper program exists and works. */
 const works = async (limiter: readonly string[]): Promise<boolean> =>
   (await run([...limiter, 'true'])).exitCode === 0
 
@@ -71,36 +71,36 @@ async function candidates(
     ...(asRoot ? [{ by: 'unshare' as const, wrap: unshareWith(tie, nobody) }] : []),
     { by: 'unshare', wrap: unshareWith(tie, null) },
     { by: 'bubblewrap', wrap: bubblewrap(closed) },
-    // With the network in reach, and a loopback for ncu.
+    // Shares the network, and with it the loopback that ncu needs.
     { by: 'unshare', wrap: unshareWith(tie, asRoot ? nobody : null, shared) },
   ]
 }
 
 export interface Limits {
   seconds: number
-  /** Of all its processes together. */
+  /** For all its processes together. */
   memoryBytes: number
   processes: number
   outputBytes: number
-  /** The largest file it may write. */
+  /** Maximum size of a file it writes. */
   fileBytes: number
-  /** All that it may write together. */
+  /** Maximum total of what it writes. */
   diskBytes: number
 }
 
-/** Threads count: a compiler or a profiler has some for each core. */
+/** Threads count, too: a compiler or profiler has several per core. */
 const tasksOf = ({ processes }: Limits): number => processes * 8
 
 export interface Sandbox {
   isolation: Isolation
   wrap: Wrap
-  /** An empty folder of the grader's, on which views are put together. */
+  /** An empty folder of the grader, on which views are mounted. */
   view: string
   readable: readonly string[]
   makeGroup: MakeGroup | null
 }
 
-/** Without isolation: for what is trusted, or was allowed to run like that. */
+/** Without isolation: for trusted code, or if the user allowed it. */
 export const openSandbox = (by: Wrap = bare([])): Sandbox => ({
   isolation: {
     by: 'none',
@@ -119,8 +119,8 @@ const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 /**
- * Where the tools and the libraries of this environment lie, beside the folders of the system: the whole
- * of a toolkit that has a folder to itself, but never the user's own folder or one above it.
+ * Locations of this environment's tools and libraries outside the system folders: all of a toolkit with its own
+ * folder, but never the user's home or a parent of it.
  */
 async function installations(): Promise<string[]> {
   const home = await realpath(homedir()).catch(() => homedir())
@@ -144,7 +144,7 @@ async function installations(): Promise<string[]> {
   return found
 }
 
-/** Real paths, without those that another or the system's folders hold. */
+/** Real paths, without those inside another one or inside system folders. */
 async function readablePaths(wanted: readonly string[]): Promise<string[]> {
   const real = await Promise.all([...wanted, process.execPath].map((path) => realpath(path)))
   const all = [...new Set([...real, ...(await installations())])]
@@ -170,7 +170,7 @@ const placeOf = (
   cpuSeconds: Math.ceil(limits.seconds * availableParallelism()),
 })
 
-/** Things outside that a submission must not reach, each of which can be reached from here. */
+/** Outside resources that a submission must not reach, each of which is reachable from here. */
 async function lures(probe: string, shown: readonly string[]) {
   const sibling = join(probe, 'other')
   await mkdir(sibling)
@@ -210,7 +210,7 @@ async function lures(probe: string, shown: readonly string[]) {
   }
 }
 
-/** Makes what it is tried with, tries what there is here, and keeps the one that holds the most. */
+/** Creates the test resources, tests the available mechanisms, and picks the one that prevents the most. */
 export async function findSandbox(
   limits: Limits,
   view: string,
@@ -269,7 +269,7 @@ function readFindings(stdout: string): Findings | null {
 }
 
 export type SandboxResult = ProcessResult & {
-  /** Why it was ended before its time, as a sentence. */
+  /** Why it was stopped early, as a sentence. */
   stopped: Statement | null
 }
 
@@ -281,7 +281,7 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(text.split(' ')[1] ?? 0) * pageBytes
 }
 
-/** Ends what still runs with this word in its environment: it has left its process tree. */
+/** Kills processes with this mark in their environment that have left the process tree. */
 async function sweep(mark: string): Promise<void> {
   for (const name of await readdir('/proc').catch(() => [] as string[])) {
     if (!/^\d+$/.test(name)) continue
@@ -290,12 +290,12 @@ async function sweep(mark: string): Promise<void> {
     try {
       process.kill(Number(name), 'SIGKILL')
     } catch {
-      // It has gone by itself.
+      // It is already gone.
     }
   }
 }
 
-/** The program in the sandbox, with this environment and nothing of ours. */
+/** Runs the program in the sandbox, with only this environment. */
 export async function runSandboxed(
   sandbox: Sandbox,
   call: { work: string; command: readonly string[]; env: Record<string, string> },
@@ -360,7 +360,7 @@ const inReach: Record<Safeguard, string> = {
   rights: 'capabilities and mounts',
 }
 
-/** What the sandbox was seen to keep from happening and what not, for whoever reads the grades. */
+/** What the sandbox was found to prevent and what not, for the reader of the grades. */
 export function isolationSentence({ by, held, kernel }: Isolation): string {
   const watched = [
     ...(kernel.memory ? [] : ['memory', 'number of processes']),

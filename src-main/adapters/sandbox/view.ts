@@ -1,19 +1,19 @@
 /**
- * What a program in the sandbox sees: a file system made of what it needs and of nothing else, without
- * capabilities and without a way to get any. As a command line, by unshare or by bubblewrap.
+ * The sandboxed program's view: a file system with only what it needs, without capabilities or a way to obtain any.
+ * Built as a command line for unshare or bubblewrap.
  */
 
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Place {
-  /** Its folder. In the view the same path is a memory file system that begins with a copy of it. */
+  /** Its folder. In the view, the same path is a tmpfs initialized with a copy of it. */
   work: string
-  /** An empty folder on which the view is put together. */
+  /** An empty folder on which the view is mounted. */
   view: string
-  /** Files and folders it may read, at their own paths. */
+  /** Files and folders that it may read, at their original paths. */
   readable: readonly string[]
-  /** All that it may write: its folder, /tmp and /dev/shm together. */
+  /** Total that it may write: its folder, /tmp and /dev/shm together. */
   diskBytes: number
   /** Tasks: processes and their threads. */
   tasks: number
@@ -23,12 +23,12 @@ export interface Place {
 
 export type Wrap = (place: Place, command: readonly string[]) => string[]
 
-/** What programs, compilers and drivers are installed into; what is missing is left out. */
+/** Where programs, compilers and drivers are installed; missing folders are skipped. */
 export const systemFolders = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix', '/gnu'],
 ]
 
-/** Of /etc, what finding libraries and programs takes: nothing there that names people or holds keys. */
+/** The parts of /etc needed to find libraries and programs: nothing that names users or contains keys. */
 const configuration = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'nsswitch.conf', 'localtime'],
   ...['OpenCL', 'nvidia', 'debian_version', 'os-release'],
@@ -47,7 +47,7 @@ const namesIn = (folder: string): string[] => {
   }
 }
 
-/** The nodes of the GPUs, and of nothing else that a driver offers. */
+/** Only the device nodes of the GPUs. */
 export const devicesHere = (): string[] =>
   [
     ...namesIn('/dev').filter((name) => /^nvidia|^dxg$/.test(name)),
@@ -56,34 +56,34 @@ export const devicesHere = (): string[] =>
     .map((name) => join('/dev', name))
     .filter((path) => statSync(path).isCharacterDevice())
 
-/** Of /proc, what changes the machine and is guarded by the user id alone. */
+/** The parts of /proc that control the machine and are protected only by the user id. */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
   ...['abi', 'debug', 'dev', 'fs', 'kernel', 'net', 'sunrpc', 'vm'].map((n) => `/proc/sys/${n}`),
 ]
 
-/** SIOCSIFFLAGS with IFF_UP for `lo`, where there is neither ip nor ifconfig. */
+/** SIOCSIFFLAGS with IFF_UP for `lo`, if there is neither ip nor ifconfig. */
 const python =
   'import socket,fcntl,struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
 const perl =
   'use Socket; socket(S, AF_INET, SOCK_DGRAM, 0); ioctl(S, 0x8914, pack("Z16 s x14", "lo", 1)) or exit 1'
 
-/** As `name=value` for prlimit; one that is lower already stays. */
+/** As `name=value` for prlimit; limits that are already lower are kept. */
 const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
-/** Takes the limits off the arguments and puts them on this process. */
+/** Removes the limits from the arguments and applies them to this process. */
 const limitSelf = 'for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
 
-/** No capabilities, and none from a program's file. */
+/** Drops all capabilities, including those from file capabilities. */
 const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all'
 
 /**
- * Builds the view and runs the command in it. This shell stays, as the first process of its process
- * namespace: it holds the rights that the command has lost, and when it is killed, all are.
+ * Builds the view and runs the command in it. This shell remains as the first process of its pid namespace: it
+ * keeps the privileges that the command has dropped, and killing it kills everything.
  *
- * The command gets a user namespace of its own, in which no other can be made. Its tasks are then
- * counted apart from others of the same user, and it owns neither mounts nor network.
+ * The command gets its own user namespace, in which no other can be created. Its tasks are then counted separately
+ * from others of the same user, and it owns neither mounts nor network.
  */
 const viewScript = `
 set -u
@@ -151,7 +151,7 @@ fi
 exit $?
 `
 
-/** The last steps, in a user namespace of the command's own where that can be had. */
+/** The last steps, in the command's own user namespace if possible. */
 const closeScript = `
 if unshare --user --map-root-user true 2>/dev/null; then
   exec unshare --user --map-root-user -- sh -c '
@@ -166,16 +166,16 @@ exec "$@"
 
 export interface Identity {
   uid: number
-  /** Of the devices that only a group may use. */
+  /** Groups needed to use the devices. */
   groups: readonly number[]
 }
 
 const namespaces = ['--net', '--pid', '--mount', '--ipc', '--fork', '--kill-child']
 
 /**
- * `tie` ends it with the grader, and is forgotten where a user namespace is entered, so it comes after.
- * Root hands its submissions to a user id of nobody, since files of root's are writable without any
- * capability; others are root of a user namespace until the view is made.
+ * `tie` ends it with the grader; it is reset when a user namespace is entered, so it comes after that. Root runs
+ * submissions with an unused user id, because root's files are writable without any capability; other users are
+ * root of a user namespace until the view is built.
  */
 export const unshareWith =
   (
@@ -195,7 +195,7 @@ export const unshareWith =
     ]
   }
 
-/** For users whose system lets bubblewrap alone make namespaces. It takes the loopback up by itself. */
+/** For systems where only bubblewrap may create namespaces. It brings up the loopback by itself. */
 export const bubblewrap =
   (options: readonly string[]): Wrap =>
   (place, command) => {
@@ -218,7 +218,7 @@ export const bubblewrap =
     ]
   }
 
-/** Nothing but limits on a process's files. */
+/** Only per-process limits. */
 export const bare =
   (tie: readonly string[]): Wrap =>
   (place, command) => [

@@ -1,4 +1,4 @@
-/** Deep profiles on disk: `deep/<rung>.json` of a session folder, each checked when it is read. */
+/** Deep profiles on disk: `deep/<rung>.json` in a session folder, each validated when read. */
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { DeepProfile } from '../../domain/session/deep'
@@ -10,7 +10,7 @@ import { diskError, errorCode, readPlainFile } from '../disk/disk'
 
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
 
-/** The kept deep profile of a rung, or null where there is none; throws an input error for a damaged one. */
+/** The stored deep profile of a rung, or null if there is none; throws an input error if it is damaged. */
 export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
   const path = join(folder, deepFile(rung))
   let text: string
@@ -42,7 +42,7 @@ function parseDeep(text: string, path: string): DeepProfile {
   return profile.data
 }
 
-/** A file of thousands of instructions may be wrong in as many places. */
+/** A file with thousands of instructions may have as many faults. */
 const firstFaults = (error: z.ZodError): string =>
   error.issues
     .slice(0, 3)

@@ -1,4 +1,4 @@
-/** Edited copies on disk: a file each, for its owner's eyes alone, replaced whole at every save. */
+/** Edited copies on disk: one private file each, replaced atomically on every save. */
 import { randomBytes } from 'node:crypto'
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder } from '../disk/disk'
 
-/** More would be a program that saves without end, not a person. */
+/** More than a person would create. */
 const maxDrafts = 500
 
 export interface DraftStore {
-  /** Newest first; a file that cannot be read is left out. */
+  /** Newest first; unreadable files are skipped. */
   list(): Promise<Draft[]>
-  /** null where there is none of this id. */
+  /** null if there is none with this id. */
   read(id: string): Promise<Draft | null>
   save(draft: Draft): Promise<void>
   remove(id: string): Promise<void>
@@ -58,7 +58,7 @@ export function draftStore(folder: string): DraftStore {
             message('drafts.tooMany', { count: maxDrafts }),
             message('drafts.discard', { folder }),
           )
-        // Under another name first: a full disk or a kill leaves the draft that was there.
+        // Under another name first, so that a full disk or a kill leaves the previous draft intact.
         await writeFile(staged, JSON.stringify(draft), { mode: 0o600, flush: true })
         await rename(staged, path)
       } catch (error) {

@@ -1,16 +1,16 @@
-/** An HTML report on the disk. */
+/** HTML reports on disk. */
 import { open, readFile, stat } from 'node:fs/promises'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
-/** Far above what a report of hundreds of rungs takes. */
+/** Far more than a report of hundreds of rungs needs. */
 const maxBytes = 512 * 1024 * 1024
 
-/** Whether a file begins as a page does; false also for one that cannot be read, which its reader will say. */
+/** Whether a file begins like an HTML page; false also for an unreadable one, which its reader will report. */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
-  // A pipe or a device may never end.
+  // Reading a pipe or a device may never end.
   if (!found?.isFile()) return false
   const handle = await open(path, 'r').catch(() => null)
   if (!handle) return false
@@ -22,7 +22,7 @@ export async function isHtmlFile(path: string): Promise<boolean> {
   }
 }
 
-/** Throws an input error that names the file where it holds no report that can be read. */
+/** Throws an input error that names the file if it contains no readable report. */
 export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)
   if (size > maxBytes)

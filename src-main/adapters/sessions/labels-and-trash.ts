@@ -1,6 +1,6 @@
 /**
- * What happens to a saved session after it was written, none of which edits it: a name beside it
- * (`label.json` in its folder), and a trash folder in the store from which it can be taken back.
+ * Managing saved sessions without editing them: a user-given name (`label.json` in the session folder), and a trash
+ * folder in the store from which they can be restored.
  */
 import { randomBytes } from 'node:crypto'
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { readSession } from './session-store'
 const labelFile = 'label.json'
 const Label = z.object({ schema: z.literal(1), title: z.string() })
 
-/** The name a reader gave; null where they gave none, or it cannot be read. */
+/** The name given by the user; null if there is none or it cannot be read. */
 export async function readTitle(folder: string): Promise<string | null> {
   try {
     return Label.parse(JSON.parse(await readPlainFile(join(folder, labelFile)))).title
@@ -27,7 +27,7 @@ export async function writeTitle(folder: string, title: string | null): Promise<
   const path = join(folder, labelFile)
   try {
     if (title === null) return await rm(path, { force: true })
-    // Under another name first, so that a full disk leaves the old name and not half of the new one.
+    // Under another name first, so that a full disk leaves the old name intact.
     const staged = `${path}.${randomBytes(4).toString('hex')}`
     await writeFile(staged, `${JSON.stringify({ schema: 1, title })}\n`)
     await rename(staged, path)
@@ -36,7 +36,7 @@ export async function writeTitle(folder: string, title: string | null): Promise<
   }
 }
 
-/** Hidden, so that it is listed neither as a session nor by `ls`. */
+/** Hidden, so that neither the session list nor `ls` shows it. */
 const trashOf = (store: string): string => join(store, '.trash')
 const keptDays = 30
 const keptMs = keptDays * 24 * 3600 * 1000
@@ -59,7 +59,7 @@ async function listTrash(store: string): Promise<Trashed[]> {
     .sort((a, b) => b.deletedAtMs - a.deletedAtMs)
 }
 
-/** Throws an input error where there is no such session. */
+/** Throws an input error if there is no such session. */
 export async function moveToTrash(store: string, name: string): Promise<void> {
   const folder = join(store, name)
   try {
@@ -71,7 +71,7 @@ export async function moveToTrash(store: string, name: string): Promise<void> {
   }
 }
 
-/** Takes the one back that was deleted last under this name. */
+/** Restores the most recently deleted session with this name. */
 export async function restoreFromTrash(store: string, name: string): Promise<void> {
   const found = (await listTrash(store)).find((trashed) => trashed.name === name)
   if (!found)
@@ -96,7 +96,7 @@ export interface TrashedSession {
   deletedAt: string
 }
 
-/** What can be restored, the last deleted first; of two with the same name, the one that would come back. */
+/** The restorable sessions, most recently deleted first; of several with the same name, the one that would be restored. */
 export async function listDeleted(store: string): Promise<TrashedSession[]> {
   const found = await listTrash(store)
   const last = found.filter(
@@ -116,7 +116,7 @@ export async function listDeleted(store: string): Promise<TrashedSession[]> {
   )
 }
 
-/** Removes for good what was deleted more than thirty days ago. */
+/** Permanently removes sessions deleted more than thirty days ago. */
 export async function sweepTrash(store: string, nowMs = Date.now()): Promise<void> {
   for (const { entry, deletedAtMs } of await listTrash(store))
     if (nowMs - deletedAtMs > keptMs)

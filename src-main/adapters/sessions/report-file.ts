@@ -1,4 +1,4 @@
-/** A file that ncu wrote, read by whichever parser its first bytes call for. */
+/** Reads a file written by ncu with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import { message, together, type Statement } from '../../domain/messages/message'
@@ -18,17 +18,17 @@ export type ReportLaunch = NcuLaunch
 export interface ReportFile {
   format: 'ncu-rep' | 'raw-csv' | 'details-csv'
   launches: ReportLaunch[]
-  /** Launches in the file, of which `launches` are the first. */
+  /** Number of launches in the file; `launches` contains the first of them. */
   total: number
   ncuVersion: string | null
   createdAt: Date
-  /** How ncu was called; null where the file does not say. Holds paths of the machine. */
+  /** ncu's command line; null if the file does not contain it. Contains paths of the machine. */
   commandLine: string | null
-  /** What could not be read, and what ncu warned of, each as a sentence. */
+  /** What could not be read, and ncu's warnings, each as a sentence. */
   notes: Statement[]
 }
 
-/** What a session can hold and a UI can show; a report of a training run has more launches than that. */
+/** What a session can reasonably contain and a UI can show; a report of a training run has more launches. */
 const budget = { launches: 500, values: 250_000 }
 const maxReportBytes = 2 ** 30
 
@@ -49,7 +49,7 @@ function readError(error: unknown, path: string): unknown {
   }
 }
 
-/** Throws an input error that names the file where nothing can be imported from it. */
+/** Throws an input error that names the file if nothing can be imported from it. */
 export async function readReportFile(path: string): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
@@ -70,7 +70,7 @@ export async function readReportFile(path: string): Promise<ReportFile> {
 
 async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   const found = await stat(path)
-  // A pipe or a device may never end.
+  // Reading a pipe or a device may never end.
   if (!found.isFile())
     throw inputError(
       message(found.isDirectory() ? 'imports.folder' : 'imports.notRegular', { file: path }),
@@ -107,7 +107,7 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
   }
 }
 
-/** The first launches of a report, as many as the budget allows. */
+/** Collects as many launches from the start of a report as the budget allows. */
 function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) => boolean } {
   const launches: ReportLaunch[] = []
   let values = 0
@@ -128,7 +128,7 @@ function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
 }
 
 async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<ReportFile> {
-  // PowerShell redirects in UTF-16.
+  // PowerShell redirects output as UTF-16.
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
     throw inputError(message('imports.neither', { file: path }), message('imports.nameFile'))
@@ -160,7 +160,7 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
 export interface LaunchesProfile {
   profile: Profile
   metrics: Record<string, MetricValue>
-  /** Every metric under ncu's name, where there is one launch; of several, each kernel has its own. */
+  /** Every metric under ncu's name, if there is a single launch; with several, each kernel has its own. */
   ncuMetrics?: NcuMetrics
 }
 

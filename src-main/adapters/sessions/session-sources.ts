@@ -1,7 +1,7 @@
 /**
- * The sources of a session: in its folder `sources/`, as a run writes them, or, of a recording that ships,
- * in a store that many share. `sources.json` then says which path of `sources/` is which content, by SHA-256.
- * The store is one file, `sources.jsonl`: each content once, as one line `{"sha256", "text"}`.
+ * The sources of a session: in its folder `sources/`, as written by a run, or, for a shipped recording, in a shared
+ * store. `sources.json` then maps each path of `sources/` to its content by SHA-256. The store is one file,
+ * `sources.jsonl`, with each content once as a line `{"sha256", "text"}`.
  */
 import { cp, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -18,16 +18,16 @@ export const sourceStoreFile = 'sources.jsonl'
 
 export const SourceList = z.object({
   schema: z.literal(2),
-  /** The store, from the session's folder. */
+  /** The store's path relative to the session's folder. */
   store: z.string().regex(/^(\.\.\/){1,8}sources\.jsonl$/),
-  /** SHA-256 by path below `sources/`. */
+  /** SHA-256 by path relative to `sources/`. */
   files: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/)),
 })
 export type SourceList = z.infer<typeof SourceList>
 
 const StoredSource = z.object({ sha256: z.string(), text: z.string() })
 
-/** The contents of a store by SHA-256; throws where the file cannot be read or is damaged. */
+/** The contents of a store by SHA-256; throws if the file cannot be read or is damaged. */
 export async function readStore(file: string): Promise<Map<string, string>> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean)
   return new Map(
@@ -38,14 +38,14 @@ export async function readStore(file: string): Promise<Map<string, string>> {
   )
 }
 
-/** Writes a store, sorted, so that adding a content adds one line. */
+/** Writes a store, sorted, so that adding an entry adds one line. */
 export async function writeStore(file: string, contents: ReadonlyMap<string, string>) {
   const lines = [...contents].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = lines.map(([sha256, text]) => `${JSON.stringify({ sha256, text })}\n`).join('')
   await writeFile(file, text)
 }
 
-/** The store that was read last: a list of recordings opens many sessions of one store. */
+/** The most recently read store, because a list of recordings opens many sessions of one store. */
 let lastStore: { key: string; contents: Promise<Map<string, string>> } | null = null
 
 async function openStore(file: string): Promise<Map<string, string>> {
@@ -55,12 +55,12 @@ async function openStore(file: string): Promise<Map<string, string>> {
   return lastStore.contents
 }
 
-/** A source's bytes, or why they are not there. A folder's source that is gone has no reason to give. */
+/** A source's bytes, or why they are missing; null if the file is simply gone from a folder. */
 type Found = { bytes: Buffer } | { why: Statement } | null
 
 interface SourceFiles {
   read(path: string): Promise<Found>
-  /** The paths there are; null where they are the files of `sources/`. */
+  /** The available paths; null if they are the files of `sources/`. */
   listed: string[] | null
 }
 
@@ -70,8 +70,8 @@ function inFolder(folder: string): SourceFiles {
     async read(path) {
       const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
       const file = await realpath(resolve(root, path)).catch(() => null)
-      // A session may have been handed over: neither a path nor a link in it leads out of sources/, so that
-      // no file of this machine gets into a report.
+      // A session may come from someone else: neither paths nor links may lead out of sources/, so that no file of this
+      // machine gets into a report.
       if (!file?.startsWith(root + sep)) return null
       const bytes = await readPlainBytes(file).catch(() => null)
       return bytes && { bytes }
@@ -106,7 +106,7 @@ const inStore = (folder: string, { store, files }: SourceList): SourceFiles => (
   },
 })
 
-/** Which path of a session's sources is which content of the store; null where they lie in its own `sources/`. */
+/** Maps a session's source paths to contents of the store; null if they are in its own `sources/`. */
 export async function readSourceList(folder: string): Promise<SourceList | null> {
   const text = await readFile(join(folder, sourceListFile), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
@@ -126,9 +126,9 @@ const openFiles = async (folder: string): Promise<SourceFiles> => {
 }
 
 export interface SessionSources {
-  /** Source text by rung id; a source that is gone is left out. */
+  /** Source text by rung id; missing sources are skipped. */
   texts: Record<string, string>
-  /** Why sources that the session names are not there. */
+  /** Why sources named in the session are missing. */
   faults: Statement[]
 }
 
@@ -151,7 +151,7 @@ export async function readSources(
   }
 }
 
-/** Copies every source of a session into `sources/` of another folder; returns why some are not there. */
+/** Copies every source of a session to `sources/` in another folder; returns the reasons for missing ones. */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {
   const { listed, read } = await openFiles(folder)
   const root = resolve(target, sourcesFolder)

@@ -1,6 +1,6 @@
 /**
- * Sessions on disk. A session is a folder: session.json, sources/, raw.jsonl, and when ncu ran profile.ncu-rep
- * and, at the deep level, deep/. It is written once and never edited.
+ * Sessions on disk. A session is a folder: session.json, sources/, raw.jsonl and, if ncu ran, profile.ncu-rep and,
+ * at the deep level, deep/. It is written once and never edited.
  */
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -19,10 +19,10 @@ import { sourcesFolder } from './session-sources'
 
 const sessionFile = 'session.json'
 const reportFile = 'profile.ncu-rep'
-/** Beside an imported session: that it was not made here, which its own session.json does not say. */
+/** Marks an imported session as not made here, which its session.json does not say. */
 const importedFile = 'imported.json'
 
-/** Reads, upgrades and checks a session; one that is newer or damaged is refused with the reason and left as it is. */
+/** Reads, upgrades and validates a session; a newer or damaged one is rejected with the reason and not changed. */
 export async function readSession(folder: string): Promise<Session> {
   const path = join(folder, sessionFile)
   let text: string
@@ -39,11 +39,11 @@ export async function readSession(folder: string): Promise<Session> {
   return parseSession(text, path)
 }
 
-/** Whether a folder was written by an import; a session of another machine may have been live there. */
+/** Whether a folder was written by an import; a session from another machine may have been live there. */
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
 
-/** Parses the text of a session.json; `path` is for the sentence when it cannot be. */
+/** Parses the text of a session.json; `path` is for error messages. */
 export function parseSession(text: string, path: string): Session {
   const refuse = (why: Statement): KernelLadderError =>
     inputError(message('sessions.unreadable', { file: path, why }), message('sessions.useBackup'))
@@ -61,28 +61,28 @@ export function parseSession(text: string, path: string): Session {
 }
 
 export interface SessionDraft {
-  /** The folder while it is being filled. */
+  /** The folder to fill. */
   readonly path: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
   addDeep(profile: DeepProfile): Promise<void>
-  /** Says beside the session from which file it was imported. */
+  /** Records the file that the session was imported from. */
   markImported(from: string): Promise<void>
   /**
-   * Writes session.json, sees to it that all that was added is there, and makes the folder appear under
-   * its name or, where that is taken by now, a free one like it; returns its path.
+   * Writes session.json, makes sure that everything added is present, and makes the folder appear under its name or,
+   * if that has been taken, under a free one like it; returns its path.
    */
   commit(session: Session): Promise<string>
-  /** The same draft for another place: what was added, and as much of the raw output and ncu's report as can be copied. */
+  /** The same draft in another place: everything added, and as much of the raw output and ncu's report as can be copied. */
   elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
 
-/** Stages a session; where someone else has taken the name by then, it gets a free one like it. */
+/** Stages a session; if its name is taken by the time of the commit, it gets a free one like it. */
 export const draftSession = (finalPath: string): Promise<SessionDraft> =>
   draftOf(resolve(finalPath), new Map())
 
-/** `added`: text by path in the folder. Whoever clears the folder away meanwhile does not clear that away. */
+/** `added`: text by path in the folder, kept in memory in case the folder is removed in the meantime. */
 async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
   const staged = await stageFolder(finalPath)
   const write = async (path: string, text: string): Promise<void> => {
@@ -113,7 +113,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     path: staged.path,
     reportPath: join(staged.path, reportFile),
     addSource: (file, text) => add(join(sourcesFolder, file), text),
-    // Thousands of instructions: indented it would be twice the size.
+    // Not indented, because thousands of instructions would take twice the space.
     addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
     markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
     async commit(session) {
@@ -126,7 +126,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
       for (const part of [rawFile, reportFile]) {
         const target = join(other.path, part)
         await cp(join(staged.path, part), target, { recursive: true }).catch(() =>
-          // Half of an output would be read as the whole of it.
+          // A partial output would be mistaken for a complete one.
           rm(target, { recursive: true, force: true }),
         )
       }
@@ -138,11 +138,11 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
 
 export type StoredSession = { folder: string; name: string; imported: boolean } & (
   | { session: Session; problem: null }
-  /** Why it could not be read. */
+  /** The session could not be read. */
   | { session: null; problem: Statement }
 )
 
-/** Every session folder directly below `root`, newest first; unreadable ones are listed with the reason. */
+/** Every session folder directly in `root`, newest first; unreadable ones are listed with the reason. */
 export async function listSessions(root: string): Promise<StoredSession[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   const found = await Promise.all(

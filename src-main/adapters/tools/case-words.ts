@@ -1,4 +1,4 @@
-/** A case in the words of the runner and the probe, which know numbers, names and files and no task. */
+/** A case as arguments for the runner and the probe, which know only numbers, names and files, not tasks. */
 import { join } from 'node:path'
 import {
   buffersOf,
@@ -14,7 +14,7 @@ import {
 import { valueOf, type Case } from '../../domain/task/problem'
 import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
-/** What a field holds, as `--field` takes it; null where the case leaves it 0. */
+/** A field's contents as passed to `--field`; null if the case leaves it 0. */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
   switch (filled.kind) {
     case 'size':
@@ -50,10 +50,10 @@ const fieldWords = (
   })
 }
 
-/** What results are checked against: the task's reference, built, or a rung that is trusted. */
+/** What results are checked against: the built reference of the task, or a trusted rung. */
 export type Expected = { library: string } | { rung: string }
 
-/** `folder` is where the task's files lie; a replay, whose answers are known, has none. */
+/** `folder` contains the task's files; a replay, whose answers are known, has none. */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`
@@ -91,7 +91,7 @@ const checkWords = (task: Task, own: Case): string[] =>
     return ['--check', `${name}:${word}`]
   })
 
-/** The launch struct: what the probe needs to know of a case. */
+/** The launch struct, which is all that the probe needs of a case. */
 export function launchWords(task: Task, own: Case): string[] {
   const layout = launchLayout(task)
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
@@ -114,7 +114,7 @@ const referenceWords = (task: Task, own: Case, expected: Expected): string[] => 
   ]
 }
 
-/** `expected` is null where results are not checked. */
+/** `expected` is null if results are not checked. */
 export const caseWords = (
   task: Task,
   own: Case,

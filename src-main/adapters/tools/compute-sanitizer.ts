@@ -1,4 +1,4 @@
-/** compute-sanitizer: one checker over one program, and what it found. */
+/** Runs one compute-sanitizer tool on one program and reads its findings. */
 import type { SanitizerTool } from '../../domain/session/sanitizer'
 import {
   lastSanitizerWord,
@@ -16,31 +16,31 @@ export interface SanitizerCall {
   tool: SanitizerTool
   /** The program and its arguments. */
   command: readonly string[]
-  /** In all; then the whole process tree is ended. */
+  /** Total time limit, after which the whole process tree is killed. */
   timeoutMs: number
   signal: AbortSignal
-  /** The runner speaks through compute-sanitizer's stdout. */
+  /** The runner's events arrive on compute-sanitizer's stdout. */
   onEvent: (event: RunnerEvent) => void
 }
 
 export interface SanitizerAnswer {
   result: ProcessResult
-  /** null when it wrote none. */
+  /** null if it wrote none. */
   xml: SanitizerXml | null
-  /** null when it did not get so far. */
+  /** null if it did not get that far. */
   summary: SanitizerSummary | null
-  /** Its last own words, for when it came to no verdict. */
+  /** The tool's last message, for when it reached no verdict. */
   lastWord: string | null
 }
 
-/** A kernel can err in every thread; a thousand reports show where, and the summary counts the rest. */
+/** Every thread of a kernel can err; a thousand reports show where, and the summary counts the rest. */
 const printLimit = 1000
 
-/** More than printLimit records take by far. */
+/** Far more than printLimit records need. */
 const xmlLimitBytes = 64 * 1024 * 1024
 const xmlName = 'report.xml'
 
-/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
+/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null if it does not say. */
 export const sanitizerVersionPattern = /Version\s+([\d.]+)/
 
 export async function sanitizerVersion(

@@ -1,18 +1,17 @@
 /**
- * One program at a time on a GPU, among all users and folders of this machine: two that measure at once
- * would time one another.
+ * One run at a time per GPU, among all users and folders of this machine, because two concurrent measurements would
+ * disturb each other.
  *
- * The lock is a socket that only one process can listen on, in the kernel's own name space where there is
- * no file to forge, to forget or to be refused; the kernel lets go of it when its owner ends, however that
- * ends. Who has to wait is told there who holds it. Another network name space, a container's say, has
- * names of its own.
+ * The lock is a listening socket in the kernel's abstract namespace, where there is no file to forge, to leave
+ * behind or to lack permission for; the kernel releases it when its owner ends, however that happens. Waiting
+ * processes learn through it who holds the lock. Another network namespace, such as a container's, has its own names.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { userInfo } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 
-/** As it tells of itself, to any user: nothing of it is to be believed beyond its shape. */
+/** The holder's description of itself, visible to any user; not to be trusted beyond its shape. */
 const Holder = z.object({
   pid: z.number().int().positive(),
   user: z.string().regex(/^[\w.@\\+$-]{1,64}$/),
@@ -24,39 +23,39 @@ export interface GpuLock {
   release(): void
 }
 
-/** How a try to take the lock ended. */
+/** The result of an attempt to take the lock. */
 export type GpuClaim =
   | { state: 'held'; lock: GpuLock }
-  /** null: whoever it is does not say. */
+  /** null if the holder does not identify itself. */
   | { state: 'taken'; by: GpuHolder | null }
   | { state: 'cancelled' }
-  /** This machine has no such sockets, or this process may not make any. */
+  /** This machine has no such sockets, or this process may not create them. */
   | { state: 'unavailable'; reason: string }
 
 export interface GpuClaimCall {
-  /** As normalizePciBusId writes it. */
+  /** In the form of normalizePciBusId. */
   pciBusId: string
-  /** false: come back at once when another has it. */
+  /** false: return immediately if another process holds it. */
   wait: boolean
   signal: AbortSignal
-  /** Called once for each holder that is waited for. */
+  /** Called once per holder that is waited for. */
   onWait: (by: GpuHolder | null) => void
 }
 
-/** A holder has so long to say who it is. */
+/** How long a holder has to identify itself. */
 const answerMs = 2000
-/** One that hangs up on so many tries in a row does not say. */
+/** After this many consecutive hang-ups, the holder counts as silent. */
 const silentTries = 10
-/** Between two tries, whatever the holder does. */
+/** Between two attempts, whatever the holder does. */
 const pauseMs = 100
-/** A holder that went without a word of it, as a suspended machine's may, is found out this soon. */
+/** How soon a holder that disappeared without closing the socket is noticed, as after a suspend. */
 const lookAgainMs = 30_000
-/** What a holder may say of itself. */
+/** Maximum length of a holder's description. */
 const answerLimit = 1000
 
 /**
- * The name is as long as one can be: Node before 22 fills a shorter one up with zeros, which makes it
- * another name than that of a later Node.
+ * The name has the maximum length, because Node before 22 pads shorter ones with zeros, which would make it a
+ * different name from that of a later Node.
  */
 const addressLength = 108
 
@@ -73,23 +72,23 @@ function self(): GpuHolder {
     const user = Holder.shape.user.safeParse(userInfo().username).data
     return { pid: process.pid, user: user ?? 'unknown', since }
   } catch {
-    // The user id has no entry in the password file.
+    // The user id may have no entry in the password file.
     return { pid: process.pid, user: `uid-${process.getuid?.() ?? 'unknown'}`, since }
   }
 }
 
-/** Listens at the address; what the system says against it, else. */
+/** Listens at the address; returns the error if that fails. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   const said = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()
   const server: Server = createServer((socket) => {
     waiting.add(socket)
-    // A run is not kept alive by those who wait for it.
+    // Waiting processes must not keep a run alive.
     socket.unref()
     socket.on('error', () => undefined)
     socket.on('close', () => waiting.delete(socket))
     socket.resume()
-    // It stays open: its end tells that the GPU is free.
+    // It stays open: closing it signals that the GPU is free.
     socket.write(said)
   })
   server.maxConnections = 256
@@ -109,7 +108,7 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   })
 }
 
-/** Who holds the lock, told once, and null when it does not say; resolves when it may have let go. */
+/** Reports the holder once, or null if it does not identify itself; resolves when it may have released the lock. */
 function watch(
   address: string,
   signal: AbortSignal,
@@ -170,7 +169,7 @@ export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
     }
     if (listening.code !== 'EADDRINUSE') return { state: 'unavailable', reason: listening.message }
 
-    // Without waiting it is enough to know who.
+    // Without waiting, only the holder's identity is needed.
     const enough = new AbortController()
     let taken: { by: GpuHolder | null } | undefined
     const tell = (by: GpuHolder | null): void => {

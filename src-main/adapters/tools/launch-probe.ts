@@ -11,10 +11,10 @@ import type { Toolbox } from './toolbox'
 export interface LaunchProbeCall {
   probe: string
   rung: string
-  /** The rung's library, built against no CUDA runtime. */
+  /** The rung's library, built without a CUDA runtime. */
   library: string
   task: Task
-  /** The problem as this rung has it. */
+  /** The rung's case of the problem. */
   own: Case
   gpu: BuildGpu
   signal: AbortSignal

@@ -1,4 +1,4 @@
-/** The toolbox of this machine: finds the programs, runs them, and has what they said recorded. */
+/** The toolbox of this machine: finds programs, runs them and records their output. */
 import { access, constants, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
@@ -13,7 +13,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Where CUDA's tools are when nobody put them on PATH. `KERNEL_LADDER_PATH_ONLY=1` leaves these out. */
+/** Locations of CUDA's tools outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
 async function usualPlaces(tool: ToolName): Promise<string[]> {
   if (process.env.KERNEL_LADDER_PATH_ONLY === '1') return []
   if (tool === 'nvidia-smi') return ['/usr/bin', '/usr/local/nvidia/bin', '/usr/lib/wsl/lib']
@@ -42,7 +42,7 @@ export async function findTool(
   return null
 }
 
-/** Serial numbers and the like are taken out before anything is kept. */
+/** Serial numbers and the like are removed before anything is stored. */
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
@@ -87,7 +87,7 @@ export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Too
       }
     },
     claimGpu,
-    // Tools run on the disk that sessions are kept on, so the file is written where it stays.
+    // Tools can write to the sessions' disk, so the file is written directly to its final place.
     async output(keptAt) {
       await rm(keptAt, { force: true })
       return { path: keptAt, take: () => Promise.resolve() }

@@ -1,4 +1,4 @@
-/** ncu's own report, printed again by the page: source counters and advice of the launches in it. */
+/** Prints pages of ncu's report: the source counters and advice of its launches. */
 import { distinct } from '../../domain/text/wording'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -10,7 +10,7 @@ import { sourceName } from '../disk/build-cache'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 
-/** What the deep level collects beside the metrics asked for by name; its sections hold the source counters. */
+/** What the deep level collects besides the metrics requested by name; its sections contain the source counters. */
 export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
 
 const pages = {
@@ -26,7 +26,7 @@ export interface DeepAnswer {
   troubles: Statement[]
 }
 
-/** A report of a few rungs is printed in seconds; one of hundreds of launches takes longer. */
+/** Printing takes seconds for a few rungs, and longer for hundreds of launches. */
 const printTimeoutMs = 10 * 60_000
 
 export async function readDeepPages(
@@ -49,7 +49,7 @@ export async function readDeepPages(
       troubles.push(message('imports.noPage', { page: pages[key][1], text: failureOf(result) }))
     return result.stdout
   }
-  // One after the other: each holds the whole report in memory.
+  // One after the other, because each keeps the whole report in memory.
   const sass = parseSourcePage(await print('ncu/source-sass'))
   const lines = parseSourcePage(await print('ncu/source-lines'))
   const rules = parseRules(await print('ncu/details'))

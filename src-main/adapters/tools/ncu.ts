@@ -1,4 +1,4 @@
-/** ncu: one process that profiles the launches a program marks, and its table by rung. */
+/** Runs ncu: one process that profiles the launches marked by a program, and its table by rung. */
 import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -26,15 +26,15 @@ export type CollectingLevel = Exclude<ProfileLevel, 'none'>
 export interface NcuCall {
   ncu: string
   level: CollectingLevel
-  /** Metrics not to ask for, by base or whole name: this ncu does not know them. */
+  /** Metrics not to request, by base or full name, because this ncu does not know them. */
   without?: ReadonlySet<string>
   /** The program and its arguments. */
   command: readonly string[]
-  /** Where ncu leaves its own report; null keeps none. */
+  /** Where to save ncu's report; null discards it. */
   reportPath: string | null
   idleMs: number
   signal: AbortSignal
-  /** The runner speaks through ncu's stdout. */
+  /** The runner's events arrive on ncu's stdout. */
   onEvent: (event: RunnerEvent) => void
 }
 
@@ -45,18 +45,18 @@ export interface RungProfile {
 
 export interface NcuAnswer {
   result: ProcessResult
-  /** By the NVTX range that the launches were made in, which is the rung's id. */
+  /** By the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
-  /** At the deep level: what is known of each instruction and line, by rung. */
+  /** At the deep level: the instructions and lines by rung. */
   deep: Map<string, DeepProfile>
-  /** What is missing of it, as sentences. */
+  /** What is missing from it, as sentences. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
-  /** Metrics for whose sake it profiled nothing, as ncu names them. */
+  /** Unknown metrics because of which it profiled nothing, as named by ncu. */
   unknownMetrics: string[]
 }
 
-/** What ncu is asked for. The first name of each metric that it knows: an alternative would cost a pass. */
+/** The metrics to request: only the first known name of each, since an alternative would cost a pass. */
 export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
   const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
   return [...metricsAtLevel(level).map(({ ncu }) => ncu), ['gpu__time_duration.sum']].flatMap(
@@ -67,11 +67,11 @@ export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'withou
 /** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
 const baseName = (name: string): string => name.split('.')[0] ?? name
 
-/** The metrics that a recorded call of ncu named. */
+/** The metrics requested in a recorded ncu call. */
 export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
-/** The runner launches every rung itself. Of a process that a rung leaves behind, ncu would wait for the end. */
+/** The runner launches every rung itself; ncu would otherwise wait for processes that a rung leaves behind. */
 const ownProcess = ['--target-processes', 'application-only']
 
 const ncuArgs = (call: NcuCall): string[] => [
@@ -97,7 +97,7 @@ const ncuArgs = (call: NcuCall): string[] => [
   ...call.command,
 ]
 
-/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null when it does not say. */
+/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null if it does not say. */
 export async function ncuVersion(
   toolbox: Toolbox,
   ncu: string,
@@ -114,14 +114,14 @@ export async function ncuVersion(
   return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
 }
 
-/** A temporary folder of its own: a lock file that another user left in the shared one stops ncu. */
+/** A private temporary folder, because another user's lock file in the shared one would stop ncu. */
 const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}
 
-/** Without room for one ncu is tried all the same: what it then says is a reason for having no counters. */
+/** Without space for one, ncu is tried anyway; its error then explains the missing counters. */
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 
-/** Profiles the runner's one small kernel for one counter; null when it was read, else why it was not. */
+/** Profiles the runner's small test kernel for one counter; null if that worked, else the reason. */
 export async function probeNcu(
   toolbox: Toolbox,
   ncu: string,
@@ -158,10 +158,10 @@ export async function probeNcu(
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
   const scratch = await scratchOf(toolbox)
   const env = temporaryIn(scratch)
-  // The deep pages are printed from the report, so there must be one.
+  // The deep pages are printed from the report, so a report is needed.
   const unkept = call.level === 'deep' && scratch ? `${scratch.path}/profile.ncu-rep` : null
   try {
-    // One of an attempt that failed would stop ncu, which does not write over it.
+    // A report left by a failed attempt would stop ncu, which does not overwrite it.
     const kept = call.reportPath === null ? null : await toolbox.output(call.reportPath)
     const reportPath = kept?.path ?? unkept
     const seconds = new Map<string, number>()

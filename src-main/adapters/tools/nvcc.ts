@@ -1,4 +1,4 @@
-/** nvcc: its flags, and what its output says of a build. */
+/** nvcc: its flags, and reading a build from its output. */
 import type { Parameters } from '../../domain/ladder/rung'
 import type { Build, Diagnostic } from '../../domain/session/session'
 import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers/cuda/ptxas'
@@ -22,10 +22,10 @@ export const rungFlags = (sm: string): string[] => [
   'include',
 ]
 
-/** For a rung that is only looked at: the probe stands in for the CUDA runtime, so none is linked. */
+/** For static analysis of a rung: the probe stands in for the CUDA runtime, so none is linked. */
 export const staticRungFlags = (sm: string): string[] => [...rungFlags(sm), '-cudart', 'none']
 
-/** The probe's own functions must be seen by the rung that it loads. */
+/** The probe's functions must be visible to the rung that it loads. */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
   '-O2',
@@ -39,7 +39,7 @@ export const launchProbeFlags: readonly string[] = [
 
 export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
 
-/** Generic PTX, so that one runner serves whichever GPU CUDA offers and can say which that is. */
+/** Generic PTX, so that one runner works on any GPU that CUDA offers and can report which one it is. */
 export const runnerFlags: readonly string[] = [
   '-std=c++17',
   '-O2',

@@ -1,4 +1,4 @@
-/** nvidia-smi: what the driver says of its GPUs. */
+/** nvidia-smi: what the driver reports about its GPUs. */
 import { normalizePciBusId, parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
@@ -6,11 +6,11 @@ import type { Toolbox } from './toolbox'
 export { normalizePciBusId }
 export type { NvidiaSmi }
 
-/** The answer, or the call that did not give one; null where there is no nvidia-smi. */
+/** The answer, or the failed call; null if there is no nvidia-smi. */
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,
-  /** Told apart in the session from what it said at the start. */
+  /** Distinguishes this call from the others of the session. */
   when: 'query' | 'before' | 'after' = 'query',
 ): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
   const path = await toolbox.locate('nvidia-smi')

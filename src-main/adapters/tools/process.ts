@@ -1,9 +1,9 @@
 /**
- * Runs a program to its end, its output streamed by the line, and ends its whole process tree when it
- * is cancelled, overdue or silent. The only importer of execa.
+ * Runs a program to completion, streaming its output by line, and kills its whole process tree if it is cancelled,
+ * overdue or silent. The only importer of execa.
  *
- * A failure has the shape of a result: nothing is thrown for a program that is missing, fails or hangs.
- * What a listener throws ends the program, and is thrown once it has gone.
+ * Failures are results: nothing is thrown if a program is missing, fails or hangs. If a listener throws, the program
+ * is killed, and the error is rethrown after it has ended.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { execa } from 'execa'
@@ -14,17 +14,17 @@ export interface ProcessCall {
   args: readonly string[]
   cwd?: string
   env?: Readonly<Record<string, string>>
-  /** The environment is `env` alone, and nothing of ours. */
+  /** Use only `env` as the environment, without ours. */
   ownEnv?: boolean
   onStdoutLine?: (line: string) => void
   /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
   idleMs?: number
-  /** Milliseconds in all after which the tree is killed. */
+  /** Total milliseconds after which the tree is killed. */
   timeoutMs?: number
-  /** Characters that a stream may say before the tree is killed; 256 Mi unless given. */
+  /** Characters per stream after which the tree is killed; 256 Mi by default. */
   outputLimit?: number
   signal?: AbortSignal
-  /** Told the process id once it has started. */
+  /** Called with the process id once it has started. */
   onSpawn?: (pid: number) => void
 }
 
@@ -38,19 +38,19 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
-  /** The answer was kept from an earlier call; only a replay says so. */
+  /** The answer was kept from an earlier call; set only in replays. */
   reused?: boolean
-  /** What was run when it was recorded, which an older version may have worded otherwise; only a replay says so. */
+  /** The recorded arguments, which may differ in older versions; set only in replays. */
   argv?: readonly string[]
 }
 
-/** A program that prints without end is ended when a stream has said this much. */
+/** A program that prints endlessly is killed after this much output per stream. */
 export const outputLimitBytes = 256 * 1024 * 1024
 
-/** How long the streams of a killed tree are listened to. */
+/** How long to keep reading the streams of a killed tree. */
 const killGraceMs = 3000
 
-/** Splits a stream of text into lines; the parts of one that has not ended are held until its end comes. */
+/** Splits a text stream into lines, buffering incomplete ones. */
 function lineSplitter(onLine: (line: string) => void) {
   let parts: string[] = []
   return {
@@ -72,8 +72,8 @@ function lineSplitter(onLine: (line: string) => void) {
 }
 
 /**
- * Descendants of a process, found through /proc: a child that made a session of its own is not in its
- * parent's process group, and would outlive a signal to the group.
+ * Descendants of a process, found through /proc: a child that started its own session is not in its parent's process
+ * group and would survive a signal to the group.
  */
 export async function descendants(pid: number): Promise<number[]> {
   const entries = await readdir('/proc').catch(() => [])
@@ -83,7 +83,7 @@ export async function descendants(pid: number): Promise<number[]> {
       .filter((name) => /^\d+$/.test(name))
       .map(async (name) => {
         const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-        // The command name, in parentheses, may hold anything: count the fields after the last one.
+        // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
         const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
         if (parent) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
       }),
@@ -103,18 +103,18 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has gone already.
+    // It is already gone.
   }
 }
 
-/** Kills a process, its group and its descendants. A GPU context dies with SIGKILL, so nothing gentler is needed. */
+/** Kills a process, its group and its descendants. SIGKILL also destroys its GPU context, so nothing gentler is needed. */
 async function killTree(pid: number): Promise<void> {
   const tree = await descendants(pid)
   signalQuietly(-pid, 'SIGKILL')
   for (const member of [pid, ...tree]) signalQuietly(member, 'SIGKILL')
 }
 
-/** Groups that must not outlive us, however we come to exit. */
+/** Process groups that must not outlive this program, however it exits. */
 const running = new Set<number>()
 process.on('exit', () => {
   for (const pid of running) signalQuietly(-pid, 'SIGKILL')
@@ -150,7 +150,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     stdin: 'ignore',
     buffer: false,
     reject: false,
-    // A process group of its own, so that the whole of it can be ended.
+    // In its own process group, so that all of it can be killed.
     detached: true,
   })
   if (child.pid !== undefined) {
@@ -164,7 +164,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     ended = outcome
     if (child.pid === undefined) return
     void killTree(child.pid)
-    // A descendant that got away may hold our pipes open; it is not waited for.
+    // An escaped descendant may keep our pipes open; it is not waited for.
     setTimeout(() => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -191,7 +191,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   call.signal?.addEventListener('abort', onAbort, { once: true })
   touch()
 
-  // Thrown inside a stream's handler it would end this program, and with it every other job.
+  // Thrown inside a stream handler, it would end this program and every other job with it.
   let mishap: KernelLadderError | null = null
   const guarded =
     (onLine: (line: string) => void) =>

@@ -1,7 +1,7 @@
 /**
- * The raw output of a session's tools on disk: `raw.jsonl`, one row a call with its key, argv, outcome and
- * both streams. A row is appended whole when its call has ended. A stream of more than 256 KiB (a page of a
- * full report has megabytes) is kept gzipped. Sessions of before have a folder in its place, see raw-folder.ts.
+ * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
+ * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
+ * report has megabytes) is stored gzipped. Older sessions have a folder instead, see raw-folder.ts.
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,13 +41,13 @@ function checkKey(key: string): void {
     throw inputError(`${JSON.stringify(key)} is not a valid name for raw output.`)
 }
 
-/** A folder on this machine and the word that stands for it in what is kept. */
+/** A folder on this machine and its placeholder in stored text. */
 export interface PathAlias {
   path: string
   alias: string
 }
 
-/** Replaces folders of this machine by words, so that what is kept names no home and no user. */
+/** Replaces folders of this machine by placeholders, so that stored text names no home and no user. */
 export function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
   return aliases.reduce((result, { path, alias }) => result.replaceAll(path, alias), text)
 }
@@ -59,7 +59,7 @@ const unzip = promisify(gunzip)
 const packed = async (text: string): Promise<Stream> =>
   text.length <= plainLimit ? text : { gzip: (await zip(text)).toString('base64') }
 
-/** A row that could not be written whole is taken away again: what follows it stays readable. */
+/** A partially written row is removed again, so that later rows stay readable. */
 async function append(path: string, row: string): Promise<void> {
   const file = await open(path, 'a')
   try {
@@ -73,14 +73,14 @@ async function append(path: string, row: string): Promise<void> {
   }
 }
 
-/** Calls of which a session keeps no raw output. */
+/** Calls whose raw output could not be stored. */
 export interface LostOutput {
   keys: string[]
   why: Statement
 }
 
 export interface DiskRecorder extends RawRecorder {
-  /** What was recorded and is not in that session folder; null where nothing is missing. */
+  /** What was recorded but is not in that session folder; null if nothing is missing. */
   lostFrom(folder: string): Promise<LostOutput | null>
 }
 
@@ -95,14 +95,14 @@ const whyLost = (error: unknown): Statement => {
 }
 
 /**
- * Appends calls to a session folder's raw output. Longer paths must come first in `aliases`. Raw output backs
- * what was measured and is no condition of it: what the disk refuses is told by `lostFrom`, and never thrown.
+ * Appends calls to a session folder's raw output. Longer paths must come first in `aliases`. Raw output supports the
+ * measurements but is not required: disk errors are reported by `lostFrom` and never thrown.
  */
 export function rawRecorder(folder: string, aliases: readonly PathAlias[]): DiskRecorder {
   const path = join(folder, rawFile)
   const keys = new Set<string>()
   let why: Statement = deleted
-  // Rungs are built side by side; their rows are written one after the other.
+  // Rungs are built in parallel, but their rows are written one after the other.
   let last: Promise<void> = Promise.resolve()
   return {
     async record(call: RawCall, stdout: string, stderr: string) {
@@ -138,17 +138,17 @@ export interface RawOutput {
   stderr: string
 }
 
-/** A session's raw output by key; read once, and no more of it than is asked for is unpacked. */
+/** A session's raw output by key; read once, and unpacked only on demand. */
 export interface RawOutputs {
   readonly keys: readonly string[]
-  /** The kept output of a call, or null when the session has none under that key. */
+  /** The stored output of a call, or null if the session has none under that key. */
   get(key: string): Promise<RawOutput | null>
 }
 
 const damaged = (file: string, why: Statement) =>
   inputError(message('files.rawDamaged', { file, why }), message('files.rawLeft'))
 
-/** What cannot be unpacked, or unfolds to more than a tool may print, is refused. */
+/** Rejects streams that cannot be unpacked, or that expand to more than a tool may print. */
 async function textOf(stream: Stream, what: string): Promise<string> {
   if (typeof stream === 'string') return stream
   try {
@@ -171,7 +171,7 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
   return row.data
 }
 
-/** The rows of a session folder, each with its place for a sentence; none where nothing was kept. */
+/** The rows of a session folder, each with its location for messages; none if nothing was stored. */
 async function rowsIn(folder: string): Promise<RowText[]> {
   const path = join(folder, rawFile)
   try {
@@ -185,9 +185,9 @@ async function rowsIn(folder: string): Promise<RowText[]> {
   }
 }
 
-/** A session folder's raw output; one that has none answers null to every key. */
+/** A session folder's raw output; without any, every key yields null. */
 export async function openRaw(folder: string): Promise<RawOutputs> {
-  // Of two rows with one key the later one holds.
+  // Of two rows with the same key, the later one wins.
   const rows = new Map(
     (await rowsIn(folder)).map(({ text, place }) => {
       const row = parseRow(text, place)
@@ -213,7 +213,7 @@ export async function openRaw(folder: string): Promise<RawOutputs> {
 export const readRaw = async (folder: string, key: string): Promise<RawOutput | null> =>
   (await openRaw(folder)).get(key)
 
-/** Gives another folder the same raw output; rows of a `raw.jsonl` stay what they are. */
+/** Copies the raw output to another folder; rows of a `raw.jsonl` are unchanged. */
 export async function copyRaw(folder: string, target: string): Promise<void> {
   const rows = await rowsIn(folder)
   if (rows.length > 0)

@@ -1,14 +1,14 @@
 /**
- * Raw output as sessions kept it before `raw.jsonl`: for a call with key `nvcc/01_naive`, the files
- * `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`, a long stream gzipped
- * as `.stdout.txt.gz`. Read as the rows that are written now; nothing writes these files any more.
+ * The format of raw output before `raw.jsonl`: for a call with key `nvcc/01_naive`, the files
+ * `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`, with long streams gzipped as
+ * `.stdout.txt.gz`. Converted to current rows; nothing writes these files anymore.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
-/** A row of raw.jsonl and where it stands, for the sentence when it cannot be read. */
+/** A row of raw.jsonl and its location, for error messages. */
 export interface RowText {
   text: string
   place: string
@@ -42,7 +42,7 @@ async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
   return { text: JSON.stringify(row), place: path, startedAt: String(call.startedAt) }
 }
 
-/** The calls of a session's `raw/` in the order in which they were begun; none where there is no such folder. */
+/** The calls in a session's `raw/` in the order they were started; none if there is no such folder. */
 export async function rowsOfFolder(folder: string): Promise<RowText[]> {
   const root = join(folder, 'raw')
   const entries = await readdir(root, { recursive: true, encoding: 'utf8' }).catch(() => [])

@@ -1,4 +1,4 @@
-/** The toolbox of a recording: answers each call with what the real tool said when it was recorded. */
+/** The toolbox of a recording: answers each call with the recorded output of the real tool. */
 import type { ProcessResult } from './process'
 import { openRaw, type RawOutputs } from './raw-files'
 import type { Toolbox } from './toolbox'

@@ -1,4 +1,4 @@
-/** kl-runner: how it is called, and its events as they come. cuda-kernels/README.md has the protocol. */
+/** kl-runner: its arguments and its events. cuda-kernels/runner/README.md documents the protocol. */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
@@ -14,7 +14,7 @@ import type { ToolCall, Toolbox } from './toolbox'
 
 export type { Expected, RunnerEvent, RunnerStage }
 
-/** A rung's shared library under the rung's id, with what it has of its own in the problem. */
+/** A rung's shared library under the rung's id, with the rung's own options and flags. */
 export interface BuiltRung extends Pick<LadderRung, 'options'> {
   id: string
   artefact: string
@@ -28,17 +28,17 @@ export const builtRung = ({ id, options, header }: LadderRung, artefact: string)
   flags: header.flags,
 })
 
-/** What all rungs of a call compute. */
+/** The problem common to all rungs of a call. */
 export interface RunnerCall {
   task: Task
   problem: Problem
-  /** null where results are not checked. */
+  /** null if results are not checked. */
   expected: Expected | null
-  /** Where the files lie that fill buffers; null in a replay. */
+  /** The folder of the files that fill buffers; null in a replay. */
   taskFolder: string | null
   seed: number
   rungs: readonly BuiltRung[]
-  /** The runner ends itself when this process is gone, however it went; null where it cannot see it. */
+  /** The runner exits when this process is gone for any reason; null if the runner cannot see it. */
   ownerPid: number | null
 }
 
@@ -48,7 +48,7 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
   ...(ownerPid === null ? [] : ['--owner-pid', String(ownerPid)]),
 ]
 
-/** Every case that a rung has, once; the first is that of each rung that names none. */
+/** The distinct cases of the rungs; the first is the default for rungs that name none. */
 function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): string[] {
   const cases = new Map<string, Case>()
   for (const rung of rungs) {
@@ -70,9 +70,9 @@ function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): s
 
 export interface MeasureCall extends RunnerCall {
   flushL2: boolean
-  /** Measure what the GPU reaches at best, first. */
+  /** Measure the GPU's ceilings first. */
   ceilings: boolean
-  /** The most a rung is sampled for; the runner's own limit unless given. */
+  /** Maximum sampling time per rung; the runner's default unless given. */
   maxSeconds?: number
   /** One of `rungs`, or null. */
   reference: string | null
@@ -101,7 +101,7 @@ export const profileArgs = (call: UncheckedCall): string[] => uncheckedArgs('pro
 /** One launch of each rung, for compute-sanitizer. */
 export const sanitizeArgs = (call: UncheckedCall): string[] => uncheckedArgs('sanitize', call)
 
-/** Feeds the runner's events, whatever program its lines come through, to a listener. */
+/** Passes the runner's events to a listener, whichever program relays its lines. */
 export const eventLines =
   (onEvent: (event: RunnerEvent) => void) =>
   (line: string): void => {
@@ -109,10 +109,10 @@ export const eventLines =
     if (event) onEvent(event)
   }
 
-/** The protocol takes kilobytes; whoever says more is a rung that prints without end. */
+/** The protocol needs kilobytes; anything more is a rung that prints endlessly. */
 const runnerOutputLimit = 16 * 1024 * 1024
 
-/** Runs the runner to its end; its last `start` event names who hung or crashed. */
+/** Runs the runner to completion; its last `start` event identifies the rung that hung or crashed. */
 export const runRunner = (
   toolbox: Toolbox,
   call: Pick<ToolCall, 'file' | 'args' | 'signal' | 'idleMs' | 'timeoutMs'> & {

@@ -1,6 +1,6 @@
 /**
- * The outside programs, behind one interface: run for real, or answered from a recording. What calls
- * them cannot tell the difference, so a replay goes through the same parsers and the same decisions.
+ * External programs behind one interface: run live, or answered from a recording. Callers cannot tell the
+ * difference, so a replay goes through the same parsers and the same decisions.
  */
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
@@ -11,46 +11,46 @@ export type ToolName = (typeof toolNames)[number]
 export interface ToolCall extends ProcessCall {
   tool: ToolName
   /**
-   * Names this call in the session, `nvcc/05_thread_tile_2d` say: its raw output is kept, and found
-   * again by a replay, under it. Letters, digits, `_`, `-`, `.` and one `/`.
+   * Identifies this call in the session, such as `nvcc/05_thread_tile_2d`: its raw output is stored under this key and
+   * found again by a replay. Letters, digits, `_`, `-`, `.` and one `/`.
    */
   key: string
 }
 
-/** A folder where the tools run, of one piece of work alone. */
+/** A folder where the tools run, for one job. */
 export interface Scratch {
   readonly path: string
-  /** The text of a file that a tool has left in it; null for none, and for one of more bytes. */
+  /** The text of a file that a tool left in it; null if there is none, or if it is larger. */
   read(name: string, mostBytes: number): Promise<string | null>
   remove(): Promise<void>
 }
 
-/** A file that a tool writes where it runs, and that we keep. */
+/** A file that a tool writes where it runs and that is kept. */
 export interface ToolOutput {
-  /** What the tool is told; nothing is there before. */
+  /** The path passed to the tool; nothing exists there yet. */
   readonly path: string
-  /** Brings it to where it is kept, if the tool has written it. */
+  /** Moves it to its final place, if the tool has written it. */
   take(): Promise<void>
 }
 
 export interface Toolbox {
-  /** Answers are those of a recording: nothing is built or run, and there is nothing to wait for. */
+  /** Answers come from a recording: nothing is built or run, and there is nothing to wait for. */
   readonly replays: boolean
-  /** Is given what each call said; also for what a cache has kept of an earlier call. */
+  /** Receives the output of each call, including output that a cache kept from an earlier call. */
   readonly recorder: RawRecorder | null
-  /** The process that the runner ends with, however that ends; null where the runner cannot see it. */
+  /** The runner exits when this process is gone for any reason; null if the runner cannot see it. */
   readonly ownerPid: number | null
-  /** The program's path, or null when it is not on this machine. */
+  /** The program's path, or null if it is not on this machine. */
   locate(tool: Exclude<ToolName, 'runner'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   scratch(): Promise<Scratch>
-  /** Takes the GPU for one run of this program alone. */
+  /** Reserves the GPU for one run of this program. */
   claimGpu(call: GpuClaimCall): Promise<GpuClaim>
-  /** `keptAt`: where the file is to lie with the session. */
+  /** `keptAt`: the file's final place in the session. */
   output(keptAt: string): Promise<ToolOutput>
 }
 
-/** What is kept of a call, beside its two output texts. */
+/** What is stored for a call, in addition to its two output texts. */
 export interface RawCall {
   key: string
   tool: ToolName
@@ -60,7 +60,7 @@ export interface RawCall {
   signal: string | null
   seconds: number
   startedAt: string
-  /** The output was kept from an earlier call whose inputs were the same (a cached build). */
+  /** The output was kept from an earlier call with the same inputs (a cached build). */
   reused?: boolean
 }
 

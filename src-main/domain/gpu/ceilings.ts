@@ -1,4 +1,4 @@
-/** The roofs of a roofline: what a GPU was measured to reach, and what its clocks say it could. */
+/** The ceilings of a roofline: what a GPU was measured to reach, and what its clocks allow. */
 import { z } from 'zod'
 import type { Device } from './device'
 import { message, type AnyMessage } from '../messages/message'
@@ -8,11 +8,11 @@ import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 const reached = z.number().positive().nullable()
 
-/** Of the runner's micro-benchmarks: each the best of a few runs, null where one failed. */
+/** From the runner's microbenchmarks: each the best of a few runs, null if one failed. */
 export const Ceilings = z.object({
   /** FP32 fused multiply-adds from registers, counted as two operations; GFLOP/s. */
   fp32Gflops: reached,
-  /** Reads of a buffer that fits into L1, into L2, and into neither; 10⁹ bytes a second. */
+  /** Reads of a buffer that fits into L1, into L2, and into neither; 10⁹ bytes per second. */
   l1GBs: reached,
   l2GBs: reached,
   dramGBs: reached,
@@ -25,7 +25,7 @@ export type MemoryLevel = (typeof memoryLevels)[number]
 export interface Ceiling {
   /** GFLOP/s of arithmetic, GB/s of memory. */
   value: MetricValue
-  /** How it was come by, or why it was not. */
+  /** How it was obtained, or why it is missing. */
   how: AnyMessage
 }
 
@@ -34,7 +34,7 @@ export interface SessionCeilings {
   memory: Record<MemoryLevel, Ceiling>
 }
 
-/** FP32 lanes of an SM. Source: "Arithmetic Instructions" of the CUDA programming guide. */
+/** FP32 lanes per SM. Source: "Arithmetic Instructions" of the CUDA programming guide. */
 const fp32Lanes: Record<ComputeCapability, number> = {
   '7.5': 64,
   '8.0': 64,
@@ -48,9 +48,9 @@ const fp32Lanes: Record<ComputeCapability, number> = {
 }
 
 /**
- * Operations a cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation, from the peak
- * figures in NVIDIA's architecture papers (T4, A100, H100, B200). Where products of one compute
- * capability differ (GeForce runs half the rate of its siblings), nothing can be derived from it.
+ * Operations per cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation, from the peak
+ * figures in NVIDIA's architecture papers (T4, A100, H100, B200). If products of one compute capability differ
+ * (GeForce runs at half the rate of its siblings), nothing can be derived from it.
  */
 const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '7.5': 1024,
@@ -59,7 +59,7 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '10.0': 8192,
 }
 
-/** Bytes a cycle and SM out of L1. Source: NVIDIA's Turing, A100 and GA102 architecture papers. */
+/** Bytes per cycle and SM from L1. Source: NVIDIA's Turing, A100 and GA102 architecture papers. */
 const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>
   computeCapability === '7.5' ? 64 : 128
 
@@ -80,7 +80,7 @@ const measured = (value: number, unit: 'GFLOP/s' | 'GB/s'): Ceiling => ({
 
 const notMeasured = message('ceilings.notMeasured')
 
-/** The roofs of the session's GPU: measured where the session has it, else from its clocks. */
+/** The ceilings of the session's GPU: measured if the session has them, else derived from its clocks. */
 export function ceilingsOf({
   device,
   ceilings,

@@ -3,13 +3,13 @@ import { z } from 'zod'
 
 export const Device = z.object({
   name: z.string(),
-  /** As CUDA writes it: `9.0`. */
+  /** In CUDA's notation: `9.0`. */
   computeCapability: z.string(),
   smCount: z.number().int(),
   driver: z.string().nullable(),
   cudaDriver: z.string().nullable(),
   smClockMaxMHz: z.number().nullable(),
-  /** As the driver tells it; absent in sessions made before it was asked. */
+  /** As reported by the driver; absent in sessions that predate it. */
   memoryClockMHz: z.number().nullable().optional(),
   memoryBusBits: z.number().nullable().optional(),
   memoryTotalBytes: z.number(),

@@ -1,12 +1,12 @@
 /**
- * GPUs by name, for machines that have none: what is built for one of them, and how much of it an SM
- * holds. SM counts are from NVIDIA's data sheets and architecture papers, compute capabilities from
- * https://developer.nvidia.com/cuda-gpus; a count that was not found there is null.
+ * GPUs by name, for building and computing occupancy on machines without one. SM counts are from NVIDIA's data
+ * sheets and architecture papers, compute capabilities from https://developer.nvidia.com/cuda-gpus; a count that
+ * was not found there is null.
  */
 import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 export interface Gpu {
-  /** As `--target static:<id>` takes it. */
+  /** As given to `--target static:<id>`. */
   id: string
   name: string
   computeCapability: ComputeCapability
@@ -37,18 +37,18 @@ export const gpus: readonly Gpu[] = [
 
 export const gpuById = (id: string): Gpu | undefined => gpus.find((gpu) => gpu.id === id)
 
-/** Those of one compute capability, by name. */
+/** The GPUs of one compute capability, by name. */
 export const gpusOf = (computeCapability: ComputeCapability): Gpu[] =>
   gpus.filter((gpu) => gpu.computeCapability === computeCapability)
 
-/** What something is built for without a GPU at hand. */
+/** A GPU or architecture to build for when no GPU is present. */
 export interface BuildGpu {
   name: string
   computeCapability: ComputeCapability
   smCount: number | null
 }
 
-/** `h200`, or `sm_90` for an architecture of which nothing more is known; null for what is neither. */
+/** `h200`, or `sm_90` for an architecture about which nothing more is known; null for anything else. */
 export function buildGpu(word: string): BuildGpu | null {
   const known = gpuById(word)
   if (known) return known

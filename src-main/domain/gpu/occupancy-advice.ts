@@ -1,12 +1,12 @@
-/** What would let an SM hold more of a kernel, and how its occupancy goes with each resource. Pure. */
+/** What would let an SM hold more blocks of a kernel, and its occupancy as a function of each resource. Pure. */
 import { occupancy, type KernelResources, type OccupancyLimiter } from './occupancy'
 import { registersPerThreadMax, threadsPerBlockMax, warpSize, type SmLimits } from './sm-limits'
 
-/** One resource at a value that, with the others of the same advice, gives `blocksPerSm`. */
+/** One resource value that, together with the others of the same advice, yields `blocksPerSm`. */
 export interface ResourceChange {
   resource: 'registers' | 'shared' | 'threads'
   from: number
-  /** The nearest value that does it: registers a thread, bytes of shared memory, or threads a block. */
+  /** The nearest value that suffices: registers per thread, bytes of shared memory, or threads per block. */
   to: number
 }
 
@@ -20,33 +20,33 @@ export interface OccupancyAdvice {
 export const sharedOf = (kernel: KernelResources): number =>
   kernel.staticSharedBytes + kernel.dynamicSharedBytes
 
-/** The kernel with another amount of shared memory; what is static stays so where it can. */
+/** The kernel with another amount of shared memory; the static part is kept if possible. */
 export function withShared(kernel: KernelResources, bytes: number): KernelResources {
   const staticSharedBytes = Math.min(kernel.staticSharedBytes, bytes)
   return { ...kernel, staticSharedBytes, dynamicSharedBytes: bytes - staticSharedBytes }
 }
 
-// A smaller demand may also let the driver pick another carve-out; the largest is always there.
+// With a smaller demand the driver may also pick another carve-out; the largest is always available.
 const free = ({ carveOutBytes: _, ...kernel }: KernelResources): KernelResources => kernel
 
 const limitOf = (limits: SmLimits, kernel: KernelResources, name: OccupancyLimiter): number =>
   occupancy(limits, kernel).limits[name] ?? Infinity
 
-/** The most registers a thread may have for `blocks` to fit by their registers; 0 when none do. */
+/** The maximum registers per thread for which `blocks` fit by registers; 0 if there is none. */
 function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number): number {
   for (let registers = kernel.registers; registers >= 1; registers -= 1)
     if (limitOf(limits, { ...kernel, registers }, 'registers') >= blocks) return registers
   return 0
 }
 
-/** The most shared memory a block may have for `blocks` to fit, bytes; null when even none is too much. */
+/** The maximum shared memory per block for which `blocks` fit, in bytes; null if even 0 is too much. */
 function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): number | null {
   const share = Math.floor(limits.sharedPerSm / blocks / limits.sharedGranularity)
   const bytes = share * limits.sharedGranularity - limits.sharedReserved
   return bytes < 0 ? null : Math.min(bytes, sharedOf(kernel))
 }
 
-/** What one more resident block needs of registers and shared memory; null where neither can bring it. */
+/** The registers and shared memory that would allow one more resident block; null if neither can. */
 function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvice | null {
   const blocks = occupancy(limits, kernel).blocksPerSm + 1
   if ((['warps', 'blocks', 'barriers'] as const).some((it) => limitOf(limits, kernel, it) < blocks))
@@ -91,9 +91,9 @@ function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAd
 }
 
 /**
- * The least changes that raise the occupancy: one more block by fewer registers or less shared memory,
- * or another block size. Empty at 100 % and where nothing of this does it. Whether a kernel can be
- * written with so few registers, and gains by it, is another question.
+ * The smallest changes that raise the occupancy: one more block through fewer registers or less shared memory,
+ * or another block size. Empty at 100 % and if no single change helps. Whether a kernel can be written with so
+ * few registers, and benefits, is another question.
  */
 export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const own = free(kernel)
@@ -104,7 +104,7 @@ export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): Occu
 }
 
 export interface CurvePoint {
-  /** Threads a block, registers a thread, or bytes of shared memory a block. */
+  /** Threads per block, registers per thread, or bytes of shared memory per block. */
   x: number
   percent: number
   blocksPerSm: number
@@ -113,7 +113,7 @@ export interface CurvePoint {
 const steps = (from: number, to: number, step: number): number[] =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)
 
-/** Occupancy against one resource over all it can be, the others as in `kernel`. */
+/** Occupancy over the full range of one resource, with the others as in `kernel`. */
 export function occupancyCurve(
   limits: SmLimits,
   kernel: KernelResources,

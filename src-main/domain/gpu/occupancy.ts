@@ -1,11 +1,11 @@
 /**
- * Theoretical occupancy: how many blocks of a kernel one SM can hold, and what keeps it from more.
+ * Theoretical occupancy: how many blocks of a kernel one SM can hold, and what limits them.
  * The rules are those of cuda_occupancy.h; the results equal ncu's launch__occupancy_limit_* and
  * sm__maximum_warps_per_active_cycle_pct on every launch of the shipped recordings (a test).
  *
- * Not derivable here: the carve-out that the driver picks for a launch (pass `carveOutBytes` where ncu
- * told it; it moves the shared-memory limit and, in the recordings, never the occupancy), how many
- * clusters the GPU can hold at once, and limits by tensor memory from compute capability 10.0 on.
+ * Not derivable here: the carve-out that the driver picks for a launch (pass `carveOutBytes` if ncu reported it;
+ * it affects the shared-memory limit but, in the recordings, never the occupancy), how many clusters the GPU
+ * can hold at once, and tensor memory limits from compute capability 10.0 on.
  */
 import { message, type AnyMessage } from '../messages/message'
 import {
@@ -18,16 +18,16 @@ import {
 } from './sm-limits'
 
 export interface KernelResources {
-  /** Threads a block. */
+  /** Threads per block. */
   threads: number
-  /** Registers a thread, as ptxas and CUDA count them. */
+  /** Registers per thread, as counted by ptxas and CUDA. */
   registers: number
-  /** Shared memory of a block, bytes, without what CUDA reserves. */
+  /** Shared memory per block in bytes, without CUDA's reserved part. */
   staticSharedBytes: number
   dynamicSharedBytes: number
-  /** Barriers of a block (ncu's launch__barrier_count); 1 where not known, as CUDA's calculator assumes. */
+  /** Barriers per block (ncu's launch__barrier_count); 1 if unknown, as CUDA's calculator assumes. */
   barriers?: number
-  /** Shared memory the SM was set to at launch (launch__shared_mem_config_size), bytes; the largest where not known. */
+  /** Shared memory configured for the SM at launch (launch__shared_mem_config_size), bytes; the maximum if unknown. */
   carveOutBytes?: number
 }
 
@@ -41,13 +41,13 @@ export interface Occupancy {
   warpsPerSmMax: number
   /** Resident warps as a share of what an SM can hold, percent. */
   percent: number
-  /** Blocks an SM could hold if this were its only limit; null where it is none. */
+  /** Blocks an SM could hold if this were the only limit; null if it does not limit. */
   limits: Record<OccupancyLimiter, number | null>
-  /** Those that are met first; empty when the block does not fit at all. */
+  /** The limits reached first; empty if not even one block fits. */
   limiters: OccupancyLimiter[]
-  /** What one block takes after rounding up, CUDA's own share included. */
+  /** What one block takes after rounding up, including CUDA's own share. */
   allocated: { registersPerBlock: number; sharedBytesPerBlock: number }
-  /** Why no block of it can run; absent when one can. */
+  /** Why no block can run; absent if one can. */
   unlaunchable?: AnyMessage
 }
 
@@ -55,11 +55,11 @@ const roundUp = (value: number, step: number): number => Math.ceil(value / step)
 
 export const warpsOf = (threads: number): number => Math.ceil(threads / warpSize)
 
-/** Registers that one warp holds, rounded up to what is given out at once. */
+/** Registers of one warp, rounded up to the allocation granularity. */
 export const registersPerWarp = (registers: number): number =>
   roundUp(registers * warpSize, registerGranularity)
 
-/** Shared memory that one block holds, CUDA's own share and rounding included, bytes. */
+/** Shared memory of one block in bytes, including CUDA's own share and rounding. */
 export const sharedAllocated = (limits: SmLimits, bytes: number): number =>
   roundUp(bytes + limits.sharedReserved, limits.sharedGranularity)
 
@@ -75,7 +75,7 @@ function sharedLimit(limits: SmLimits, kernel: KernelResources, allocated: numbe
   return Math.floor((kernel.carveOutBytes ?? limits.sharedPerSm) / allocated)
 }
 
-/** ncu and CUDA count at most as many as the SM takes blocks. */
+/** ncu and CUDA cap this limit at the SM's block limit. */
 const barrierLimit = (limits: SmLimits, barriers: number): number | null =>
   limits.barriersPerSm === null
     ? null
@@ -95,13 +95,13 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
       computeCapability: limits.computeCapability,
       bytes: shared,
     })
-  // CUDA checks as if the warps of a block were spread evenly over the schedulers.
+  // CUDA assumes that the warps of a block are spread evenly over the schedulers.
   if (held > limits.registersPerSm)
     return message('occupancy.registersOfBlock', { held, most: limits.registersPerSm })
   return undefined
 }
 
-/** Throws a RangeError for counts that are not whole or below their least; the caller's mistake. */
+/** Throws a RangeError for counts that are fractional or below their minimum: a programming error. */
 function requireCounts(kernel: KernelResources): void {
   const least = { threads: 1, registers: 0, staticSharedBytes: 0, dynamicSharedBytes: 0 } as const
   for (const name of ['threads', 'registers', 'staticSharedBytes', 'dynamicSharedBytes'] as const)

@@ -24,27 +24,27 @@ export interface SmLimits {
   computeCapability: ComputeCapability
   threadsPerSm: number
   blocksPerSm: number
-  /** 32-bit registers of an SM, and the most that one block may hold. */
+  /** 32-bit registers of an SM, which is also the maximum for one block. */
   registersPerSm: number
   /** Shared memory of an SM at its largest carve-out, bytes. */
   sharedPerSm: number
-  /** The most a block may ask for, static and dynamic together, opted in; bytes. */
+  /** The maximum per block with opt-in, static and dynamic together; bytes. */
   sharedPerBlock: number
-  /** What CUDA takes of it for itself for each block, bytes. */
+  /** CUDA's reserved part of it per block, bytes. */
   sharedReserved: number
   sharedGranularity: number
-  /** Sizes that the split between shared memory and L1 can be set to, bytes, ascending. */
+  /** The possible shared-memory carve-outs, in bytes, ascending. */
   carveOuts: readonly number[]
-  /** Hardware barriers of an SM; null where they do not limit the number of blocks. */
+  /** Hardware barriers of an SM; null if they do not limit the number of blocks. */
   barriersPerSm: number | null
 }
 
 export const warpSize = 32
 export const threadsPerBlockMax = 1024
 export const registersPerThreadMax = 255
-/** Registers are given to a warp in pieces of this many. */
+/** Registers are allocated to a warp in units of this many. */
 export const registerGranularity = 256
-/** An SM is four schedulers, each with its quarter of the registers. */
+/** An SM has four schedulers, each with a quarter of the registers. */
 export const schedulersPerSm = 4
 
 const KiB = 1024
@@ -78,7 +78,7 @@ const row = (
   }
 }
 
-// The barrier limit applies from compute capability 9.0 on; before, the limit of blocks comes first.
+// The barrier limit applies from compute capability 9.0 on; before, the block limit is reached first.
 const table: Record<ComputeCapability, SmLimits> = {
   '7.5': row('7.5', 1024, 16, turing, null),
   '8.0': row('8.0', 2048, 32, upTo164, null),
@@ -94,6 +94,6 @@ const table: Record<ComputeCapability, SmLimits> = {
 export const isComputeCapability = (word: string): word is ComputeCapability =>
   computeCapabilities.some((known) => known === word)
 
-/** Limits by compute capability as CUDA writes it (`9.0`); undefined for one the table does not hold. */
+/** Limits by compute capability in CUDA's notation (`9.0`); undefined if not in the table. */
 export const smLimits = (computeCapability: string): SmLimits | undefined =>
   isComputeCapability(computeCapability) ? table[computeCapability] : undefined

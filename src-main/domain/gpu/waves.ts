@@ -1,23 +1,22 @@
 /**
- * Waves: how often a grid refills the SMs, how full the last refill is, and the schedule that follows
- * if all blocks take equally long. What really happens differs where blocks differ; the schedule is a
- * model and is labelled so.
+ * Waves: how often a grid fills the SMs, how full the last wave is, and the schedule that results if all blocks
+ * take equally long. Reality differs if blocks differ; the schedule is a model and labeled as such.
  */
 export interface Waves {
   blocks: number
-  /** Blocks that run at the same time: SMs × blocks an SM. */
+  /** Blocks that run concurrently: SMs × blocks per SM. */
   slots: number
-  /** As ncu's launch__waves_per_multiprocessor. */
+  /** The same as ncu's launch__waves_per_multiprocessor. */
   waves: number
-  /** Refills with the last one counted whole. */
+  /** Waves, counting the last one as a full one. */
   wholeWaves: number
-  /** Slots in use in the last wave, as a share of all, from 0 (exclusive) to 1. */
+  /** Share of the slots used in the last wave, from 0 (exclusive) to 1. */
   lastWaveFill: number
-  /** Slot time in use over the whole run, 0 to 1: waves / wholeWaves. */
+  /** Share of the slot time used over the whole run, 0 to 1: waves / wholeWaves. */
   efficiency: number
 }
 
-/** Null where nothing can be resident: no block fits. Counts are whole and positive otherwise. */
+/** Null if no block fits. Otherwise counts are positive integers. */
 export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): Waves | null {
   const slots = smCount * blocksPerSm
   if (slots <= 0 || blocks <= 0) return null
@@ -34,9 +33,9 @@ export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): W
 }
 
 export interface ScheduledBlock {
-  /** In the order in which blocks are handed out, from 0. */
+  /** In launch order, from 0. */
   block: number
-  /** Place within its SM, from 0 to blocksPerSm - 1. */
+  /** Slot within its SM, from 0 to blocksPerSm - 1. */
   slot: number
   /** In units of one block's duration. */
   start: number
@@ -44,21 +43,21 @@ export interface ScheduledBlock {
 }
 
 export interface Schedule {
-  /** By SM, each in order of time. */
+  /** By SM, each in chronological order. */
   sms: ScheduledBlock[][]
-  /** Waves that are drawn: the first ones and the last ones of a long run. */
+  /** The waves to draw: the first and last ones of a long run. */
   drawnWaves: number[]
-  /** Waves between them that are left out, as [from, to) or null when none is. */
+  /** The omitted waves in between, as [from, to), or null if there are none. */
   leftOut: [number, number] | null
   wholeWaves: number
 }
 
-/** More waves than this and the middle is left out. */
+/** With more waves than this, the middle is omitted. */
 const mostWaves = 8
 
 /**
- * Blocks over SMs, wave by wave: a wave gives each SM one block before any gets its second, as CUDA's
- * distributor does. Long runs keep their first waves and their last two, where the tail is.
+ * Assigns blocks to SMs, wave by wave: each SM gets one block before any gets a second, as CUDA's work
+ * distributor does. Long runs keep their first waves and the last two, which contain the tail.
  */
 export function scheduleOf(
   blocks: number,

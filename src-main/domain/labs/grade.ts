@@ -1,4 +1,4 @@
-/** What grading makes of a folder of submissions: a row a student. */
+/** The result of grading a folder of submissions: one row per student. */
 import { z } from 'zod'
 import { checkStatuses, outcomeTimeMs, type LabOutcome } from './outcome'
 import { Statement } from '../messages/message'
@@ -8,31 +8,31 @@ import type { Lab } from './lab'
 export const GradeRow = z.object({
   student: z.string(),
   lab: z.string(),
-  /** `refused`: what was handed in could not be taken; `stopped`: it met a limit of the grader. */
+  /** `refused`: the submission could not be accepted; `stopped`: it exceeded a limit of the grader. */
   status: z.enum(['passed', 'failed', 'unavailable', 'stopped', 'refused']),
   /** By id, every check of the lab. */
   checks: z.record(z.string(), z.enum(checkStatuses)),
-  /** By id, what is known of each prediction and question. */
+  /** By id, the status of each prediction and question. */
   predictions: z.record(z.string(), z.string()),
   questions: z.record(z.string(), z.string()),
   timeMs: z.number().nullable(),
   seconds: z.number(),
-  /** Why it did not pass; empty where it did. */
+  /** Why it did not pass; empty if it did. */
   reason: Statement,
-  /** Others whose code is much alike, for a person to judge. */
+  /** Other students with closely resembling code, for a person to judge. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
 })
 export type GradeRow = z.infer<typeof GradeRow>
 
 const none = { predictions: {}, questions: {}, timeMs: null, similarTo: [] }
 
-/** A cell of a table, whatever a submission's words are. */
+/** Shortens text from a submission so that it fits a table cell. */
 const inBrief = (reason: Statement): Statement => {
   const text = inEnglish(reason)
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Every check has come to nothing, for the one reason. */
+/** A row in which no check has a result, for a common reason. */
 export const emptyRow = (
   lab: Lab,
   student: string,

@@ -1,4 +1,4 @@
-/** Judges an attempt by what was measured of it. Pure: the same evidence gives the same outcome. */
+/** Judges an attempt by its measurements. Pure: the same evidence gives the same outcome. */
 import type {
   CorrectnessCheck,
   Lab,
@@ -18,23 +18,23 @@ import { formatMs, formatValue, type Unit } from '../metrics/units'
 /** The submission's id among the rungs of its session. */
 export const submissionId = 'submission'
 
-/** What one tool of compute-sanitizer came to. */
+/** The result of one compute-sanitizer tool. */
 export interface SanitizerVerdict {
   tool: string
   status: 'clean' | 'found' | 'failed' | 'unsupported' | 'not-run'
   reason?: Statement | undefined
-  /** Errors, warnings or hazards; null where the tool printed no count. */
+  /** Errors, warnings or hazards; null if the tool printed no count. */
   total: number | null
   findings: readonly { place: { line: number | null }; message: string }[]
 }
 
 export interface LabEvidence {
-  /** null where nothing could be measured, for `reason`. */
+  /** null if nothing could be measured; `reason` says why. */
   session: Session | null
   reason: Statement | null
-  /** What the compiler said; null where it was not asked. */
+  /** The compiler's result; null if it was not run. */
   build: { resources: Build | null; ok: boolean; reason: Statement | null } | null
-  /** By id of the sanitizer check: what each of its tools came to, or why none ran. */
+  /** By id of the sanitizer check: the result of each of its tools, or why none ran. */
   sanitized: Readonly<Record<string, readonly SanitizerVerdict[] | { reason: Statement }>>
 }
 
@@ -88,7 +88,7 @@ function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): S
     : parts.reduceRight((rest, part) => message('checks.and', { part, rest }))
 }
 
-/** What a check asks for, where its author gave it no title. */
+/** What a check requires, if its author gave it no title. */
 export function checkTitle(check: LabCheck): Statement {
   if (check.title !== undefined) return check.title
   switch (check.kind) {
@@ -105,7 +105,7 @@ export function checkTitle(check: LabCheck): Statement {
   }
 }
 
-/** Why the submission has no figures though the machine could have taken them; null when it has. */
+/** Why the submission itself prevented measurement; null if it did not. */
 function ownFault(evidence: LabEvidence): Statement | null {
   if (evidence.build && !evidence.build.ok)
     return evidence.build.reason ?? message('checks.notCompiled')
@@ -115,7 +115,7 @@ function ownFault(evidence: LabEvidence): Statement | null {
   return own.reason ?? message('checks.failed')
 }
 
-/** Why there is nothing to judge; null where the submission ran. */
+/** Why there is nothing to judge; null if the submission ran. */
 function cannot(evidence: LabEvidence): Verdict | null {
   const fault = ownFault(evidence)
   if (fault !== null) return failed(fault)
@@ -200,7 +200,7 @@ function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
 interface Bound {
   sign: '≤' | '≥'
   limit: number
-  /** Where the limit comes from; empty where the lab says it. */
+  /** Where the limit comes from; empty if the lab gives it directly. */
   from: string
 }
 

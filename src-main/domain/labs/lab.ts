@@ -1,6 +1,6 @@
 /**
- * A lab: a step of a ladder as an exercise. `LabFile` is the front matter of lab.md; how to write one
- * is in docs/LABS.md. What one attempt came to is in lab-outcome.ts.
+ * A lab: a step of a ladder as an exercise. `LabFile` is the front matter of lab.md; docs/LABS.md says how to
+ * write one. The outcome of an attempt is in ./outcome.
  */
 import { z } from 'zod'
 import { metricDefinition } from '../metrics/metrics'
@@ -9,31 +9,31 @@ import { Options, Scalars, Sizes } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
-/** Prose of an author: Markdown in the line, formulas between `$`. */
+/** Author's prose: inline Markdown, formulas between `$`. */
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
-/** A name inside a lab: a column of the grader's table, a key of the answers. */
+/** A name within a lab: a column of the grader's table, a key of the answers. */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
 })
 /** A share of the expected value: 0.1 is ten percent. */
 const Tolerance = z.number().min(0).max(10)
-/** `factor` times what the rung has. */
+/** `factor` times the rung's value. */
 const RelativeBound = z.strictObject({ rung: Identifier, factor: z.number().positive().default(1) })
 
 const part = { id: PartId, title: Title.optional() }
 
-/** Right at every size, within the error bound that every rung is held to. */
+/** Correct at every size, within the error bound that applies to every rung. */
 export const CorrectnessCheck = z.strictObject({
   kind: z.literal('correctness'),
   ...part,
   sizes: z.array(Sizes).min(1).max(12),
-  /** Those of the task that are not its own values. */
+  /** Scalars that differ from the task's defaults. */
   scalars: Scalars.default({}),
 })
 export type CorrectnessCheck = z.infer<typeof CorrectnessCheck>
 
-/** compute-sanitizer finds nothing. It slows kernels a hundredfold: choose a small size. */
+/** No compute-sanitizer findings. It slows kernels down a hundredfold, so choose a small size. */
 export const SanitizerCheck = z.strictObject({
   kind: z.literal('sanitizer'),
   ...part,
@@ -42,7 +42,7 @@ export const SanitizerCheck = z.strictObject({
 })
 export type SanitizerCheck = z.infer<typeof SanitizerCheck>
 
-/** A counter at the lab's size within bounds, in the metric's unit; bounds include their ends. */
+/** A counter within bounds at the lab's size, in the metric's unit; the bounds are inclusive. */
 export const MetricCheck = z.strictObject({
   kind: z.literal('metric'),
   ...part,
@@ -61,12 +61,12 @@ export const TimeCheck = z.strictObject({
   kind: z.literal('time'),
   ...part,
   below: RelativeBound,
-  /** Share that the limit gives way by, beside the measured spread of both. */
+  /** Tolerance added to the limit as a share, in addition to the measured spread of both. */
   noise: z.number().min(0).max(1).default(0.02),
 })
 export type TimeCheck = z.infer<typeof TimeCheck>
 
-/** What the compiler reports of the code for this GPU: the highest over the file's kernels. */
+/** What the compiler reports for this GPU: the maximum over the file's kernels. */
 export const StaticCheck = z.strictObject({
   kind: z.literal('static'),
   ...part,
@@ -88,33 +88,34 @@ export type LabCheck = z.infer<typeof LabCheck>
 export const predictionDirections = ['up', 'down', 'same'] as const
 
 /**
- * The student says beforehand what a counter, or `time`, will do against a rung. It is graded on what
- * is then measured, so the author gives no answer, only what to ask and how near is near enough.
+ * The student predicts how a counter, or `time`, will change relative to a rung. It is graded against the
+ * measurement, so the author provides no answer, only the question and the tolerance.
  */
 export const LabPrediction = z.strictObject({
   id: PartId,
   /** A registry id, or `time`. */
   metric: z.string(),
-  /** The rung compared with; the lab's `before` where absent. */
+  /** The rung to compare with; by default the lab's `before`. */
   against: Identifier.optional(),
-  /** The question in the author's words. */
+  /** The author's question. */
   ask: Prose,
-  /** A factor is asked for beside the direction: the new value over the old. */
+  /** Whether to ask for a factor in addition to the direction: the new value divided by the old. */
   factor: z.boolean().default(true),
   /** How far off the factor may be. A change within it counts as `same`. */
   tolerance: Tolerance.default(0.25),
 })
 export type LabPrediction = z.infer<typeof LabPrediction>
 
-/** A number that the student works out; the answer is computed for the GPU at hand. */
+/** A number for the student to work out; the answer is computed for the GPU at hand. */
 export const LabQuestion = z.strictObject({
   id: PartId,
   ask: Prose,
   /** See expression.ts and `questionNames`. */
-  answer: z.string().min(1),
+  /** An expression; YAML reads a plain number as one. */
+  answer: z.union([z.string().min(1), z.number().transform(String)]),
   unit: z.string().max(40).default(''),
   tolerance: Tolerance.default(0.01),
-  /** Shown once it was answered. */
+  /** Shown once the question was answered. */
   explain: Prose.optional(),
 })
 export type LabQuestion = z.infer<typeof LabQuestion>
@@ -129,19 +130,19 @@ export const LabFile = z.strictObject({
   title: Title,
   /** One sentence for the list. */
   summary: Prose,
-  /** Place in the list. */
+  /** Position in the list. */
   order: z.number().int().min(1).max(999),
-  /** Where the rungs named here are looked up first, variants by their name there; its reference runs beside. */
+  /** The ladder in which rungs named here are looked up first, variants by their name; its reference is run too. */
   ladder: Identifier,
-  /** The rung that the starter stands at, and that the result is compared with. */
+  /** The rung that the starter corresponds to and that results are compared with. */
   before: Identifier,
   /** The rung that the lab aims at. */
   target: Identifier,
-  /** How long it takes a student. */
+  /** Estimated duration for a student. */
   minutes: z.number().int().min(1).max(600),
   needs: z
     .strictObject({
-      /** Ids of labs to do before. */
+      /** Ids of prerequisite labs. */
       labs: z.array(Identifier).default([]),
       /** Lowest compute capability, `sm_80`. */
       compute: z
@@ -150,18 +151,18 @@ export const LabFile = z.strictObject({
         .optional(),
     })
     .prefault({}),
-  /** Options of the ladder's task that are not its first choices. */
+  /** Options of the ladder's task that differ from its defaults. */
   options: Options.default({}),
-  /** Where times and counters are taken, with the task's own scalars. */
+  /** The size for times and counters, with the task's default scalars. */
   size: Sizes,
   starter: z.string().default('starter.cu'),
   solution: z.string().default('solution.cu'),
   checks: z.array(LabCheck).min(1).max(24),
-  /** Ids of the checks that the starter fails, and no others; a test on a GPU holds the lab to it. */
+  /** Ids of exactly the checks that the starter fails; verified by a test on a GPU. */
   starterFails: z.array(PartId).min(1).optional(),
   predictions: z.array(LabPrediction).max(12).default([]),
   questions: z.array(LabQuestion).max(12).default([]),
-  /** Shown one at a time, the gentlest first. */
+  /** Shown one at a time, gentlest first. */
   hints: z.array(Prose).max(12).default([]),
   /** What surprised the author of the source; shown when the student reflects. */
   surprise: Prose.optional(),
@@ -169,7 +170,7 @@ export const LabFile = z.strictObject({
 })
 export type LabFile = z.infer<typeof LabFile>
 
-/** A lab as it was read from its folder. */
+/** A lab as read from its folder. */
 export const Lab = LabFile.extend({
   id: Identifier,
   /** Markdown. */
@@ -177,10 +178,10 @@ export const Lab = LabFile.extend({
 })
 export type Lab = z.infer<typeof Lab>
 
-/** A fault of a lab's folder at its place; `file` is relative to the folder of labs. */
+/** A fault in a lab's folder with its location; `file` is relative to the folder of labs. */
 export const LabFault = z.object({
   file: z.string(),
-  /** From 1; null where the file as a whole is meant. */
+  /** From 1; null if it concerns the whole file. */
   line: z.number().int().nullable(),
   message: z.string(),
 })
@@ -189,7 +190,7 @@ export type LabFault = z.infer<typeof LabFault>
 export const faultSentence = ({ file, line, message }: LabFault): string =>
   `${file}${line === null ? '' : `:${line}`}: ${message}`
 
-/** What can be predicted: every metric of the registry, and the time of a launch, which is none of them. */
+/** What can be predicted: every metric of the registry, and the time per launch, which is not among them. */
 export const isPredictable = (metric: string): boolean =>
   metric === 'time' || metricDefinition(metric) !== undefined
 
@@ -206,7 +207,7 @@ const rungsOfCheck = (check: LabCheck): string[] => {
   }
 }
 
-/** The rungs measured beside a submission: the one before, and those that checks and predictions name. */
+/** The rungs measured along with a submission: the one before, and those named by checks and predictions. */
 export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'predictions'>): string[] => [
   ...new Set([
     lab.before,
@@ -215,7 +216,7 @@ export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'prediction
   ]),
 ]
 
-/** The lowest level that collects every counter the lab asks for; `none` where it asks for none. */
+/** The lowest level that collects every counter the lab needs; `none` if it needs none. */
 export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): ProfileLevel {
   const metrics = [
     ...lab.checks.flatMap((check) => (check.kind === 'metric' ? [check.metric] : [])),
@@ -225,7 +226,7 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
   return profileLevels[Math.max(0, ...ranks)] ?? 'none'
 }
 
-/** A ring of labs that each ask for the next, beginning with the first id of it; null where there is none. */
+/** A cycle of labs that each require the next, beginning with its first id; null if there is none. */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {
   const finished = new Set<string>()
   const visit = (id: string, path: readonly string[]): string[] | null => {

@@ -1,4 +1,4 @@
-/** What one attempt at a lab came to: every check, prediction and question with its figures and a sentence. */
+/** The outcome of one attempt at a lab: every check, prediction and question with its figures and a sentence. */
 import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'
 import { says, Statement } from '../messages/message'
@@ -9,7 +9,7 @@ import { Target } from '../target/targets'
 export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>
 
-/** What the student said beforehand; `factor` is the new value over the old, null where none was given. */
+/** The student's prediction; `factor` is the new value divided by the old, null if none was given. */
 export const PredictionGiven = z.object({
   direction: Direction,
   factor: z.number().positive().nullable().default(null),
@@ -17,9 +17,9 @@ export const PredictionGiven = z.object({
 export type PredictionGiven = z.infer<typeof PredictionGiven>
 
 export const LabAnswers = z.object({
-  /** By id of the prediction. */
+  /** By prediction id. */
   predictions: z.record(z.string(), PredictionGiven).default({}),
-  /** By id of the question. */
+  /** By question id. */
   questions: z.record(z.string(), z.number()).default({}),
 })
 export type LabAnswers = z.infer<typeof LabAnswers>
@@ -29,7 +29,7 @@ export const noAnswers: LabAnswers = { predictions: {}, questions: {} }
 const LabFigure = z.object({ label: Statement, value: MetricValue })
 export type LabFigure = z.infer<typeof LabFigure>
 
-/** `unavailable` is never a pass: the check could not be made, and the sentence says why. */
+/** `unavailable` never counts as passed: the check was not possible, and the sentence says why. */
 export const checkStatuses = ['passed', 'failed', 'unavailable'] as const
 
 export const CheckResult = z.object({
@@ -50,12 +50,12 @@ export const PredictionResult = z.object({
   given: PredictionGiven.nullable(),
   before: MetricValue,
   after: MetricValue,
-  /** after / before; null where either is not known or before is 0. */
+  /** after / before; null if either is unknown or before is 0. */
   factor: z.number().nullable(),
   direction: Direction.nullable(),
   status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
   sentence: Statement,
-  /** What the counters say of why, made from this attempt's figures. */
+  /** An explanation from the counters of this attempt. */
   explanation: z.array(Statement),
 })
 export type PredictionResult = z.infer<typeof PredictionResult>
@@ -79,10 +79,10 @@ export const LabOutcome = z.object({
   lab: z.string(),
   title: z.string(),
   createdAt: z.iso.datetime(),
-  /** `passed`: every check is. `unavailable`: none failed, and some could not be made here. */
+  /** `passed`: every check passed. `unavailable`: none failed, but some were not possible here. */
   status: z.enum(['passed', 'failed', 'unavailable']),
   target: Target,
-  /** null where no GPU was at hand. */
+  /** null if no GPU was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
   /** Why part of it could not be measured. */
   reason: Statement.nullable(),
@@ -90,12 +90,12 @@ export const LabOutcome = z.object({
   sourceHash: z.string(),
   build: z.object({
     ok: z.boolean(),
-    /** `sm_90`; null where it was not built. */
+    /** `sm_90`; null if it was not built. */
     architecture: z.string().nullable(),
     reason: Statement.nullable(),
     resources: Build.nullable(),
     diagnostics: z.array(Diagnostic),
-    /** Derived: what registers and static shared memory leave, by threads a block. */
+    /** Derived from registers and static shared memory, by threads per block. */
     occupancy: z.array(OccupancyAt),
   }),
   checks: z.array(CheckResult),
@@ -104,11 +104,11 @@ export const LabOutcome = z.object({
 })
 export type LabOutcome = z.infer<typeof LabOutcome>
 
-/** The CLI contract of `lab check`: 0 passed, 1 not yet, 3 cannot be checked here. */
+/** The CLI contract of `lab check`: 0 passed, 1 not passed yet, 3 cannot be checked here. */
 export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>
   status === 'passed' ? 0 : status === 'failed' ? 1 : 3
 
-/** The submission's own time, where a check looked at it. */
+/** The submission's time, if a check measured it. */
 export const outcomeTimeMs = ({ checks }: Pick<LabOutcome, 'checks'>): number | null =>
   checks
     .find(({ kind }) => kind === 'time')

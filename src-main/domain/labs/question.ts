@@ -1,11 +1,11 @@
-/** The numbers that a question's answer may be computed from, and where each comes from. */
+/** The numbers that a question's answer can be computed from, and where each comes from. */
 import { evaluate, parseExpression } from '../task/expression'
 import { metricDefinition } from '../metrics/metrics'
 import type { Sizes } from '../task/problem'
 import type { RungResult } from '../session/session'
 import type { Device } from '../gpu/device'
 
-/** Of the GPU that the student has; units as in the session format. */
+/** Properties of the student's GPU; units as in the session format. */
 export const deviceNames = [
   'smCount',
   'smClockMaxMHz',
@@ -20,15 +20,15 @@ export const deviceNames = [
 /** The same on every GPU that this program supports. */
 const constants: Readonly<Record<string, number>> = { warpSize: 32 }
 
-/** A rung's figure: `your.` is the submission, `before.` the rung before it. */
+/** Prefixes of a rung's figures: `your.` is the submission, `before.` the rung before it. */
 const sides = ['your', 'before'] as const
 const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
 
 export const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
 
 /**
- * A name that an answer may hold: one of `questionNames`, a size of the task, or `your.` or `before.` and
- * a figure or metric.
+ * Whether an answer may use the name: one of `questionNames`, a size of the task, or `your.` or `before.` followed
+ * by a figure or metric.
  */
 export function isQuestionName(name: string, sizes: readonly string[]): boolean {
   const [side, figure, more] = name.split('.')
@@ -65,6 +65,6 @@ function valueOf(facts: QuestionFacts, name: string): number | null {
   return constants[name] ?? null
 }
 
-/** The answer for these facts; null where one of them is not known. */
+/** The answer for these facts; null if one of them is unknown. */
 export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
   evaluate(parseExpression(answer), (name) => valueOf(facts, name))

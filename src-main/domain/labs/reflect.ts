@@ -1,6 +1,6 @@
 /**
- * Predictions beside what was measured, and why it came so: sentences made from the counters of this
- * attempt and of the rung it is compared with. Pure.
+ * Compares predictions with measurements and explains them: sentences made from the counters of this attempt
+ * and of the rung it is compared with. Pure.
  */
 import type { Lab, LabPrediction, LabQuestion } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
@@ -28,7 +28,7 @@ const rounded = (factor: number): number =>
 interface Pair {
   before: number
   after: number
-  /** after / before; null where before is 0. */
+  /** after / before; null if before is 0. */
   factor: number | null
 }
 
@@ -41,7 +41,7 @@ function pairOf(before: RungResult, after: RungResult, metric: string): Pair | n
 const shown = (metric: string, value: number): string =>
   formatValue(value, metric === 'time' ? 'ms' : (metricDefinition(metric)?.unit ?? '×'))
 
-/** What became of a metric, without a full stop. */
+/** How a metric changed, as a fragment without a full stop. */
 function move(id: string, { before, after, factor }: Pair): AnyMessage {
   const metric = { metric: id }
   const [a, b] = [shown(id, before), shown(id, after)]
@@ -54,7 +54,7 @@ function move(id: string, { before, after, factor }: Pair): AnyMessage {
 const moved = (metric: string, pair: Pair): AnyMessage =>
   message('reflect.moved', { moved: move(metric, pair) })
 
-/** Work that a launch does, whatever its speed; the ones that the profile holds are looked at. */
+/** Metrics of the work that a launch does, independent of its speed; those in the profile are considered. */
 const work = [
   'instructions',
   'sharedLoads',
@@ -65,12 +65,12 @@ const work = [
   'sharedStoreBankConflicts',
 ] as const
 
-/** How busy the parts of an SM were. */
+/** Utilization of the parts of an SM. */
 const busy = ['fmaUtilization', 'tensorUtilization', 'issueSlotsBusy'] as const
 
 const isStall = (id: string): boolean => id.startsWith('stall')
 
-/** The pairs that moved by more than a tenth, the largest move first. */
+/** The pairs that changed by more than a tenth, largest change first. */
 function movers(
   before: RungResult,
   after: RungResult,
@@ -92,7 +92,7 @@ function movers(
     .sort((a, b) => b.size - a.size)
 }
 
-/** What warps waited for most, and what became of it. */
+/** The main stall reason, and how it changed. */
 function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
   const ids = Object.keys(after.metrics).filter(isStall)
   const worst = (rung: RungResult): string | undefined =>
@@ -115,7 +115,7 @@ function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** An FFMA makes 64 operations a warp, so a task on FP32 cores takes that share of its operations of them. */
+/** An FFMA performs 64 operations per warp, so a task on FP32 cores needs at least its operation count / 64 of them. */
 function loadsForEachFma(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
   const { problem, ladder } = session
   const operations = problem && flops(ladder.task, problem)
@@ -162,7 +162,7 @@ function occupancyWords(metric: string, before: RungResult, after: RungResult): 
 function timeWords(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
   const time = pairOf(before, after, 'time')
   const [most, next] = movers(before, after, work)
-  // A pipe that is all but idle on both sides explains nothing.
+  // A pipe that is nearly idle in both rungs explains nothing.
   const used = busy.filter((id) =>
     [before, after].some((rung) => (rung.metrics[id]?.value ?? 0) >= 1),
   )
@@ -183,7 +183,7 @@ function timeWords(session: Session, before: RungResult, after: RungResult): Any
   ]
 }
 
-/** Why a metric came out as it did, from the other figures of the two rungs. */
+/** Explains a metric's change from the other figures of the two rungs. */
 export function explain(
   session: Session,
   metric: string,

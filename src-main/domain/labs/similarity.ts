@@ -1,10 +1,10 @@
 /**
- * How alike two CUDA sources are, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local Algorithms
- * for Document Fingerprinting, SIGMOD 2003): comments, layout and names do not count, and neither does
- * what everyone was given. It flags; a person judges.
+ * Similarity of two CUDA sources, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local Algorithms
+ * for Document Fingerprinting, SIGMOD 2003): comments, layout and names do not count, nor does code that was given
+ * to everyone. It only flags; a person judges.
  */
 
-/** Words of the language that keep their meaning; every other name becomes one and the same. */
+/** Keywords, which are kept; all other names are treated as the same. */
 const keywords = new Set(
   `alignas asm auto bool break case char const constexpr continue default do double else enum extern
   false float for goto half if inline int long nullptr return short signed sizeof static static_assert
@@ -14,15 +14,15 @@ const keywords = new Set(
 )
 
 /**
- * Sticky, and no alternative gives up after having read far: what has no end (a comment, a text) ends
- * with the file or its line, so that hostile text costs no more than other text.
+ * Sticky, and no alternative backtracks far: an unterminated comment or string ends with the file or line, so
+ * hostile text costs no more than other text.
  */
 const tokenPattern =
   /\s+|\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?)|'(?:[^'\\\n]|\\[^\n])*(?:'|\\?)|[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/y
 
 const includeLine = /#[ \t]*include[^\n]*/y
 
-/** Names as `v`, numbers as `0`, texts as `""`. */
+/** Names become `v`, numbers `0`, strings `""`. */
 export function normalizedTokens(source: string): string[] {
   const tokens: string[] = []
   let lineStart = true
@@ -56,9 +56,9 @@ export function normalizedTokens(source: string): string[] {
   return tokens
 }
 
-/** Tokens in a row that are compared as one; shorter runs are shared by chance. */
+/** Number of consecutive tokens compared as a unit; shorter runs coincide by chance. */
 const gramLength = 12
-/** Of so many grams in a row one is kept, so that a copied stretch of gram + window − 1 is never missed. */
+/** One gram is kept per window of this length, so that a copied run of gram + window − 1 tokens is never missed. */
 const windowLength = 6
 
 /** FNV-1a, 32 bits. */
@@ -88,11 +88,11 @@ export function fingerprints(source: string): Set<number> {
 export interface Likeness {
   a: string
   b: string
-  /** Share of the smaller one's own fingerprints that the other has too, 0 to 1. */
+  /** Share of the smaller source's own fingerprints that the other also has, 0 to 1. */
   share: number
 }
 
-/** Fewer own fingerprints than this say nothing: a line changed in the starter has as many. */
+/** Fewer own fingerprints than this are inconclusive: one changed line of the starter has as many. */
 const fewest = 8
 
 function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): number {
@@ -101,7 +101,7 @@ function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): nu
   return shared
 }
 
-/** Every pair from `threshold` on, the most alike first. What `given` holds counts for nobody. */
+/** Every pair at or above `threshold`, most similar first. Code in `given` does not count. */
 export function findLikenesses(
   sources: ReadonlyMap<string, string>,
   given: readonly string[],

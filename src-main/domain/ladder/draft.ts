@@ -1,8 +1,8 @@
-/** A copy of a rung that a reader edits: kept between visits, built and run after the rung it came from. */
+/** A user-edited copy of a rung: saved between visits, built and run after its original rung. */
 import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
-/** More than the longest CUDA source that a person edits here, and less than what a host takes in a call. */
+/** More than any CUDA source edited here, and less than a host accepts in a call. */
 export const maxSourceLength = 300_000
 
 export const DraftId = z.string().regex(/^draft-[0-9a-f]{16}$/)
@@ -11,23 +11,23 @@ export const Draft = z.object({
   schema: z.literal(1),
   id: DraftId,
   ladder: Identifier,
-  /** The rung of the session that it was copied from. */
+  /** The session's rung that it was copied from. */
   parent: Identifier,
-  /** The rung of the ladder that it runs after: the parent, or what the parent is a copy of. */
+  /** The ladder's rung that it runs after: the parent, or the parent's original. */
   base: Identifier,
-  /** Its own id in the ladder; the source declares it. */
+  /** Its own id in the ladder, as declared in the source. */
   rung: Identifier,
-  /** Parameter values of the parent; those that the copy no longer declares are left out of a build. */
+  /** Parameter values of the parent; those that the copy no longer declares are ignored in builds. */
   params: Parameters,
   source: z.string().max(maxSourceLength),
-  /** ISO 8601; null while it was never saved. */
+  /** ISO 8601; null if it was never saved. */
   savedAt: z.string().nullable(),
 })
 export type Draft = z.infer<typeof Draft>
 
-/** `05_tile` → `05_tile-edit1`, the first such id that is not taken; an edited rung's copy counts on. */
+/** `05_tile` → `05_tile-edit1`, the first free id; a copy of an edited rung continues the numbering. */
 export function editId(base: string, taken: ReadonlySet<string>): string {
-  // An identifier has at most 80 signs.
+  // An identifier has at most 80 characters.
   const stem = base.slice(0, 70)
   for (let n = 1; ; n += 1) {
     const id = `${stem}-edit${n}`
@@ -35,8 +35,8 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** `05_tile-edit2` → `05_tile`; null for an id that is no copy's. */
+/** `05_tile-edit2` → `05_tile`; null for an id that does not belong to a copy. */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 
-/** Where a copy would lie in the library: among the rungs of its task. */
+/** The path a copy would have in the library: among the rungs of its task. */
 export const draftFile = (rung: string, task: string): string => `${task}/${rung}.cu`

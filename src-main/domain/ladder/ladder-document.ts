@@ -1,6 +1,6 @@
 /**
- * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/LADDERS.md says how to write
- * one. Behind `ladderOf` nothing tells it from a ladder that ships.
+ * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/LADDERS.md says how to write one.
+ * After `ladderOf` it is treated like any shipped ladder.
  */
 import { z } from 'zod'
 import { At } from '../task/choose'
@@ -9,18 +9,18 @@ import { LadderEntry, type LadderFile } from './ladder'
 import { Identifier } from './rung'
 
 const Size = z.number().int().min(1)
-/** What a rung indexes with is its author's business here. */
+/** Index types are the rung author's responsibility here. */
 const max = Number.MAX_SAFE_INTEGER
 const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
 
 const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
 
 export const TaskDocument = z.strictObject({
-  /** The ladder's unless given. */
+  /** By default the ladder's. */
   title: title.optional(),
   sizes: z
     .record(Name, z.union([Size, TitledSize]))
-    .describe('Whole numbers by name, with what each is unless `at` or --at says otherwise.'),
+    .describe('Whole numbers by name, each with its default, which `at` or --at can override.'),
   ...ofTask,
 })
 export type TaskDocument = z.infer<typeof TaskDocument>
@@ -28,28 +28,32 @@ export type TaskDocument = z.infer<typeof TaskDocument>
 export const LadderDocument = z.strictObject({
   $schema: z.string().optional(),
   kernel_ladder: z.literal(1).describe('The version of this format.'),
-  id: Identifier.describe('What sessions are named after; no ladder that ships may have it.'),
+  id: Identifier.describe(
+    'Sessions are named after it; it must not be the id of a shipped ladder.',
+  ),
   title: z.string().min(1),
-  summary: z.string().min(1).describe('A sentence on the climb.'),
+  summary: z.string().min(1).describe('A sentence about the ladder.'),
   task: TaskDocument.describe('What every rung computes.'),
   at: z
     .array(z.record(Name, Size))
     .min(1)
     .optional()
-    .describe('Sizes to climb at, the first by default; what one leaves out is as in task.sizes.'),
+    .describe('Sizes to run at, the first by default; omitted names have the value in task.sizes.'),
   test_at: z
     .array(At)
     .optional()
-    .describe('Sizes, scalars and options at which rungs are verified and not timed.'),
-  reference_rung: Identifier.nullable().optional().describe('The rung that ratios are taken to.'),
+    .describe('Sizes, scalars and options at which rungs are verified but not timed.'),
+  reference_rung: Identifier.nullable()
+    .optional()
+    .describe('The rung that ratios are relative to.'),
   rungs: z
     .array(LadderEntry.strict())
     .min(1)
-    .describe('In the order of the climb; the rung `id` is the file id.cu beside this one.'),
+    .describe('In order; the rung `id` is the file id.cu next to this one.'),
 })
 export type LadderDocument = z.infer<typeof LadderDocument>
 
-/** The same as the ladders and tasks that ship. */
+/** Converts it to the form of shipped ladders and tasks. */
 export function ladderOf({
   id,
   title,

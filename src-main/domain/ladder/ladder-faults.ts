@@ -1,4 +1,4 @@
-/** What is wrong with a ladder beyond its form: values that its task does not take, names twice or of nothing. */
+/** Semantic faults of a ladder: values that its task does not accept, duplicate or unknown names. */
 import { toErrorShape } from '../errors'
 import { inEnglish } from '../text/wording'
 import { problemAt, type At } from '../task/choose'
@@ -10,11 +10,11 @@ import type { LadderFile } from './ladder'
 export interface LadderFault {
   path: readonly (string | number)[]
   message: string
-  /** Of the ladder, or of its task. */
+  /** Whether the ladder or its task has the fault. */
   of: 'ladder' | 'task'
 }
 
-/** In the order of the file's parts. */
+/** In file order. */
 export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   const faults: LadderFault[] = []
   const report = (path: LadderFault['path'], message: string): void => {
@@ -41,7 +41,7 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
       if (typeof task.reference === 'object')
         report(
           ['rungs', index, 'options'],
-          'With other options there is no rung to check this one against; give a reference.cu.',
+          'With these options there is no rung to check this one against; provide a reference.cu.',
         )
     }
   if (ladder.published) problem(['published', 'size'], ladder.published.size)
@@ -58,7 +58,7 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
     if (names.indexOf(name) < index)
       report(
         ['rungs', index],
-        `It has the name ${name} again; give the variant one of its own with "as".`,
+        `It repeats the name ${name}; give the variant its own name with "as".`,
       )
   const among = `; the rungs are ${[...new Set(names)].join(', ')}.`
   if (ladder.reference !== null && !names.includes(ladder.reference))

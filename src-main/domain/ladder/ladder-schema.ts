@@ -8,7 +8,7 @@ export const ladderSchemaFile = 'ladder.schema.json'
 export const ladderSchema = (): object => ({
   title: 'Kernel Ladder ladder folder, version 1',
   description:
-    'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md tells what the keys mean; `kernel-ladder ladders DIR` also looks at expressions, names and files.',
+    'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
   // What a reader accepts: fields with a default may be left out.
   ...z.toJSONSchema(LadderDocument, { io: 'input' }),
 })

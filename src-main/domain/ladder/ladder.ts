@@ -1,43 +1,43 @@
-/** A ladder: an ordered list of rungs with the task and the sizes they are climbed at. */
+/** A ladder: an ordered list of rungs with their task and sizes. */
 import { z } from 'zod'
 import { Options, Scalars, Sizes } from '../task/problem'
 import { At } from '../task/choose'
 import { Task } from '../task/task'
 import { Identifier, Parameters, RungHeader } from './rung'
 
-/** One entry of a ladder file: a rung, and where a variant is meant, its parameters and own name. */
+/** One entry of a ladder file: a rung and, for a variant, its parameters and name. */
 export const LadderEntry = z.object({
   id: Identifier.describe('The rung, and the name of its file without .cu.'),
   as: Identifier.optional().describe(
-    'Id of this variant in the ladder; the rung’s own id where absent.',
+    'Id of this variant in the ladder; by default the rung’s own id.',
   ),
-  title: z.string().optional().describe('Where it is not the one of the rung’s header.'),
-  params: Parameters.optional().describe('Values of @param where they are not the defaults.'),
-  options: Options.optional().describe('Options of the task, where they are not those of the run.'),
+  title: z.string().optional().describe('The title, if it differs from that of the rung’s header.'),
+  params: Parameters.optional().describe('Values of @param that differ from the defaults.'),
+  options: Options.optional().describe('Options of the task that differ from those of the run.'),
   negative: z
     .boolean()
     .optional()
-    .describe('Slower than the one before on purpose: what it teaches is in the note.'),
-  note: z.string().optional().describe('A sentence on this rung in this ladder.'),
+    .describe('Intentionally slower than the one before; the note says what it teaches.'),
+  note: z.string().optional().describe('A sentence about this rung in this ladder.'),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 
-/** What the author of a published ladder measured, to stand beside ours. */
+/** What the author of a published ladder measured, shown beside our figures. */
 export const Published = z.object({
-  /** Left out where the document names nobody. */
+  /** Absent if the document names no author. */
   author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
-  /** Left out where no figures are given. */
+  /** Absent if no figures are given. */
   gpu: z.string().min(1).optional(),
   size: Sizes,
-  /** Throughput in GFLOP/s by rung id of the ladder. */
+  /** Throughput in GFLOP/s by rung id. */
   gflops: z.record(Identifier, z.number().positive()),
-  /** Threads of a block by rung id, where the author varied them. */
+  /** Threads per block by rung id, if the author varied them. */
   threadsPerBlock: z.record(Identifier, z.number().int().positive()).optional(),
   /** Other figures by rung id and metric id, in the metric's unit. */
   metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
-  /** A sentence on what the author concluded. */
+  /** The author's conclusion, as a sentence. */
   conclusion: z.string().min(1),
 })
 export type Published = z.infer<typeof Published>
@@ -46,36 +46,36 @@ export type Published = z.infer<typeof Published>
 export const LadderFile = z.object({
   schema: z.literal(2),
   id: Identifier,
-  /** Where it stands among the ladders, the first at 1; those without one follow by id. */
+  /** Position among the ladders, starting at 1; ladders without one follow, sorted by id. */
   order: z.number().int().min(1).optional(),
   title: z.string().min(1),
   summary: z.string().min(1),
-  /** Id of the task that its rungs compute. */
+  /** Id of its rungs' task. */
   task: Identifier,
-  /** Where they are not the task's own. */
+  /** Scalars that differ from the task's defaults. */
   scalars: Scalars.default({}),
   options: Options.default({}),
   /** The first is the default. */
   sizes: z.array(Sizes).min(1),
   /** Further problems at which rungs are verified and not timed, by names of the task. */
   testAt: z.array(At).optional(),
-  /** The rung that ratios are taken to, interleaved with each other rung; null where there is none. */
+  /** The rung that ratios are relative to, timed alternately with every other rung; null if there is none. */
   reference: Identifier.nullable(),
   published: Published.optional(),
   rungs: z.array(LadderEntry).min(1),
 })
 export type LadderFile = z.infer<typeof LadderFile>
 
-/** A rung as it stands in a ladder, its parameters resolved. */
+/** A rung in a ladder, with its parameters resolved. */
 export const LadderRung = z.object({
-  /** Unique in the ladder; the variant's name where the entry gives one. */
+  /** Unique in the ladder; the variant's name if the entry has one. */
   id: Identifier,
   title: z.string(),
   header: RungHeader,
   params: Parameters,
-  /** Options of the task, where they are not the ladder's. */
+  /** Options of the task that differ from the ladder's. */
   options: Options.optional(),
-  /** Path of the source below cuda-kernels, with `/`. */
+  /** Path of the source under cuda-kernels, with `/`. */
   file: z.string(),
   negative: z.boolean().optional(),
   note: z.string().optional(),
@@ -83,9 +83,9 @@ export const LadderRung = z.object({
 export type LadderRung = z.infer<typeof LadderRung>
 
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
-  /** null in an import, of which it is not known. */
+  /** null in an import, for which it is unknown. */
   task: Task.nullable(),
-  /** Every scalar and option of the task, by its name. */
+  /** Every scalar and option of the task, by name. */
   scalars: Scalars,
   options: Options,
   /** Empty in an import. */

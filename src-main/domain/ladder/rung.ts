@@ -1,7 +1,7 @@
 /** What a rung's header block declares; the header is the only registry of rungs. */
 import { z } from 'zod'
 
-/** Rung and ladder ids become file names, argv words and URLs: letters, digits, `_`, `-` and `.`. */
+/** Rung and ladder ids become file names, arguments and URLs: letters, digits, `_`, `-` and `.`. */
 export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 
 export const expectDirections = ['up', 'down', 'same'] as const
@@ -20,15 +20,15 @@ export const RungHeader = z.object({
   id: Identifier,
   title: z.string().min(1),
   after: Identifier.nullable(),
-  /** One sentence: what changes and why it should pay. */
+  /** One sentence: what changes and why it should pay off. */
   idea: z.string().min(1),
   expect: z.array(Expectation),
   params: z.array(RungParameter),
-  /** By option of the task: the choices that it takes. */
+  /** By option of the task: the choices that it supports. */
   options: z.record(z.string(), z.array(z.string()).min(1)),
-  /** Flags of the task that are on for it, in the task's order. */
+  /** Flags of the task that it turns on, in the task's order. */
   flags: z.array(z.string()),
-  /** Lowest compute capability as nvcc spells it (`sm_75`), or with its feature letter (`sm_90a`). */
+  /** Minimum compute capability as nvcc spells it (`sm_75`), optionally with a feature letter (`sm_90a`). */
   requires: z
     .string()
     .regex(/^sm_\d{2,3}[af]?$/)
@@ -36,6 +36,6 @@ export const RungHeader = z.object({
 })
 export type RungHeader = z.infer<typeof RungHeader>
 
-/** Macro values a rung is compiled with. */
+/** Macro values that a rung is compiled with. */
 export const Parameters = z.record(z.string(), z.number().int())
 export type Parameters = z.infer<typeof Parameters>

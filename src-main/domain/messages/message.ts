@@ -1,7 +1,7 @@
 /**
- * What the program says, as data: which sentence, and what is set into it. Sessions, lab outcomes, reports
- * and events hold it so; it becomes words where a person reads it (./wording). The templates in ./english
- * say which keys there are and which values each takes. Pure.
+ * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events store them
+ * this way; they become text where a person reads them (../text/wording). The templates in ./english define
+ * the keys and the values of each. Pure.
  */
 import { z } from 'zod'
 import { templates } from './english'
@@ -9,7 +9,7 @@ import type { Piece } from './sentence'
 
 type Templates = typeof templates
 
-/** `guard.gpu`: the table and the template in it. */
+/** `guard.gpu`: a table and a template in it. */
 export type MessageKey = {
   [Table in keyof Templates]: `${Table}.${keyof Templates[Table] & string}`
 }[keyof Templates]
@@ -22,16 +22,16 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
     : never
   : never
 
-/** The names between braces. */
+/** The names in braces. */
 type Placeholders<Template extends string> =
   Template extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
 
-/** Several sentences that belong together, in their order. */
+/** Several sentences that belong together, in order. */
 export interface Passage {
   sentences: readonly Statement[]
 }
 
-/** What can be set into a template: a metric is named in the reader's language, a list is of parts of a sentence. */
+/** What can be inserted into a template: a metric is named in the reader's language; a list contains fragments. */
 export type MessageValue =
   Piece | number | { metric: string } | Passage | AnyMessage | readonly AnyMessage[]
 
@@ -40,26 +40,26 @@ export type Message<Key extends MessageKey> = {
   values: Readonly<Record<Placeholders<TemplateOf<Key>>, MessageValue>>
 }
 
-/** Any message; what it must hold was checked where it was made, or read. */
+/** Any message; its values were checked where it was created or read. */
 export interface AnyMessage {
   key: MessageKey
   values: Readonly<Record<string, MessageValue>>
 }
 
-/** Sentences of ours, or one as its author or a tool has it. */
+/** Messages of this program, or text from an author or a tool. */
 export type Statement = AnyMessage | Passage | string
 
 type Arguments<Key extends MessageKey> = [Placeholders<TemplateOf<Key>>] extends [never]
   ? []
   : [values: Message<Key>['values']]
 
-/** A message; the values that its English template names are required. */
+/** Creates a message; the values named by its English template are required. */
 export const message = <Key extends MessageKey>(
   key: Key,
   ...[values]: Arguments<Key>
 ): AnyMessage => ({ key, values: values ?? {} })
 
-/** Several statements as one; what is absent is left out. */
+/** Joins several statements; absent ones are skipped. */
 export function together(
   first: Statement,
   ...more: readonly (Statement | null | undefined)[]
@@ -70,7 +70,7 @@ export function together(
 
 export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
-/** The same with each text in it mapped: what is set into messages, and what is none. */
+/** The same statement with every text in it mapped: plain strings, and texts among the values. */
 export function withTexts(statement: Statement, map: (text: string) => string): Statement {
   const mapped = (value: MessageValue): MessageValue => {
     if (typeof value === 'string') return map(value)
@@ -86,7 +86,7 @@ export function withTexts(statement: Statement, map: (text: string) => string): 
   return { key: statement.key, values: Object.fromEntries(values) as AnyMessage['values'] }
 }
 
-/** Whether it is this message, whatever is set into it. */
+/** Whether a statement is this message, whatever its values. */
 export const says = <Key extends MessageKey>(
   statement: Statement | null | undefined,
   key: Key,
@@ -115,7 +115,7 @@ const namesByKey = new Map(
 export const isMessageKey = (text: unknown): text is MessageKey =>
   namesByKey.has(text as MessageKey)
 
-/** A message as it is stored. A `text` beside it, which JSON documents of the command line have, is not read. */
+/** A stored message. A `text` beside it, as in the command line's JSON documents, is ignored. */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({
     key: z.enum([...namesByKey.keys()] as [MessageKey, ...MessageKey[]]),

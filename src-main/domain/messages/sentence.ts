@@ -1,10 +1,10 @@
-/** Sentences that are made from figures, before a screen or a printer gives them a form. Pure. */
+/** Sentences made from figures, before a screen or printer formats them. Pure. */
 
-/** A piece of a sentence: words, or a name that is set as code. */
+/** A piece of a sentence: text, or a name to be set as code. */
 export type Piece = string | { code: string }
 export type Sentence = Piece[]
 
-/** A template of a sentence; what is inserted as an object stays one. */
+/** A sentence template; inserted objects are kept as pieces. */
 export const say = (words: TemplateStringsArray, ...pieces: Piece[]): Sentence =>
   words.flatMap((text, index) => {
     const piece = pieces[index]

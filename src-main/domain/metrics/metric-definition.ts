@@ -54,5 +54,5 @@ export interface MetricDerivation {
   how: MetricHow
 }
 
-/** Keys of ./messages/english/figures. */
+/** Keys of ../messages/english/figures. */
 export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare'

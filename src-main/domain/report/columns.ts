@@ -1,4 +1,4 @@
-/** Rows of one shape as columns: each name once, and like beside like, which halves what compression leaves. Pure. */
+/** Rows of one shape stored as columns: each name once and similar values adjacent, which halves the compressed size. Pure. */
 import { z } from 'zod'
 
 export const Columns = z.record(z.string(), z.array(z.unknown()))
@@ -12,7 +12,7 @@ export const toColumns = (rows: readonly object[]): Columns =>
     ]),
   )
 
-/** Rows are as many as the longest column has values; a value that is missing is undefined. */
+/** There are as many rows as values in the longest column; missing values are undefined. */
 export function fromColumns(columns: Columns): Record<string, unknown>[] {
   const entries = Object.entries(columns)
   const length = entries.reduce((most, [, values]) => Math.max(most, values.length), 0)

@@ -1,6 +1,6 @@
-/** A chart of the Charts screen as a picture: what it is named, and what a page that draws it leaves behind. */
+/** A chart of the Charts screen as a picture: its name, and what the page that draws it leaves behind. */
 
-/** The charts of a session, in the order in which they are listed. */
+/** The charts of a session, in list order. */
 export const chartIds = [
   'roofline',
   'stalls',
@@ -23,9 +23,9 @@ export const mixScales = ['share', 'count'] as const
 export const sweepMeasures = ['toReference', 'toBefore', 'throughput'] as const
 export type SweepMeasure = (typeof sweepMeasures)[number]
 
-/** Where a report's page draws one chart: `choice` is what its controls would be set to. */
+/** The address at which a report page draws one chart; `choice` is the setting of its controls. */
 export const drawingAddress = (chart: ChartId, choice?: string): string =>
   `#/draw/${chart}${choice === undefined ? '' : `/${encodeURIComponent(choice)}`}`
 
-/** The id of the element that then holds the drawing, as the text of an SVG. */
+/** The id of the element that then contains the drawing, as SVG text. */
 export const drawingElementId = 'kernel-ladder-drawing'

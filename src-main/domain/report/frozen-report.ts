@@ -1,5 +1,5 @@
 /**
- * What an HTML report holds: sessions frozen with all that its screens ask for. Written by the report
+ * The contents of an HTML report: sessions frozen with everything that its screens need. Written by the report
  * service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
  */
 import { z } from 'zod'
@@ -9,36 +9,36 @@ import { Session } from '../session/session'
 
 export const frozenReportVersion = 2
 
-/** Parts of a report that can be left out; the summary and where figures come from always stay. */
+/** The optional sections of a report; the summary and the provenance are always included. */
 export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const
 export const ReportSection = z.enum(reportSections)
 export type ReportSection = z.infer<typeof ReportSection>
 
 export const FrozenSession = z.object({
-  /** One of an older version as it reads today. */
+  /** A session of an older version is stored upgraded. */
   session: Session,
-  /** Source text by rung id; scrubbed as the session is. */
+  /** Source text by rung id; scrubbed like the session. */
   sources: z.record(z.string(), z.string()),
 })
 export type FrozenSession = z.infer<typeof FrozenSession>
 
 export const FrozenReport = z.object({
   report: z.literal(frozenReportVersion),
-  /** The day it was made, where its maker gave one. */
+  /** The date of the report, if one was given. */
   date: z.string().nullable(),
   sections: z.array(ReportSection),
-  /** One session, or two that are set side by side; more only in a page that draws them as one chart. */
+  /** One session, or two to compare; more only in a page that draws them as one chart. */
   sessions: z.array(FrozenSession).min(1).max(32),
 })
 export type FrozenReport = z.infer<typeof FrozenReport>
 
-/** The id of the element of the page that holds a FrozenReport as JSON. */
+/** The id of the page element that contains a FrozenReport as JSON. */
 export const frozenElementId = 'kernel-ladder-report'
 
-/** Deep profiles by rung id: megabytes, so that they lie beside, compressed, and are read when asked for. */
+/** Deep profiles by rung id: megabytes, so they are stored separately, compressed, and read on demand. */
 export type FrozenDeep = Record<string, DeepProfile>
 
-/** As it is kept: instructions and lines as columns. Its parse gives the profiles back. */
+/** The stored form: instructions and lines as columns. Parsing it restores the profiles. */
 export const PackedDeep = z
   .record(
     z.string(),
@@ -78,14 +78,14 @@ export const packDeep = (profiles: FrozenDeep): z.input<typeof PackedDeep> =>
     ]),
   )
 
-/** The id of the element that holds a session's PackedDeep as JSON, compressed by gzip, in base64. */
+/** The id of the element that contains a session's PackedDeep as gzip-compressed JSON in base64. */
 export const deepElementId = (session: number): string => `kernel-ladder-deep-${session}`
 
-/** `<` only ever as an escape, so that no text can end the element or open another. */
+/** `<` is always escaped, so that no text can end the element or open another. */
 export const frozenText = (report: FrozenReport): string =>
   JSON.stringify(report).replaceAll('<', '\\u003c')
 
-/** A session of which only these rungs are told; an id that it lacks is ignored. */
+/** A session reduced to these rungs; unknown ids are ignored. */
 export function withRungs(session: Session, ids: readonly string[]): Session {
   const keep = new Set(ids)
   const named = <T>(record: Record<string, T>): Record<string, T> =>

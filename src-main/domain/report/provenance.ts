@@ -1,4 +1,4 @@
-/** Where a session's figures come from, as facts with a name, and the command that makes them again. Pure. */
+/** Where a session's figures come from, as named facts, and the command that reproduces them. Pure. */
 import type { templates } from '../messages/english'
 import { message, type Statement } from '../messages/message'
 import { inEnglish } from '../text/wording'
@@ -9,10 +9,10 @@ import type { Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 
 export interface Fact {
-  /** A name for machines: the column of a wide CSV, and of the fact's label in ./messages. */
+  /** A machine-readable name: the column of a wide CSV, and the key of the fact's label in the messages. */
   id: keyof (typeof templates)['fact']
   value: Statement
-  /** Set as code where a format can. */
+  /** Set as code if the format supports it. */
   code?: true
 }
 
@@ -24,8 +24,8 @@ const quoted = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
- * Parameters that differ from a header's default. `--param` reaches every rung that declares the name
- * and allows the value, so one is named only where it would change nothing else.
+ * Parameters that differ from a header's default. `--param` applies to every rung that declares the name and
+ * allows the value, so a parameter is listed only if it would not change other rungs.
  */
 function parameterWords({ ladder }: Session): string[] {
   const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))
@@ -47,7 +47,7 @@ function parameterWords({ ladder }: Session): string[] {
 /** The one form that the command line has for every task: names of those that do not ship are no options of their own. */
 const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
 
-/** The sizes as the command line takes them. */
+/** The sizes as command-line options. */
 export function sizeOptions(task: Task, sizes: Sizes): string[] {
   const names = sizeNames(task)
   return names.length > 1 && new Set(Object.values(sizes)).size === 1
@@ -55,7 +55,7 @@ export function sizeOptions(task: Task, sizes: Sizes): string[] {
     : names.flatMap((name) => at(name, sizes[name]!))
 }
 
-/** The options of the command line that say what is not the ladder's own. */
+/** The command-line options for everything that differs from the ladder's defaults. */
 function problemOptions({ ladder }: Session, task: Task, problem: Problem): string[] {
   const { sizes, scalars, options } = problem
   const own: Record<string, number | string> = { ...ladder.scalars, ...ladder.options }
@@ -67,7 +67,7 @@ function problemOptions({ ladder }: Session, task: Task, problem: Problem): stri
   ]
 }
 
-/** The command that makes this again: a run on such a GPU, or the import of the same file. */
+/** The command that reproduces this: a run on the same kind of GPU, or an import of the same file. */
 export function reproduceCommand(session: Session): string {
   const again = kindOf(session.target).again(session.target.name)
   if (again === null) return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
@@ -78,7 +78,7 @@ export function reproduceCommand(session: Session): string {
     'run',
     '--ladder',
     ladder.id,
-    // By name, so that the same rungs run when the ladder has grown since.
+    // Rungs are named, so that the same ones run even if the ladder has grown.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
     ...(task && problem ? problemOptions(session, task, problem) : []),
@@ -130,7 +130,7 @@ function profilerWords({ tools, settings, rungs }: Session): Statement {
   })
 }
 
-/** What was computed, in a line. */
+/** What was computed, in one line. */
 export function problemWords(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return unknown
@@ -148,7 +148,7 @@ export function problemWords(session: Session): Statement {
 const originWords = ({ target: { kind, name } }: Session): Statement =>
   message(`origin.${kind}`, { name })
 
-/** A session in a few words, for a heading. */
+/** A session in short, for a heading. */
 export function headline(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return ladder.title
@@ -159,10 +159,10 @@ export function headline(session: Session): Statement {
     : message('provenance.headline', { ...values, options })
 }
 
-/** Shared by a report on one session and a comparison of two, which sets them side by side. */
+/** Shared by reports on one session and comparisons of two. */
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session
-  // An import holds what ncu kept; what it was compiled and run with is not in there.
+  // An import contains only what ncu kept, not how it was compiled and run.
   const ofRun = (value: Statement): Statement => (can(session.target).knowsRun ? value : unknown)
   const seconds = session.elapsedSeconds.toFixed(1)
   return [
@@ -192,7 +192,7 @@ export function provenance(session: Session): Fact[] {
   ]
 }
 
-/** A fact as reports print it. */
+/** A fact as printed in reports. */
 export interface PrintedFact {
   id: string
   label: string

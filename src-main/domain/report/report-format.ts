@@ -1,14 +1,14 @@
-/** The forms that a report can take. A form that is text is an entry here, a printer in services/report/printers, and its words. */
+/** The report formats. A text format is an entry here, a printer in services/report/printers, and its UI texts. */
 
 export interface FormatFacts {
   readonly mediaType: string
-  /** Text of the session alone, made without anything of the machine that makes it. */
+  /** Text made only from the session, independent of the machine that produces it. */
   readonly isText: boolean
-  /** Sections of it can be left out; the others are one table. */
+  /** It has optional sections; formats without them are a single table. */
   readonly hasSections: boolean
 }
 
-/** By the ending of a file. */
+/** By file extension. */
 const formats = {
   html: { mediaType: 'text/html', isText: false, hasSections: true },
   pdf: { mediaType: 'application/pdf', isText: false, hasSections: true },

@@ -1,10 +1,11 @@
-/** What a session shows, in messages made from its figures alone; a list of them is one paragraph. Pure. */
+/** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
+import { leadText } from '../analysis/lead-figure'
 import { compareRungs, type MetricDelta, type RungComparison } from '../analysis/compare'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { paragraph, pieces } from '../text/wording'
 import { metricDefinition } from '../metrics/metrics'
 import { rungBefore, rungOf, type RungResult, type Session } from '../session/session'
-import { formatGflops, formatMs, formatRatio, formatValue } from '../metrics/units'
+import { formatMs, formatRatio, formatValue } from '../metrics/units'
 import { code, type Sentence } from '../messages/sentence'
 
 export interface Step {
@@ -13,7 +14,7 @@ export interface Step {
   comparison: RungComparison
 }
 
-/** Each rung beside the one it is compared with. */
+/** Each rung with the one it is compared with. */
 export const stepsOf = (session: Session): Step[] =>
   session.rungs.flatMap((to) => {
     const from = rungBefore(session, to.id)
@@ -21,14 +22,14 @@ export const stepsOf = (session: Session): Step[] =>
     return [{ from, to, comparison: compareRungs({ session, rung: from }, { session, rung: to }) }]
   })
 
-/** Half of an interquartile range over its median, in percent: what the tables set behind ±. */
+/** Half of the interquartile range divided by the median, in percent: the figure after ± in tables. */
 export const halfSpread = (spread: number): string => {
   const percent = spread * 50
   if (percent > 0 && percent < 0.005) return '< 0.01 %'
   return `${percent < 0.1 ? percent.toFixed(2) : percent.toFixed(1)} %`
 }
 
-/** How far a metric moved, as a factor; a move from or to zero counts as a large one, not as endless. */
+/** How far a metric moved, as a factor; a move from or to zero counts as large, not as infinite. */
 function move({ a, b }: MetricDelta): number {
   const [from, to] = [Math.abs(a?.value ?? 0), Math.abs(b?.value ?? 0)]
   if (from === to) return 0
@@ -43,9 +44,8 @@ const largest = (deltas: readonly MetricDelta[]): MetricDelta | undefined =>
   )
 
 /**
- * The counter whose move explains a jump best: one that the rung's header announced and that moved for
- * the better, else one that it announced, else the largest improvement. A figure that got worse
- * unannounced explains no gain.
+ * The counter that best explains a jump: one that the rung's header predicted and that improved, else one that it
+ * predicted, else the largest improvement. A metric that got worse without a prediction explains no gain.
  */
 export function explanation({ metrics }: RungComparison): MetricDelta | undefined {
   const announced = metrics.filter(
@@ -68,16 +68,16 @@ function best(session: Session): AnyMessage {
     undefined,
   )
   if (!first?.timing) return message('summary.none')
-  const { medianMs, spread, gflops, ratioToReference } = first.timing
+  const { medianMs, spread, ratioToReference } = first.timing
   const figures = {
     rung: code(first.id),
     title: first.title,
     time: formatMs(medianMs),
     spread: halfSpread(spread),
-    throughput: formatGflops(gflops),
+    throughput: leadText(session, first),
   }
   if (ratioToReference === null || reference === null) return message('summary.best', figures)
-  // Both medians carry their spread into the ratio. Without the reference's own, the rung's is all there is.
+  // The spreads of both medians affect the ratio. Without the reference's spread, only the rung's is known.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
   const place =
     Math.abs(ratioToReference - 1) <= both
@@ -156,13 +156,13 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
 
 export interface Summary {
   best: AnyMessage
-  /** The three largest, with what explains each. */
+  /** The three largest, each with its explanation. */
   jumps: Statement[][]
-  /** Slower than the rung before, or no faster, beyond noise. */
+  /** Rungs that are slower than the one before, or not faster, beyond noise. */
   unpaid: Statement[][]
-  /** There are steps with a time on both sides, and each paid. */
+  /** There are timed steps, and every one paid off. */
   allPaid: boolean
-  /** How many rungs have which end, where not all are ok. */
+  /** The rungs that did not end ok. */
   troubles: AnyMessage[]
 }
 
@@ -180,7 +180,7 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
   }
 }
 
-/** In English, as reports print it. */
+/** In English, as printed in reports. */
 export interface PrintedSummary {
   best: Sentence[]
   jumps: Sentence[]

@@ -1,7 +1,7 @@
 /**
- * What the deep level knows of one rung: counters of each instruction and source line, and ncu's own
- * advice. `deep/<rung>.json` of a session holds this shape; docs/SESSION-FORMAT.md says where it comes
- * from. A figure that was not collected is null; 0 was counted and found to be none.
+ * The deep profile of one rung: counters per instruction and source line, and ncu's own advice.
+ * `deep/<rung>.json` of a session has this shape; docs/SESSION-FORMAT.md says where it comes from. A figure
+ * that was not collected is null; 0 means that it was counted and is zero.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -13,21 +13,21 @@ const count = z.number().nonnegative().nullable()
 export const Work = z.object({
   /** Times a warp executed it. */
   executed: count,
-  /** Times a thread executed it, those switched off by a predicate included. */
+  /** Times a thread executed it, including predicated-off threads. */
   threadExecuted: count,
   /** Warp samples that found a warp here, whatever it was doing. */
   samples: count,
-  /** Of those, the ones in cycles in which the scheduler issued nothing. */
+  /** Those of them in cycles in which the scheduler issued nothing. */
   notIssuedSamples: count,
-  /** Samples by ncu's reason (`long_sb`, `mio`, `selected`…); reasons without a sample are left out. */
+  /** Samples by ncu's reason (`long_sb`, `mio`, `selected`…); reasons without samples are omitted. */
   stalls: z.record(z.string(), z.number().positive()).nullable(),
-  /** Passes through shared memory: taken, needed at the least, and the difference. */
+  /** Passes through shared memory: actual, ideal, and the difference. */
   sharedWavefronts: count,
   sharedWavefrontsIdeal: count,
   sharedWavefrontsExcess: count,
   /** Tag lookups in L1 for global memory; ncu gives no ideal for them. */
   globalL1Requests: count,
-  /** Sectors of 32 bytes asked of L2 for global memory, in theory: taken, needed, and the difference. */
+  /** Theoretical 32-byte sectors requested from L2 for global memory: actual, ideal, and the difference. */
   globalL2Sectors: count,
   globalL2SectorsIdeal: count,
   globalL2SectorsExcess: count,
@@ -38,18 +38,18 @@ const Place = z.object({ file: z.string(), line: z.number().int().positive() })
 export type Place = z.infer<typeof Place>
 
 export const Instruction = Work.extend({
-  /** Its place in the kernel, from 0. */
+  /** Its index in the kernel, from 0. */
   index: z.number().int().nonnegative(),
-  /** Bytes from the kernel's first instruction; where the kernel was loaded is left out. */
+  /** Bytes from the kernel's first instruction, independent of the load address. */
   offset: z.number().int().nonnegative(),
   /** SASS as ncu prints it, jump targets as offsets. */
   text: z.string(),
   /** With its modifiers: `LDS.128`, `FFMA`. */
   opcode: z.string(),
-  /** Below the session's `sources/`, or a bare file name from elsewhere; null without line information. */
+  /** Path under the session's `sources/`, or a bare file name of another source; null without line information. */
   file: z.string().nullable(),
   line: z.number().int().positive().nullable(),
-  /** Further lines that ncu names for it: of a function that was inlined there. Its work counts at each of them. */
+  /** Further lines that ncu lists for it, when a function was inlined. Its work counts for each of them. */
   inlinedFrom: z.array(Place).optional(),
 })
 export type Instruction = z.infer<typeof Instruction>
@@ -57,7 +57,7 @@ export type Instruction = z.infer<typeof Instruction>
 export const SourceLine = Work.extend({
   file: z.string(),
   line: z.number().int().positive(),
-  /** Null where ncu had no source. */
+  /** Null if ncu had no source. */
   text: z.string().nullable(),
 })
 export type SourceLine = z.infer<typeof SourceLine>
@@ -69,9 +69,9 @@ export const Rule = z.object({
   name: z.string(),
   kind: z.enum(['optimization', 'warning', 'info', 'error']),
   text: z.string(),
-  /** What ncu thinks it would save at best, in percent; null where it ventures no figure. */
+  /** ncu's estimate of the maximum speedup, in percent; null if it gives none. */
   estimatedSpeedup: z.number().nullable(),
-  /** Of the whole kernel's time, or of what limits one part of the machine. */
+  /** Whether it applies to the whole kernel or to one limiting unit. */
   speedupType: z.enum(['global', 'local']).nullable(),
 })
 export type Rule = z.infer<typeof Rule>
@@ -80,7 +80,7 @@ export const DeepKernel = z.object({
   name: z.string(),
   instructions: z.array(Instruction),
   lines: z.array(SourceLine),
-  /** Warp-level instructions executed, by opcode; null where they were not counted. */
+  /** Warp-level instructions executed, by opcode; null if they were not counted. */
   opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
   rules: z.array(Rule),
 })
@@ -91,14 +91,14 @@ export const deepSchemaVersion = 2
 export const DeepProfile = z.object({
   schema: z.literal(deepSchemaVersion),
   rung: Identifier,
-  /** One a launch, in their order. */
+  /** One per launch, in launch order. */
   kernels: z.array(DeepKernel),
   /** What is missing and why. */
   notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 
-/** The figures a heat map can be drawn of. */
+/** The figures that a heat map can show. */
 export const heatKinds = [
   'executed',
   'samples',
@@ -112,13 +112,13 @@ export type HeatKind = (typeof heatKinds)[number]
 
 export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
   value: number
-  /** Of the rung's total, from 0 to 1. */
+  /** Share of the rung's total, from 0 to 1. */
   share: number
 }
 
 /**
- * Source lines by their share of a figure, the hottest first; lines without any are left out. What was
- * inlined counts at the line that calls and at the line it is from, so that shares can add up to more than 1.
+ * Source lines by their share of a figure, hottest first; lines with a share of zero are omitted. Inlined code
+ * counts for both the calling line and its own line, so shares can add up to more than 1.
  */
 export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
   const lines = new Map<string, LineHeat>()
@@ -130,7 +130,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     if (known) known.value += value
     else lines.set(`${file}:${line}`, { file, line, text, value, share: 0 })
   }
-  // Not of the lines: what was inlined counts at two of them.
+  // Not summed over lines, because inlined code counts for two of them.
   const counted = profile.kernels
     .flatMap((kernel) => kernel.instructions)
     .reduce((sum, { [kind]: value }) => sum + (value ?? 0), 0)
@@ -140,7 +140,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     .sort((a, b) => b.value - a.value)
 }
 
-/** The instructions that a source line became, each with its kernel. */
+/** The instructions that a source line compiled to, each with its kernel. */
 export const sassOfLine = (
   profile: DeepProfile,
   file: string,
@@ -188,7 +188,7 @@ export const HistogramDelta = z.object({
   b: z.number(),
   /** b − a. */
   delta: z.number(),
-  /** Each of its side's total, from 0 to 1. */
+  /** Each as a share of its rung's total, from 0 to 1. */
   shareA: z.number(),
   shareB: z.number(),
 })
@@ -196,7 +196,7 @@ export type HistogramDelta = z.infer<typeof HistogramDelta>
 
 const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
 
-/** Two histograms by key, the largest by `order` first. */
+/** Two histograms by key, sorted by `order`, largest first. */
 export function histogramDeltas(
   a: ReadonlyMap<string, number>,
   b: ReadonlyMap<string, number>,
@@ -231,15 +231,15 @@ export const opcodeDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | 
   collectedDeltas(opcodeHistogram(a), opcodeHistogram(b))
 
 /**
- * Where warps were found waiting, the largest change of share first. Samples are taken at a fixed
- * interval, so that their number follows the time; compare the shares.
+ * Stall samples, largest change of share first. Samples are taken at a fixed interval, so their number is
+ * proportional to the time; compare the shares.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   collectedDeltas(stallHistogram(a), stallHistogram(b), ({ shareA, shareB }) =>
     Math.abs(shareB - shareA),
   )
 
-/** Whether two rungs ran the same machine code; null where one side's is not known. */
+/** Whether two rungs ran the same machine code; null if either is unknown. */
 export function identicalSass(a: DeepProfile, b: DeepProfile): boolean | null {
   const texts = ({ kernels }: DeepProfile): string[][] =>
     kernels.map(({ instructions }) => instructions.map(({ text }) => text))

@@ -1,6 +1,6 @@
 /**
- * A rung's figures made whole: what follows from counted ones is worked out, and what a session does not
- * hold, because it was made before the registry had it, is said to be missing. Pure.
+ * Completes a rung's figures: derived metrics are computed, and metrics that a session lacks because it predates
+ * them in the registry are marked as missing. Pure.
  */
 import { message, type Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
@@ -23,7 +23,7 @@ function derive({ unit, derived }: MetricDefinition, figures: Figures): MetricVa
     : { value, unit, evidence: 'derived', reason: message(how) }
 }
 
-/** With the derived metrics of the level; those that are there stay. */
+/** Adds the derived metrics of the level; existing values are kept. */
 export const withDerived = (
   level: ProfileLevel,
   figures: Figures,
@@ -38,7 +38,7 @@ export const withDerived = (
   ),
 })
 
-/** Of a metric that ncu was not asked for. */
+/** The value of a metric that was not requested from ncu. */
 export const notAsked = ({ unit, ncu }: MetricDefinition): MetricValue =>
   unavailable(unit, message('records.notAsked', { names: ncu.join(' or ') }))
 
@@ -48,7 +48,7 @@ const whyNone = ({ profile, metrics }: RungResult): Statement | undefined =>
     ? Object.values(metrics).find(({ evidence }) => evidence === 'unavailable')?.reason
     : undefined
 
-/** What may have come to a level since: the card is what it has been from the first session on. */
+/** Metrics that may have been added to a level later; the card level has never changed. */
 const added = (level: ProfileLevel): MetricDefinition[] =>
   metricsAtLevel(level).filter((metric) => metric.level !== 'card')
 
@@ -69,7 +69,7 @@ function complete(level: ProfileLevel, rung: RungResult): Record<string, MetricV
 }
 
 /**
- * A session with every metric of its level. An import keeps what its file held: it asked for nothing.
+ * A session with every metric of its level. An import keeps what its file contained, since it requested nothing.
  */
 export function withRegistry(session: Session): Session {
   const { target, settings } = session

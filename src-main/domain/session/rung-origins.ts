@@ -1,4 +1,4 @@
-/** What the rungs of two sessions were built from, side by side. Pure. */
+/** What the rungs of two sessions were built from. Pure. */
 import { rungOf, type RungResult, type Session } from './session'
 
 /** `TM=8 TN=8`; `none` for a rung without parameters. */
@@ -17,7 +17,7 @@ export interface RungOrigin {
   params: string
 }
 
-/** What each rung was built from; a line for both sessions where they built the same. */
+/** What each rung was built from; one entry for both sessions if they built the same. */
 export function rungOrigins(a: Session, b: Session): RungOrigin[] {
   const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {
     const { id, file, sourceHash } = rung

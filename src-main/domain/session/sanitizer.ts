@@ -1,17 +1,17 @@
-/** What compute-sanitizer says of a rung: each finding at its place in the source, equal ones as one. */
+/** compute-sanitizer's findings for a rung, each with its source location, identical ones merged. */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
 import { Problem } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 
-/** compute-sanitizer's checkers, in the order they are run. */
+/** compute-sanitizer's tools, in the order they are run. */
 export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'] as const
 export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
-/** A place in the source; what the tool did not say is null (host code, code without line information). */
+/** A source location; parts that the tool did not report are null (host code, code without line information). */
 export const SourcePlace = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
@@ -26,22 +26,22 @@ export const SanitizerRecord = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
   place: SourcePlace,
-  /** The second access of a race, and what the two are: `Write`, `Read`. */
+  /** The second access of a race, and the kinds of both: `Write`, `Read`. */
   conflict: z.object({ place: SourcePlace, first: z.string(), second: z.string() }).nullable(),
-  /** How often: hazards of a race, else 1. */
+  /** The number of hazards of a race, else 1. */
   count: z.number().int().min(1),
   thread: triple.nullable(),
   block: triple.nullable(),
-  /** As the tool writes it, `0x7f81a5400100`. */
+  /** As written by the tool, `0x7f81a5400100`. */
   address: z.string().nullable(),
 })
 export type SanitizerRecord = z.infer<typeof SanitizerRecord>
 
-/** Lines of the source around a finding; `from` is the number of the first. */
+/** Source lines around a finding; `from` is the number of the first. */
 export const SourceExcerpt = z.object({ from: z.number().int(), lines: z.array(z.string()) })
 export type SourceExcerpt = z.infer<typeof SourceExcerpt>
 
-/** Records of one message at one line, counted; thread, block and address are those of the first. */
+/** Records with the same message at the same line, counted; thread, block and address are those of the first. */
 export const SanitizerFinding = SanitizerRecord.extend({
   excerpt: SourceExcerpt.nullable(),
 })
@@ -49,12 +49,12 @@ export type SanitizerFinding = z.infer<typeof SanitizerFinding>
 
 export const SanitizerCheck = z.object({
   tool: SanitizerTool,
-  /** `failed`: the tool came to no verdict, which is not the same as finding nothing. */
+  /** `failed`: the tool reached no verdict, which is not the same as finding nothing. */
   status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
   reason: Statement.optional(),
-  /** What the tool's own summary counts: errors and warnings, or hazards; null where it printed none. */
+  /** The count in the tool's own summary: errors and warnings, or hazards; null if it printed none. */
   total: z.number().int().nullable(),
-  /** Of these, how many it left out of its report. */
+  /** How many of these its report omits. */
   notPrinted: z.number().int(),
   findings: z.array(SanitizerFinding),
 })
@@ -74,7 +74,7 @@ export const SanitizeReport = z.object({
   ladder: Identifier,
   problem: Problem,
   device: z.object({ name: z.string(), computeCapability: z.string() }),
-  /** compute-sanitizer's version; null when it does not say. */
+  /** compute-sanitizer's version; null if it does not report one. */
   sanitizer: z.string().nullable(),
   completion: z.enum(['complete', 'cancelled']),
   rungs: z.array(SanitizedRung),
@@ -83,7 +83,7 @@ export type SanitizeReport = z.infer<typeof SanitizeReport>
 
 const placeKey = ({ file, line }: SourcePlace): string => `${file ?? ''}:${line ?? ''}`
 
-/** Equal records as one, in the order they were first met. */
+/** Merges identical records, in order of first occurrence. */
 export function groupRecords(records: readonly SanitizerRecord[]): SanitizerRecord[] {
   const groups = new Map<string, SanitizerRecord>()
   for (const record of records) {
@@ -102,6 +102,6 @@ export function groupRecords(records: readonly SanitizerRecord[]): SanitizerReco
   return [...groups.values()]
 }
 
-/** `gemm/05_tile.cu:31`, or what is known of it. */
+/** `gemm/05_tile.cu:31`, or as much as is known. */
 export const placeLabel = ({ file, line, function: name }: SourcePlace): string =>
   file === null ? (name ?? '') : line === null ? file : `${file}:${line}`

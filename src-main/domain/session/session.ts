@@ -19,7 +19,7 @@ export const rungStatuses = ['ok', 'wrong', 'failed', 'unsupported', 'not-run'] 
 export const RungStatus = z.enum(rungStatuses)
 export type RungStatus = z.infer<typeof RungStatus>
 
-/** A compiler message at its place in a rung's source. */
+/** A compiler message with its location in a rung's source. */
 export const Diagnostic = z.object({
   severity: z.enum(['error', 'warning', 'note']),
   file: z.string().nullable(),
@@ -29,20 +29,20 @@ export const Diagnostic = z.object({
 export type Diagnostic = z.infer<typeof Diagnostic>
 
 export const Build = z.object({
-  /** The highest over the rung's kernels; null where ptxas named none (a library call). */
+  /** The maximum over the rung's kernels; null if ptxas reported none (a library call). */
   registersPerThread: z.number().nullable(),
   staticSharedBytes: z.number().nullable(),
   spillStoreBytes: z.number().nullable(),
   spillLoadBytes: z.number().nullable(),
-  /** Wall time of nvcc when it was last called for this source. */
+  /** Wall time of nvcc when this source was last compiled. */
   seconds: z.number(),
   cached: z.boolean(),
 })
 export type Build = z.infer<typeof Build>
 
-/** An element that is not as expected; null stands for NaN and infinity. */
+/** An element that differs from the expected value; null stands for NaN and infinity. */
 export const Mismatch = z.object({
-  /** By its name in the task. */
+  /** Its name in the task. */
   buffer: z.string(),
   index: z.array(z.number().int()),
   expected: z.number().nullable(),
@@ -52,13 +52,13 @@ export type Mismatch = z.infer<typeof Mismatch>
 
 export const Verify = z.object({
   passed: z.boolean(),
-  /** The largest |error| over the scale that the task's check has of it; null when a NaN or Inf was found. */
+  /** The largest |error| divided by the scale of the task's check; null if a NaN or Inf was found. */
   worstRelativeError: z.number().nullable(),
   mismatches: z.number().int(),
   firstMismatch: Mismatch.nullable(),
-  /** Buffers beside which something was written, by their names in the task. */
+  /** Buffers with out-of-bounds writes, by their names in the task. */
   outOfBounds: z.array(z.string()),
-  /** Buffers that it may only read, and wrote to. */
+  /** Read-only buffers that it wrote to. */
   changedInputs: z.array(z.string()),
 })
 export type Verify = z.infer<typeof Verify>
@@ -69,11 +69,11 @@ export const Timing = z.object({
   spread: z.number(),
   samples: z.number().int(),
   samplesMs: z.array(z.number()),
-  /** The 95% confidence interval of the median fell within 0.5% before the cap was met. */
+  /** The 95% confidence interval of the median came within 0.5% before the sample limit was reached. */
   settled: z.boolean(),
-  /** null where the task counts no operations. */
+  /** null if the task does not count operations. */
   gflops: z.number().nullable(),
-  /** Reference time over this rung's time, both sampled in turn in one process; null without a reference. */
+  /** Reference time divided by this rung's time, sampled alternately in one process; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
   smClockBeforeMHz: z.number().nullable(),
@@ -81,30 +81,30 @@ export const Timing = z.object({
 })
 export type Timing = z.infer<typeof Timing>
 
-/** What ncu reported, by its own names and in its base units; the unit is empty where it is not known. */
+/** What ncu reported, by its own names and in its base units; the unit is empty if unknown. */
 export const NcuMetrics = z.record(
   z.string(),
   z.object({ value: z.union([z.number(), z.string(), z.null()]), unit: z.string() }),
 )
 export type NcuMetrics = z.infer<typeof NcuMetrics>
 
-/** What one block of a launch holds; null where the profiler did not tell. */
+/** The resources of one block of a launch; null if the profiler did not report them. */
 export const LaunchResources = z.object({
   registersPerThread: z.number().nullable(),
-  /** Shared memory that the kernel declares, and that its launch asks for on top; bytes. */
+  /** Shared memory that the kernel declares, and that its launch requests in addition; bytes. */
   staticSharedBytes: z.number().nullable(),
   dynamicSharedBytes: z.number().nullable(),
   barriers: z.number().nullable(),
-  /** Shared memory that the SM was set to for the launch, bytes. */
+  /** Shared memory that the SM was configured with for the launch, bytes. */
   carveOutBytes: z.number().nullable(),
-  /** Blocks of a cluster; 0 where the launch makes none. */
+  /** Blocks per cluster; 0 if the launch has no clusters. */
   clusterBlocks: z.number().nullable(),
 })
 export type LaunchResources = z.infer<typeof LaunchResources>
 
-/** A kernel of a rung as the runner saw it launched, without a profiler. */
+/** A kernel launch of a rung as seen by the runner, without a profiler. */
 export const Launch = z.object({
-  /** Empty where the driver does not tell it. */
+  /** Empty if the driver does not report it. */
   name: z.string(),
   grid: z.tuple([z.number(), z.number(), z.number()]),
   block: z.tuple([z.number(), z.number(), z.number()]),
@@ -114,21 +114,21 @@ export type Launch = z.infer<typeof Launch>
 
 export const ProfiledKernel = z.object({
   name: z.string(),
-  /** null in an import whose table has no such column, as an older ncu's. */
+  /** null in an import whose table lacks the column, as with older versions of ncu. */
   grid: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
-  /** Absent in sessions made before it was kept, and where the profile does not tell. */
+  /** Absent in sessions that predate it, and if the profile does not contain it. */
   resources: LaunchResources.optional(),
-  /** In an import, where the rung has several kernels; see RungResult. */
+  /** In an import, if the rung has several kernels; see RungResult. */
   ncuMetrics: NcuMetrics.optional(),
 })
 export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 
-/** A verification at another problem than the session's, of a run that asked for it. */
+/** A verification at a problem other than the session's, if the run requested it. */
 export const VerifiedAt = z.object({
   problem: Problem,
-  /** null where it came to none. */
+  /** null if there was none. */
   verify: Verify.nullable(),
   /** Why it did not pass. */
   reason: Statement.optional(),
@@ -136,9 +136,9 @@ export const VerifiedAt = z.object({
 export type VerifiedAt = z.infer<typeof VerifiedAt>
 
 export const Profile = z.object({
-  /** The most replay passes any kernel of the rung took. */
+  /** The maximum number of replay passes of any kernel of the rung. */
   passes: z.number().int(),
-  /** Wall time of its launch under ncu, all passes; absent in sessions made before it was kept. */
+  /** Wall time of its launch under ncu, all passes; absent in sessions that predate it. */
   seconds: z.number().optional(),
   kernels: z.array(ProfiledKernel),
 })
@@ -150,10 +150,10 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
-  /** Flags of the task that are on for it: what it computes beside the rest. */
+  /** Flags of the task that are on for it: its extra computations. */
   flags: z.array(z.string()),
   params: Parameters,
-  /** Path below the session's `sources/`. */
+  /** Path under the session's `sources/`. */
   file: z.string(),
   /** SHA-256 of the source, hex. */
   sourceHash: z.string(),
@@ -162,14 +162,14 @@ export const RungResult = z.object({
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
   verify: Verify.nullable(),
-  /** Verifications at further problems, where the run asked for them. */
+  /** Verifications at further problems, if the run requested them. */
   alsoVerified: z.array(VerifiedAt).optional(),
   timing: Timing.nullable(),
-  /** Absent where the runner did not see them, and in sessions made before it looked. */
+  /** Absent if the runner did not see them, and in sessions that predate it. */
   launches: z.array(Launch).optional(),
   profile: Profile.nullable(),
   metrics: z.record(z.string(), MetricValue),
-  /** In an import, where the rung is one launch: every metric of it beside the registry's. */
+  /** In an import, if the rung is a single launch: all its metrics, in addition to the registry's. */
   ncuMetrics: NcuMetrics.optional(),
 })
 export type RungResult = z.infer<typeof RungResult>
@@ -185,7 +185,7 @@ export const Settings = z.object({
   seed: z.number().int(),
   flushL2: z.boolean(),
   profile: ProfileLevel,
-  /** Rungs that were left out of profiling, on request or for their length. */
+  /** Rungs that were excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
   /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
   clockControl: z.string().nullable(),
@@ -200,18 +200,18 @@ export const Session = z.object({
   appVersion: z.string(),
   target: Target,
   ladder: Ladder,
-  /** null where it is not known, as of counters that ncu kept alone. */
+  /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
-  /** What the GPU was measured to reach before the rungs were timed; absent where it was not measured. */
+  /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
   ceilings: Ceilings.optional(),
   tools: Tools,
   settings: Settings,
-  /** `cancelled`: stopped by the user, with what was finished until then. */
+  /** `cancelled`: stopped by the user, with what had finished by then. */
   completion: z.enum(['complete', 'cancelled']),
   /** Wall time of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
-  /** What a reader must know beside the figures: no counter permission, a source that changed since. */
+  /** What the reader should know in addition to the figures: no counter permission, a source that changed since. */
   warnings: z.array(Statement),
   rungs: z.array(RungResult),
 })
@@ -221,8 +221,8 @@ export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)
 
 /**
- * The rung a rung is compared with by default: the one it names, else the one before it. Never the
- * reference: a climb begins with its first own rung, and the ratio tells how far that is from the top.
+ * The rung that a rung is compared with by default: the one it names, else the one before it. Never the
+ * reference: a ladder begins with its first rung, and the ratio says how far that is from the reference.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

@@ -1,4 +1,4 @@
-/** From the names and values of a request to a problem of the task, or a sentence that says what is wrong. */
+/** Turns the names and values of a request into a problem of the task, or explains what is wrong. */
 import { z } from 'zod'
 import { inputError } from '../errors'
 import { message, type MessageValue } from '../messages/message'
@@ -9,14 +9,14 @@ import { sizeNames, type Task } from './task'
 export const At = z.record(z.string(), z.union([z.number(), z.string()]))
 export type At = z.infer<typeof At>
 
-/** What a request says of the problem. */
+/** What a request specifies about the problem. */
 export interface Choice {
   /** Every size of the task. */
   size?: number | undefined
   at?: At | undefined
 }
 
-/** What holds where the request says nothing. */
+/** The defaults for what the request does not specify. */
 export type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefined }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -74,13 +74,13 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
     return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
   }
   if (given.length === 0) return null
-  // What has a value of its own need not be said.
+  // Sizes with a default need not be given.
   if (names.some((name) => at[name] === undefined && task.sizes[name]!.value === undefined))
     throw inputError(message('asked.together', { names: several(names) }), message('asked.giveAll'))
   return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
 
-/** The sizes that have a value of their own. */
+/** The sizes that have a default. */
 const valuesOf = (task: Task): Sizes =>
   Object.fromEntries(
     Object.entries(task.sizes).flatMap(([name, { value }]) =>
@@ -99,7 +99,7 @@ export function checkNames(task: Task, at: At): void {
     )
 }
 
-/** What a request says alone: only the names that it gives. */
+/** Only the names that the request gives. */
 export function chosen(
   task: Task,
   choice: Choice,
@@ -119,7 +119,7 @@ export function chosen(
   }
 }
 
-/** Throws where the sizes are neither given nor usual, and for what the task does not take. */
+/** Throws if the sizes are neither given nor have defaults, or if the task does not accept a value. */
 export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
   const own = chosen(task, choice)
   const sizes = { ...valuesOf(task), ...usual.sizes, ...own.sizes }

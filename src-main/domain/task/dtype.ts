@@ -1,15 +1,15 @@
-/** Types of elements: how the runner, C++ and a reader call each. The numbers are those of KlDtype, kl_abi.h. */
+/** Element types: their names for the runner, C++ and readers. The numbers are those of KlDtype in kl_abi.h. */
 
 interface DtypeFacts {
   number: number
   bytes: number
-  /** Of a pointer to it. */
+  /** Its C type. */
   c: string
-  /** The header of the CUDA toolkit that declares it. */
+  /** The CUDA toolkit header that declares it. */
   header?: string
   label: string
   isFloat: boolean
-  /** Integers that it holds, with all between; of 64 bits, those that are exact here too. */
+  /** The range of its integers; for 64 bits, those that are exact in a double. */
   least: number
   most: number
 }

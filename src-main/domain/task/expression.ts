@@ -29,7 +29,7 @@ const functions = {
 type FunctionName = keyof typeof functions
 export const functionNames = Object.keys(functions) as FunctionName[]
 
-/** Why a text is no expression, as a sentence that names the place (characters from 1). */
+/** Why a text is not an expression, as a sentence with the position (characters counted from 1). */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }
@@ -37,11 +37,11 @@ export class ExpressionError extends Error {
 interface Token {
   kind: 'number' | 'name' | 'sign' | 'end'
   text: string
-  /** From 1. */
+  /** Counted from 1. */
   at: number
 }
 
-/** Longer ones are no question to a person; it also bounds the depth of the parser. */
+/** Longer expressions are not meant for people; the limit also bounds the parser's depth. */
 const maxLength = 500
 
 function tokens(text: string): Token[] {
@@ -129,7 +129,7 @@ export function parseExpression(text: string): Expression {
   return whole
 }
 
-/** Every name in it, each once. */
+/** The distinct names in it. */
 export function namesIn(expression: Expression): string[] {
   const visit = (part: Expression): string[] => {
     switch (part.kind) {
@@ -163,7 +163,7 @@ function operate(operator: BinaryOperator, left: number, right: number): number 
   }
 }
 
-/** The value, or null where a name has none or the result is no finite number. */
+/** The value, or null if a name has no value or the result is not a finite number. */
 export function evaluate(
   expression: Expression,
   valueOf: (name: string) => number | null,

@@ -1,4 +1,4 @@
-/** What is wrong with a task beyond its form: names that nothing has, expressions that are none. */
+/** Semantic faults of a task: unknown names, invalid expressions. */
 import { bufferDtype } from './problem'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
@@ -22,7 +22,7 @@ type Report = (path: TaskFault['path'], message: string) => void
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** Words that no field of a struct can be called. */
+/** Reserved words, which cannot be struct fields. */
 const reserved = new Set(
   'auto bool break case char class const continue default delete do double else enum extern false float for goto if inline int long new private public register return short signed sizeof static struct switch this true typedef union unsigned using void volatile while workspace workspaceBytes progress smCount'.split(
     ' ',
@@ -80,7 +80,7 @@ function checkFormula(task: Task, report: Report, path: TaskFault['path'], formu
   }
 }
 
-/** The types that a buffer can have. */
+/** The possible types of a buffer. */
 const choicesOf = ({ options }: Task, dtype: string): Dtype[] =>
   (Object.hasOwn(options, dtype) ? Object.keys(options[dtype]!.choices) : [dtype]).filter(isDtype)
 
@@ -94,16 +94,19 @@ function checkFill(
   for (const [key, formula] of fillValues(fill)) checkFormula(task, report, [...path, key], formula)
   const whole = dtypes.find((dtype) => !dtypeOf(dtype).isFloat)
   if (fill.kind === 'normal' && whole !== undefined)
-    report([...path, 'kind'], `normal fills floating-point buffers, and this one is ${whole}.`)
+    report([...path, 'kind'], `normal fills only floating-point buffers, but this one is ${whole}.`)
 }
 
 function checkReference(task: Task, report: Report): void {
   if (typeof task.reference === 'string') return
   for (const [name, check] of Object.entries(task.check))
     if ('scale' in check)
-      report(['check', name, 'scale'], 'A rung that is trusted says no scale; give rtol and atol.')
+      report(['check', name, 'scale'], 'A trusted rung provides no scale; give rtol and atol.')
   if (task.flags)
-    report(['reference'], 'Rungs with flags differ in what they compute; give a reference.cu.')
+    report(
+      ['reference'],
+      'Rungs with different flags compute different results; provide a reference.cu.',
+    )
 }
 
 function checkBuffers(task: Task, report: Report): void {
@@ -187,7 +190,7 @@ function checkSanitize(task: Task, report: Report): void {
     if (task.sanitize[name] === undefined) report(['sanitize'], `${name} is missing.`)
 }
 
-/** Every fault, in the order of the file's parts; none where the task can be used. */
+/** Every fault, in file order; none if the task is usable. */
 export function taskFaults(task: Task): TaskFault[] {
   const faults: TaskFault[] = []
   const report: Report = (path, message) => faults.push({ path, message })

@@ -1,4 +1,4 @@
-/** The C headers that a task's rungs and its reference are compiled with, generated from the task. */
+/** The C headers for compiling a task's rungs and reference, generated from the task. */
 import {
   flagFields,
   launchLayout,
@@ -9,11 +9,11 @@ import {
 } from './layout'
 import type { Task } from './task'
 
-/** Where they lie among the shared headers. */
+/** Their location among the shared headers. */
 export const taskHeaderFile = 'include/kl_task.h'
 export const referenceHeaderFile = 'include/kl_reference.h'
 
-/** A text that cannot end the comment that it is put into. */
+/** Text that cannot terminate the comment it is inserted into. */
 const comment = (text: string): string => text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')
 
 const enums = (task: Task): string[] =>
@@ -51,7 +51,7 @@ const offsets = ({ name, fields, bytes }: Layout): string[] => [
 
 interface Header {
   guard: string
-  /** Behind the task's title. */
+  /** Text after the task's title. */
   what: string
   layout: Layout
   prototypes: string[]

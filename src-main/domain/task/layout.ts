@@ -1,21 +1,21 @@
-/** The C structs of a task: which fields, where each lies, and what the runner puts there. */
+/** The C structs of a task: their fields, the offsets, and what the runner stores in each. */
 import { bufferDtype, valueOf, type Case } from './problem'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { flagsOf, type Task, type TaskBuffer, type TaskFlag } from './task'
 
-/** What the runner puts into a field. */
+/** What the runner stores in a field. */
 export type Filled =
   | { kind: 'size' | 'scalar' | 'option' | 'flag'; name: string }
-  /** Of the launch struct. */
+  /** In the launch struct. */
   | { kind: 'buffer'; name: string }
   | { kind: 'workspace' | 'workspace-bytes' }
-  /** Of the reference's struct. */
+  /** In the reference's struct. */
   | { kind: 'in' | 'out' | 'scale'; name: string }
   | { kind: 'progress' | 'sm-count' }
 
 export interface Field {
   name: string
-  /** As it is declared, without the semicolon. */
+  /** The C declaration, without the semicolon. */
   declaration: string
   bytes: 4 | 8
   offset: number
@@ -31,7 +31,7 @@ export interface Layout {
 
 type Unplaced = Omit<Field, 'offset'>
 
-/** At natural alignment, which for these types is their size. */
+/** Lays out fields at natural alignment, which for these types is their size. */
 function placed(name: string, fields: readonly Unplaced[]): Layout {
   let end = 0
   const laid = fields.map((field) => {
@@ -43,10 +43,10 @@ function placed(name: string, fields: readonly Unplaced[]): Layout {
   return { name, fields: laid, bytes: Math.ceil(end / widest) * widest }
 }
 
-/** The field that a flag sets, once where several set the same. */
+/** A field set by flags, listed once even if several flags set it. */
 export interface FlagField {
   name: string
-  /** `KlActivation`; null where the flag names no values. */
+  /** `KlActivation`; null if the flag names no enum values. */
   type: string | null
   flags: [string, TaskFlag][]
 }
@@ -108,14 +108,14 @@ const flagFieldsOf = (task: Task): Unplaced[] =>
 
 const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
 
-/** `m×k of dtype` where an option names the type, else the shape alone. */
+/** `m×k of dtype` if an option determines the type, otherwise just the shape. */
 const shapeWords = (buffer: TaskBuffer): string =>
   `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
 
-/** Of a pointer; an option leaves it to the problem. */
+/** The C type behind a pointer; `void` if an option determines it. */
 const cType = (dtype: string): string => (isDtype(dtype) ? dtypeOf(dtype).c : 'void')
 
-/** Headers of the CUDA toolkit that declare the types of its buffers. */
+/** CUDA toolkit headers that declare the types of the task's buffers. */
 export const typeHeaders = ({ buffers }: Task): string[] => [
   ...new Set(
     Object.values(buffers).flatMap(({ dtype }) =>
@@ -229,18 +229,18 @@ export const referenceLayout = (task: Task): Layout =>
     },
   ])
 
-/** A buffer of a case: its extents are numbers, and what is not read is not filled. */
+/** A buffer of a case: its extents are numbers, and buffers that are not read are not filled. */
 export interface CaseBuffer {
   name: string
   dtype: Dtype
   access: TaskBuffer['access']
   shape: number[]
   fill: TaskBuffer['fill'] | null
-  /** The stream of random numbers that fills it. */
+  /** The random stream that fills it. */
   stream: number
 }
 
-/** Throws for a shape that comes to no whole number: the task's expressions do not fit these sizes. */
+/** Throws if a shape is not a whole number, that is, if the task's expressions do not fit these sizes. */
 export function buffersOf(task: Task, own: Case): CaseBuffer[] {
   return Object.entries(task.buffers).flatMap(([name, buffer], stream) => {
     const { when, read_when: readWhen, fill } = buffer
@@ -265,11 +265,11 @@ export function buffersOf(task: Task, own: Case): CaseBuffer[] {
   })
 }
 
-/** The number in an option's or flag's field. */
+/** The number stored in an option's or flag's field. */
 export const optionNumber = (task: Task, option: string, own: Case): number =>
   task.options[option]?.choices[own.options[option] ?? ''] ?? 0
 
-/** null where every flag of the field is off: what no field sets is 0. */
+/** null if every flag of the field is off; unset fields are 0. */
 export function flagNumber(task: Task, field: string, own: Case): number | null {
   const on = flagFields(task)
     .find(({ name }) => name === field)
@@ -277,6 +277,6 @@ export function flagNumber(task: Task, field: string, own: Case): number | null 
   return on ? (on[1].value ?? 1) : null
 }
 
-/** Two rungs of one problem share a case where this is equal. */
+/** Rungs of one problem share a case if this is equal. */
 export const caseName = ({ options, flags }: Pick<Case, 'options' | 'flags'>): string =>
   [...Object.values(options), ...flags].join('+') || 'all'

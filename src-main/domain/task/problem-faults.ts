@@ -1,4 +1,4 @@
-/** What is wrong with a task's expressions at one problem: shapes that are not whole, numbers that are none. */
+/** Faults of a task's expressions at one problem: fractional shapes, values that are not numbers. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import { dtypeOf, type Dtype } from './dtype'
@@ -6,7 +6,7 @@ import type { TaskFault } from './faults'
 import { bufferDtype, named, valueOf, type Case } from './problem'
 import { fillValues, type Formula, type Task, type TaskFill } from './task'
 
-/** A buffer of more is beyond the memory of any GPU, and its bytes are counted exactly below. */
+/** A larger buffer exceeds the memory of any GPU; below this, its bytes are exact in a double. */
 const mostBytes = 2 ** 48
 
 type Report = (path: TaskFault['path'], message: string) => void
@@ -21,7 +21,7 @@ function numberAt(
 ): number | null {
   const value = valueOf(task, own, formula)
   const what = typeof formula === 'number' ? String(formula) : formula
-  if (value === null) report(path, `${what} is no finite number`)
+  if (value === null) report(path, `${what} is not a finite number`)
   return value
 }
 
@@ -44,15 +44,15 @@ function checkFill(
     const value = numberAt(task, own, [...path, key], formula, report)
     const fits = value === null || (Number.isInteger(value) && value >= least && value <= most)
     if (!isFloat && !fits)
-      report([...path, key], `${value} is no ${dtype}: a whole number from ${least} to ${most}`)
+      report(
+        [...path, key],
+        `${value} is not a valid ${dtype}, which holds whole numbers from ${least} to ${most}`,
+      )
     return value ?? NaN
   })
   const [lo = NaN, hi = NaN] = values
   if (fill.kind === 'uniform' && (isFloat ? lo >= hi : lo > hi))
-    report(
-      [...path, 'hi'],
-      `uniform does not go from a lower value to a higher one: ${lo} to ${hi}`,
-    )
+    report([...path, 'hi'], `hi must be greater than lo, but this is ${lo} to ${hi}`)
 }
 
 function checkShape(
@@ -68,13 +68,16 @@ function checkShape(
     const extent = numberAt(task, own, path, formula, report)
     if (extent === null) return
     if (!Number.isInteger(extent) || extent < 1) {
-      report(path, `${formula} is ${extent}, and an extent is a whole number from 1`)
+      report(path, `${formula} is ${extent}, but an extent must be a whole number of at least 1`)
       return
     }
     bytes *= extent
   }
   if (bytes > mostBytes)
-    report(['buffers', name, 'shape'], `${name} is ${(bytes / 2 ** 40).toFixed(0)} TiB large`)
+    report(
+      ['buffers', name, 'shape'],
+      `${name} is ${(bytes / 2 ** 40).toFixed(0)} TiB, which is too large`,
+    )
   const { fill } = task.buffers[name]!
   if (fill) checkFill(task, own, ['buffers', name, 'fill'], fill, dtype, report)
   const { bytes: element, isFloat, most } = dtypeOf(dtype)
@@ -85,7 +88,7 @@ function checkShape(
     )
 }
 
-/** Every fault at this problem; none where the runner can be given it. */
+/** Every fault at this problem; none if the runner can execute it. */
 export function problemFaults(task: Task, own: Case): TaskFault[] {
   const faults: TaskFault[] = []
   const at = named({ ...own.sizes, ...own.scalars })
@@ -115,7 +118,7 @@ const place = (path: TaskFault['path']): string =>
     '',
   )
 
-/** Throws for a problem that the runner cannot be given. */
+/** Throws for a problem that the runner cannot execute. */
 export function requireProblem(task: Task, own: Case): void {
   const [first] = problemFaults(task, own)
   if (first)

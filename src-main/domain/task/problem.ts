@@ -1,4 +1,4 @@
-/** One choice of what a task leaves open: its sizes, scalars and options, by their names. */
+/** A problem fixes what a task leaves open: its sizes, scalars and options, by name. */
 import { z } from 'zod'
 import { evaluate, parseExpression } from './expression'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
@@ -14,7 +14,7 @@ export type Options = z.infer<typeof Options>
 export const Problem = z.object({ sizes: Sizes, scalars: Scalars, options: Options })
 export type Problem = z.infer<typeof Problem>
 
-/** A problem as one rung has it: with its own options, and what its header turns on. */
+/** A problem as seen by one rung: with the rung's options and the flags that its header turns on. */
 export interface Case extends Problem {
   flags: readonly string[]
 }
@@ -31,7 +31,7 @@ export const caseOf = (
 const superscript = (count: number): string =>
   [...String(count)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
 
-/** `4096³` where all sizes are equal, `1023×777×1111` otherwise. */
+/** `4096³` if all sizes are equal, otherwise `1023×777×1111`. */
 export function sizesLabel(sizes: Sizes): string {
   const all = Object.values(sizes)
   if (all.length > 1 && all.every((size) => size === all[0]))
@@ -41,7 +41,7 @@ export function sizesLabel(sizes: Sizes): string {
 
 export const problemLabel = ({ sizes }: Pick<Problem, 'sizes'>): string => sizesLabel(sizes)
 
-/** `4096` or `1023x777x1111`, for the name of a file. */
+/** `4096` or `1023x777x1111`, for file names. */
 export const sizesWord = (sizes: Sizes): string => {
   const all = Object.values(sizes)
   return new Set(all).size === 1 ? String(all[0]) : all.join('x')
@@ -57,7 +57,7 @@ export const named = (values: Readonly<Record<string, number | string>>): string
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 
-/** `f32`: the chosen options in a few words; empty where the task has none. */
+/** `f32`: the chosen options in short; empty if the task has none. */
 export const optionsWord = ({ options }: Pick<Problem, 'options'>): string =>
   Object.values(options).join(' ')
 
@@ -65,13 +65,13 @@ export const optionsWord = ({ options }: Pick<Problem, 'options'>): string =>
 export const problemWord = (problem: Problem): string =>
   `${problemLabel(problem)} ${optionsWord(problem)}`.trimEnd()
 
-/** `FP32`: the same as a reader knows them. */
+/** `FP32`: the same, as display names. */
 export const optionsLabel = ({ options }: Pick<Problem, 'options'>): string =>
   Object.values(options)
     .map((choice) => (isDtype(choice) ? dtypeOf(choice).label : choice))
     .join(' ')
 
-/** The type of a buffer in a case; null where the option that names it was not chosen. */
+/** The type of a buffer in a case; null if the option that determines it was not chosen. */
 export function bufferDtype(dtype: string, options: Options): Dtype | null {
   const chosen = options[dtype] ?? dtype
   return isDtype(chosen) ? chosen : null
@@ -87,20 +87,20 @@ function valueIn(task: Task, own: Case, name: string): number | null {
   return own.sizes[name] ?? own.scalars[name] ?? null
 }
 
-/** An expression of the task; null where it comes to no finite number. */
+/** The value of an expression of the task; null if it is not a finite number. */
 export const valueOf = (task: Task, own: Case, formula: Formula): number | null =>
   typeof formula === 'number'
     ? formula
     : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
 
-/** Floating-point operations of a launch; null where the task counts none. */
+/** Floating-point operations per launch; null if the task does not count them. */
 export const flops = (
   task: Task | null,
   problem: Problem & { flags?: readonly string[] },
 ): number | null =>
   task?.work.flops === undefined ? null : valueOf(task, { flags: [], ...problem }, task.work.flops)
 
-/** GFLOP/s of a launch that took `ms` milliseconds; null where the task counts no operations. */
+/** GFLOP/s of a launch that took `ms` milliseconds; null if the task does not count operations. */
 export function gflops(
   task: Task | null,
   problem: Problem & { flags?: readonly string[] },
@@ -110,22 +110,25 @@ export function gflops(
   return operations === null ? null : operations / (ms * 1e6)
 }
 
-/** The least bytes that a launch moves to and from memory with cold caches. */
-export function leastBytes(task: Task, problem: Problem): number | null {
-  const own = caseOf(problem)
+/** The minimum bytes that a launch moves to and from memory with cold caches. */
+export function leastBytes(
+  task: Task,
+  problem: Problem & { flags?: readonly string[] },
+): number | null {
+  const own = { flags: [], ...problem }
   const [reads, writes] = [task.work.reads, task.work.writes].map((one) => valueOf(task, own, one))
   return reads == null || writes == null ? null : reads + writes
 }
 
-/** Whether tensor cores do the arithmetic of this problem. */
+/** Whether the arithmetic of this problem runs on tensor cores. */
 export const isTensor = (task: Task | null, { options }: Pick<Problem, 'options'>): boolean =>
   Object.entries(task?.work.tensor ?? {}).some(([option, choices]) =>
     choices.includes(options[option] ?? ''),
   )
 
-/** What the task's own values make of it, at these sizes. */
+/** The problem with the task's defaults at these sizes. */
 export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
-  // In the task's order: a label reads them so.
+  // In the task's order, as labels list them.
   sizes: Object.fromEntries(
     sizeNames(task).flatMap((name) => (sizes[name] === undefined ? [] : [[name, sizes[name]]])),
   ),

@@ -1,11 +1,10 @@
 /**
- * A task: what the rungs of a ladder compute, as data. cuda-kernels/<task>/task.yaml has this shape, and a
- * session holds it, so that its figures can be read without the file. How to write one is in
- * cuda-kernels/README.md.
+ * A task: what the rungs of a ladder compute, as data. cuda-kernels/<task>/task.yaml has this shape, and sessions
+ * contain it, so that their figures can be interpreted without the file. docs/LADDERS.md says how to write one.
  */
 import { z } from 'zod'
 
-/** Names become fields of a C struct, names in expressions and options of the command line. */
+/** Names become C struct fields, variables in expressions and command-line options. */
 export const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,39}$/, {
   message: 'A name consists of letters, digits and "_", and begins with a letter.',
 })
@@ -25,7 +24,7 @@ export const TaskSize = z.strictObject({
     .min(1)
     .max(2 ** 53 - 1)
     .default(maxSize),
-  /** Where neither the ladder nor the request gives one; without it, all sizes are given together. */
+  /** The default if neither the ladder nor the request gives one; without it, all sizes must be given together. */
   value: whole.min(1).optional(),
 })
 export type TaskSize = z.infer<typeof TaskSize>
@@ -33,24 +32,24 @@ export type TaskSize = z.infer<typeof TaskSize>
 export const TaskScalar = z.strictObject({
   title: Title.optional(),
   dtype: z.enum(['f32', 'f64', 'i32', 'i64']),
-  /** Where neither the ladder nor the request gives one. */
+  /** The default if neither the ladder nor the request gives one. */
   value: z.number(),
 })
 export type TaskScalar = z.infer<typeof TaskScalar>
 
-/** A choice for the whole run, or for a rung of the ladder; the first is the default. */
+/** A choice for the whole run or for one rung; the first is the default. */
 export const TaskOption = z.strictObject({
   title: Title.optional(),
-  /** The `int` of the launch struct that holds the chosen number. */
+  /** The `int` field of the launch struct that holds the chosen number. */
   field: Name,
   choices: z.record(Name, whole),
 })
 export type TaskOption = z.infer<typeof TaskOption>
 
-/** What a rung computes beside the rest, where its header says so. */
+/** An extra computation that a rung's header turns on. */
 export const TaskFlag = z.strictObject({
   title: Title.optional(),
-  /** The `int` of the launch struct that is `value` where the flag is on, and its type's name in C. */
+  /** The `int` field of the launch struct that is set to `value` if the flag is on, and its C type name. */
   field: Name.optional(),
   value: whole.optional(),
   enum: z.record(Name, whole).optional(),
@@ -63,15 +62,15 @@ export const TaskFlags = z.strictObject({
   values: z.record(Name, TaskFlag),
 })
 
-/** A file below the folder of the task, with `/`. */
+/** A file in the task's folder, with `/`. */
 export const FilePath = z
   .string()
   .max(300)
   .regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[^/\\:][^\\:]*$/, {
-    message: 'A file is named from the folder of the task on, with "/" and without "..".',
+    message: 'A file path is relative to the task’s folder, with "/" and without "..".',
   })
 
-/** What results are checked against: a source file, or a rung of the ladder that is trusted. */
+/** What results are checked against: a source file, or a trusted rung of the ladder. */
 export const TaskReference = z.union([
   FilePath.regex(/\.cu$/, { message: 'A reference is a .cu file, or { rung: ID }.' }),
   z.strictObject({ rung: Id }),
@@ -85,7 +84,7 @@ export const TaskFill = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('zero') }),
   z.strictObject({ kind: z.literal('iota') }),
   z.strictObject({ kind: z.literal('permutation') }),
-  /** A .npy file beside the task's, of the buffer's type and shape. */
+  /** A .npy file next to the task's, of the buffer's type and shape. */
   z.strictObject({ kind: z.literal('file'), path: FilePath }),
 ])
 /** The values of a fill, in the order in which they are told to the runner. */
@@ -96,23 +95,23 @@ export const fillValues = (fill: TaskFill): [string, Formula][] => {
 export type TaskFill = z.infer<typeof TaskFill>
 
 export const TaskBuffer = z.strictObject({
-  /** As a reader knows it; its own name where absent. */
+  /** Its display name; by default its own name. */
   name: Title.optional(),
   /** A type, or an option whose choices are types. */
   dtype: Name,
   shape: z.array(Formula).min(1).max(8),
   access: z.enum(['in', 'out', 'inout']),
-  /** A scalar: where it is 0, the buffer must not be read, and holds NaN. */
+  /** A scalar: if it is 0, the buffer must not be read, and contains NaN. */
   read_when: Name.optional(),
-  /** A flag: where it is off, there is no such buffer. */
+  /** A flag: if it is off, the buffer does not exist. */
   when: Name.optional(),
   fill: TaskFill.optional(),
 })
 export type TaskBuffer = z.infer<typeof TaskBuffer>
 
-/** How far a result may be from the reference's. */
+/** How far a result may deviate from the reference. */
 export const TaskCheck = z.union([
-  /** |error| ≤ bound · scale, where the reference says the scale of each element. */
+  /** |error| ≤ bound · scale, where the reference provides the scale of each element. */
   z.strictObject({ scale: z.literal(true), bound: Formula }),
   /** |error| ≤ atol + rtol · |expected| */
   z.strictObject({ rtol: Formula, atol: Formula }),
@@ -121,12 +120,12 @@ export const TaskCheck = z.union([
 export type TaskCheck = z.infer<typeof TaskCheck>
 
 export const TaskWork = z.strictObject({
-  /** Floating-point operations of a launch; absent where they say nothing. */
+  /** Floating-point operations per launch; absent if they are meaningless. */
   flops: Formula.optional(),
-  /** The least bytes that any launch reads, and writes. */
+  /** The minimum bytes that any launch reads and writes. */
   reads: Formula,
   writes: Formula,
-  /** By option: the choices whose arithmetic tensor cores do. */
+  /** By option: the choices whose arithmetic runs on tensor cores. */
   tensor: z.record(Name, z.array(Name).min(1)).optional(),
 })
 
@@ -134,9 +133,9 @@ export const Task = z.strictObject({
   id: Id,
   title: Title,
   summary: Title.optional(),
-  /** In one line of plain text, for where figures come from. */
+  /** One line of plain text, for the provenance of figures. */
   formula: Title.optional(),
-  /** What a rung computes without any flag, as a part of a sentence: `the product`. */
+  /** What a rung computes without flags, as a sentence fragment: `the product`. */
   result: Title.optional(),
   /** The launch struct's name. */
   struct: z
@@ -147,13 +146,13 @@ export const Task = z.strictObject({
   scalars: z
     .record(Name, TaskScalar)
     .default({})
-    .describe('Other numbers that a launch is given, by name.'),
+    .describe('Other numbers passed to a launch, by name.'),
   options: z
     .record(Name, TaskOption)
     .default({})
     .describe('Choices for the whole run or for one rung, such as a type.'),
   flags: TaskFlags.optional(),
-  /** In order: a buffer's place is the stream of random numbers that fills it. */
+  /** In order: a buffer's position selects the random stream that fills it. */
   buffers: z
     .record(Name, TaskBuffer)
     .describe('Arrays on the GPU that a launch reads and writes, dense and row-major, by name.'),
@@ -162,18 +161,16 @@ export const Task = z.strictObject({
   ),
   check: z
     .record(Name, TaskCheck)
-    .describe('How far a result may be from the reference’s, for each buffer that is written.'),
-  work: TaskWork.describe('What a launch cannot do without, as expressions over the names above.'),
+    .describe('How far a result may deviate from the reference, for each buffer that is written.'),
+  work: TaskWork.describe('The minimum work of a launch, as expressions over the names above.'),
   sanitize: z
     .record(Name, whole.min(1))
     .optional()
-    .describe(
-      'Small and ragged: where compute-sanitizer has rungs launched unless told otherwise.',
-    ),
+    .describe('Small and ragged: the default sizes under compute-sanitizer.'),
 })
 export type Task = z.infer<typeof Task>
 
-/** The file that computes what is expected; null where a rung is trusted. */
+/** The file that computes the expected result; null if a rung is trusted. */
 export const referenceFile = ({ reference }: Pick<Task, 'reference'>): string | null =>
   typeof reference === 'string' ? reference : null
 
@@ -191,7 +188,7 @@ export const flagsOf = ({ flags }: Pick<Task, 'flags'>): [string, TaskFlag][] =>
 export const outputsOf = ({ buffers }: Pick<Task, 'buffers'>): string[] =>
   Object.entries(buffers).flatMap(([name, { access }]) => (access === 'in' ? [] : [name]))
 
-/** A buffer as a reader knows it. */
+/** A buffer's display name. */
 export const bufferTitle = (task: Pick<Task, 'buffers'> | null, buffer: string): string =>
   task?.buffers[buffer]?.name ?? buffer
 
@@ -202,14 +199,14 @@ export const elementPlace = (
   index: readonly number[],
 ): string => `${bufferTitle(task, buffer)}${index.map((at) => `[${at}]`).join('')}`
 
-/** What a rung computes without any flag, as a part of a sentence. */
+/** What a rung computes without flags, as a sentence fragment. */
 export const resultOf = (task: Pick<Task, 'result' | 'title'> | null): string =>
   task?.result ?? task?.title ?? ''
 
 export const flagTitle = (task: Pick<Task, 'flags'> | null, flag: string): string =>
   task?.flags?.values[flag]?.title ?? flag
 
-/** The names that an expression of the task may hold. */
+/** The names that an expression of the task may use. */
 export const expressionNames = (task: Task): string[] => [
   ...Object.keys(task.sizes),
   ...Object.keys(task.scalars),

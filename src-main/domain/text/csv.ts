@@ -1,11 +1,11 @@
-/** Comma-separated values by RFC 4180, safe to open in a spreadsheet. */
+/** Comma-separated values according to RFC 4180, safe to open in a spreadsheet. */
 import { visible } from './visible'
 
 export type Cell = string | number | null
 
 /**
- * A text that a spreadsheet would take for a formula gets an apostrophe in front, which spreadsheets
- * read as "this is text". Numbers are written as numbers, whatever their sign.
+ * Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe, which marks it as text.
+ * Numbers are written as numbers, whatever their sign.
  */
 const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
 

@@ -1,23 +1,23 @@
 /**
- * Markdown as GitHub reads it, from texts that may hold anything. Escaped are markup, HTML, links that
- * GitHub makes by itself, mentions and mathematics; nothing of a session can become more than text.
+ * GitHub Markdown from arbitrary text. Markup, HTML, autolinks, mentions and math are escaped, so that nothing in a
+ * session can become more than text.
  */
 import { type Sentence } from '../messages/sentence'
 import { oneLine, visible } from './visible'
 
-/** Escapes HTML, and what GitHub makes links of by itself: both also where Markdown is not read. */
+/** Escapes HTML and GitHub's autolinks, which apply even where Markdown does not. */
 const escapeHtml = (line: string): string =>
   line
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    // An empty comment keeps GitHub from seeing a mention, an issue or an address; a backslash does not.
+    // An empty comment prevents mentions, issue references and addresses; a backslash does not.
     .replace(/@(?=\w)/g, '@<!-- -->')
     .replace(/#(?=\d)/g, '#<!-- -->')
     .replace(/:(?=\/\/)/g, '&#58;')
     .replace(/\bwww(?=\.)/gi, '$&<!-- -->')
 
-/** Escapes what is markup anywhere in a line; spaces at the ends stay. */
+/** Escapes inline markup; leading and trailing spaces are kept. */
 const escapeInline = (text: string): string =>
   escapeHtml(
     visible(text)
@@ -25,7 +25,7 @@ const escapeInline = (text: string): string =>
       .replace(/[\\`*_[\]|~$]/g, '\\$&'),
   )
 
-/** Escapes what would open a heading, a list or a rule at the start of a line. */
+/** Escapes what would start a heading, a list or a rule at the beginning of a line. */
 const escapeStart = (line: string): string =>
   line.replace(/^(?=[#+-]+(?:\s|$)|=+$)/, '\\').replace(/^(\d+)(?=[.)](?:\s|$))/, '$1\\')
 
@@ -36,7 +36,7 @@ export const md = (text: string): string => escapeStart(escapeInline(text).trim(
 const longestRun = (text: string): number =>
   Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
 
-/** A code span that its own backticks cannot end. In a table a bar needs its backslash also in code. */
+/** A code span that its own backticks cannot end. In a table, a bar must be escaped even in code. */
 export function mdCode(text: string): string {
   const line = oneLine(text)
   if (line === '') return ''
@@ -62,7 +62,7 @@ export const mdSentence = (sentence: Sentence): string =>
 
 export type Align = 'left' | 'right'
 
-/** A table whose cells are Markdown already. */
+/** A table whose cells are already Markdown. */
 export function mdTable(
   columns: readonly { header: string; align?: Align }[],
   rows: readonly (readonly string[])[],
@@ -75,10 +75,10 @@ export function mdTable(
   ].join('\n')
 }
 
-/** Plain text in a line of HTML, such as the summary of `details`, where a backslash would be one. */
+/** Plain text in a line of HTML, such as the summary of `details`, where a backslash would be literal. */
 export const mdHtml = (text: string): string =>
   escapeHtml(visible(text).replace(/\s+/g, ' ').trim()).replaceAll('$', '&#36;')
 
-/** A block that opens on a click; its summary is HTML, and GitHub needs the empty lines to read Markdown inside. */
+/** A collapsible block; its summary is HTML, and GitHub needs the empty lines to parse the Markdown inside. */
 export const details = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`

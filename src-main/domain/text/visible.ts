@@ -1,13 +1,13 @@
-/** Characters of a text that hide, made visible before a printer gives the text a format. */
+/** Makes hidden characters of a text visible before a printer formats it. */
 
-/** Controls, text direction marks, joiners and lone surrogates: what changes a text unseen. */
+/** Controls, direction marks, joiners and lone surrogates: characters that change a text invisibly. */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
 
-/** A character by its number: `U+202E`. */
+/** A character's code point: `U+202E`. */
 export const codePoint = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Names each hidden character in brackets; line ends and tabs stay. */
+/** Replaces each hidden character by its code point in brackets; line ends and tabs are kept. */
 export const visible = (text: string): string =>
   text
     .replace(/\r\n/g, '\n')
@@ -15,10 +15,10 @@ export const visible = (text: string): string =>
       character === '\n' || character === '\t' ? character : `[${codePoint(character)}]`,
     )
 
-/** Visible text on one line, for a cell or a list item. */
+/** Visible text on one line, for a cell or list item. */
 export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
 
-/** JSON in which hidden characters are escapes: the same value, and nothing that hides. */
+/** JSON with hidden characters escaped: the same value, without invisible text. */
 export const escapeHidden = (json: string): string =>
   json.replace(hidden, (character) =>
     character === '\n'

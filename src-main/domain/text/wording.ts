@@ -1,6 +1,6 @@
 /**
- * Messages in words. The English words are in ./english, and command line and reports have those; a screen
- * sets the same values into its own language's words. Pure.
+ * Renders messages as text. The English templates are in ../messages/english and are used by the command line and
+ * reports; a screen inserts the same values into its own language's templates. Pure.
  */
 import { metricDefinition } from '../metrics/metrics'
 import { templates } from '../messages/english'
@@ -15,7 +15,7 @@ import {
 } from '../messages/message'
 import type { Sentence } from '../messages/sentence'
 
-/** How a language says a message: its template, and its name for a metric. */
+/** A language's templates and metric names. */
 export interface Wording {
   template(key: MessageKey): string
   metric(id: string): string
@@ -42,12 +42,12 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
   return pieces(value, wording)
 }
 
-/** The sentence in a language, with the names in it that are set as code. */
+/** The sentence in a language, with names marked as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [statement]
   if ('sentences' in statement) return paragraph(statement.sentences, wording)
   const { key, values } = statement
-  // Split by a pattern with a group: words and names by turns.
+  // Splitting by a pattern with a group yields text and names alternately.
   return wording
     .template(key)
     .split(placeholder)
@@ -58,7 +58,7 @@ export function pieces(statement: Statement, wording: Wording = inDomain): Sente
     })
 }
 
-/** Several sentences as one paragraph; a full stop of full width brings its own space. */
+/** Several sentences as one paragraph; a full-width full stop needs no space after it. */
 export const paragraph = (parts: readonly Statement[], wording: Wording = inDomain): Sentence =>
   parts
     .map((part) => pieces(part, wording))
@@ -69,15 +69,15 @@ export const paragraph = (parts: readonly Statement[], wording: Wording = inDoma
 export const plain = (sentence: Sentence): string =>
   sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
 
-/** As command line and reports have it. */
+/** English, as used by the command line and reports. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
 
-/** Each that says something else, once. */
+/** Without statements that read the same as one before. */
 export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** A JSON value in which every statement that is no plain text has its English beside it, for scripts. */
+/** A JSON value in which every statement that is not plain text gets its English text beside it, for scripts. */
 export function withText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withText)
   if (typeof value !== 'object' || value === null) return value

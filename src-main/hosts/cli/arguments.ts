@@ -55,7 +55,8 @@ export interface RunOptions extends ProblemOptions {
   rungs?: string
   param?: string[]
   target: string
-  profile: string
+  /** `card` unless given; `none` with --watch. */
+  profile?: string
   profileSkip?: string
   profileLimit?: string
   out?: string
@@ -65,6 +66,7 @@ export interface RunOptions extends ProblemOptions {
   wait: boolean
   /** Of a ladder folder. */
   trust?: boolean
+  watch?: boolean
   json?: boolean
 }
 
@@ -137,17 +139,19 @@ function realNumber(word: string | undefined, name: string): number | undefined 
 }
 
 export function parseParams(given: readonly string[]): Record<string, number> {
-  return Object.fromEntries(
-    given.map((word) => {
-      const [, name, value] = /^([A-Za-z][A-Za-z0-9_]*)=(.+)$/.exec(word) ?? []
-      if (name === undefined || value === undefined)
-        throw inputError(
-          `--param ${JSON.stringify(word)} is not of the form NAME=value.`,
-          'For example: --param TM=4.',
-        )
-      return [name, wholeNumber(value, `--param ${name}`, maxSize, -maxSize)] as const
-    }),
-  )
+  const params: Record<string, number> = {}
+  for (const word of given) {
+    const [, name, value] =
+      /^((?:[A-Za-z0-9][A-Za-z0-9_.-]*\.)?[A-Za-z][A-Za-z0-9_]*)=(.+)$/.exec(word) ?? []
+    if (name === undefined || value === undefined)
+      throw inputError(
+        `--param ${JSON.stringify(word)} is not of the form NAME=value or RUNG.NAME=value.`,
+        'For example: --param TM=4.',
+      )
+    if (Object.hasOwn(params, name)) throw inputError(`--param ${name} is given twice.`)
+    params[name] = wholeNumber(value, `--param ${name}`, maxSize, -maxSize)
+  }
+  return params
 }
 
 const isLevel = (word: string): word is ProfileLevel =>
@@ -163,9 +167,10 @@ export function parseLabTarget(word: string): LabTarget {
 }
 
 export function parseRunRequest(options: RunOptions, named: readonly NamedOption[]): RunRequest {
-  if (!isLevel(options.profile))
+  const { profile = options.watch ? 'none' : 'card' } = options
+  if (!isLevel(profile))
     throw inputError(
-      `--profile ${JSON.stringify(options.profile)} is not a profiling level.`,
+      `--profile ${JSON.stringify(profile)} is not a profiling level.`,
       `Levels: ${profileLevels.join(', ')}.`,
     )
   if (!RunRequest.shape.target.safeParse(options.target).success)
@@ -192,7 +197,7 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     ...parseChoice(options, named),
     params: parseParams(options.param ?? []),
     target: options.target,
-    profile: options.profile,
+    profile,
     ...(profileSkip ? { profileSkip } : {}),
     ...(limit === undefined ? {} : { profileLimitSeconds: limit }),
   }

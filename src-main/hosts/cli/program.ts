@@ -3,8 +3,15 @@ import { Command, CommanderError } from 'commander'
 import { setUp } from '../../adapters/machine/local-machine'
 import { assets } from '../../adapters/kernels/assets'
 import { readTasks } from '../../adapters/kernels/kernel-library'
-import { exitCodes, KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
+import {
+  exitCodes,
+  inputError,
+  KernelLadderError,
+  toErrorShape,
+  type ErrorShape,
+} from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
+import { profileLevels } from '../../domain/metrics/metric-definition'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { sanitizerTools } from '../../domain/session/sanitizer'
@@ -90,16 +97,17 @@ function program(
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--param <NAME=value>',
-      'set a rung parameter (repeatable)',
+      'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--target <target>', targetHelp, 'local')
-    .option('--profile <level>', 'none, card, standard or deep', 'card')
+    .option('--profile <level>', `${profileLevels.join(', ')} (default: card; none with --watch)`)
     .option('--profile-skip <ids>', 'rungs to time but not to profile (comma-separated)')
     .option(
       '--profile-limit <seconds>',
       'do not profile rungs that are expected to take longer; the estimate is printed',
     )
+    .option('--watch', 'for a ladder folder: run the rungs that changed again at each save')
     .option('--flush-l2', 'flush the L2 cache before each timed launch')
     .option(
       '--timeout <seconds>',
@@ -191,7 +199,7 @@ function program(
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',
-      'set a rung parameter (repeatable)',
+      'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
@@ -209,11 +217,29 @@ function program(
   cli
     .command('serve')
     .description('serve the UI on loopback and print a link that works once')
-    .option('--port <port>', 'the port to listen on (default: a free one)')
+    .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(options)))
   addLabCommands(cli, finish)
+  cli
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'such as run, or lab check')
+    .action((words: string[]) => commandOf(cli, words).outputHelp())
   return cli
+}
+
+/** `lab check` is a command of a command. */
+function commandOf(cli: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => {
+    const found = command.commands.find((candidate) => candidate.name() === word)
+    if (found) return found
+    const names = command.commands.map((candidate) => candidate.name())
+    throw inputError(
+      `There is no command ${JSON.stringify(words.join(' '))}.`,
+      names.length > 0 ? `The commands are: ${names.join(', ')}.` : 'See `kernel-ladder help`.',
+    )
+  }, cli)
 }
 
 /** The tasks whose names become options of the command being run; most commands need none. */

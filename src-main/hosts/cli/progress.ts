@@ -2,7 +2,7 @@
 import { inEnglish } from '../../domain/text/wording'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
-import { formatGflops, formatMs } from '../../domain/metrics/units'
+import { formatGflops, formatMs, formatValue } from '../../domain/metrics/units'
 import { note } from './output'
 
 const stageNames = {
@@ -45,6 +45,7 @@ export function describeCost({ level, seconds: total, rungs }: ProfileCost): str
 export function progressPrinter(): (event: RunEvent) => void {
   let stage: string | null = null
   let at = ''
+  let bytes: number | null = null
   const measured = new Set<string>()
   return (event) => {
     switch (event.type) {
@@ -66,7 +67,7 @@ export function progressPrinter(): (event: RunEvent) => void {
         measured.add(id)
         note(
           timing
-            ? `  ${id}  ${formatMs(timing.medianMs)}  ${formatGflops(timing.gflops)}`
+            ? `  ${id}  ${formatMs(timing.medianMs)}  ${bytes === null ? formatGflops(timing.gflops) : formatValue(bytes / (timing.medianMs * 1e6), 'GB/s')}`
             : `  ${id}  ${status}. ${inEnglish(reason ?? '')}`,
         )
         break
@@ -81,6 +82,8 @@ export function progressPrinter(): (event: RunEvent) => void {
         note(`${event.level === 'warning' ? 'warning: ' : ''}${inEnglish(event.message)}`)
         break
       case 'started':
+        bytes = event.bytes ?? null
+        break
       case 'finished':
         break
     }

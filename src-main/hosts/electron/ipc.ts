@@ -1,5 +1,5 @@
-/** The bridge's end in the main process: a channel for calls, for events, and for files. */
-import { type BrowserWindow, ipcMain, type IpcMainInvokeEvent } from 'electron'
+/** The bridge's end in the main process: a channel for calls, for events, for files, and for the choice of a folder. */
+import { type BrowserWindow, dialog, ipcMain, type IpcMainInvokeEvent } from 'electron'
 import { type Core, dispatch, type Reply } from '../../contract'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { isAppUrl } from './app-protocol'
@@ -8,6 +8,7 @@ import { isAppUrl } from './app-protocol'
 export const callChannel = 'kernel-ladder:call'
 export const eventChannel = 'kernel-ladder:event'
 export const importChannel = 'kernel-ladder:import'
+export const folderChannel = 'kernel-ladder:choose-folder'
 
 /** Returns the function that takes the bridge down. */
 export function connectIpc(core: Core, window: BrowserWindow): () => void {
@@ -28,6 +29,11 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
       return { ok: false, error: toErrorShape(error) }
     }
   })
+  ipcMain.handle(folderChannel, async (event): Promise<string | null> => {
+    if (!isFromOurPage(event, window)) return null
+    const { filePaths } = await dialog.showOpenDialog(window, { properties: ['openDirectory'] })
+    return filePaths[0] ?? null
+  })
   const unsubscribe = core.subscribe((message) => {
     if (!webContents.isDestroyed()) webContents.send(eventChannel, message)
   })
@@ -35,6 +41,7 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
     unsubscribe()
     ipcMain.removeHandler(callChannel)
     ipcMain.removeHandler(importChannel)
+    ipcMain.removeHandler(folderChannel)
   }
 }
 

@@ -13,7 +13,10 @@ const bridge = {
   importFile: (file: File): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 
-  /** Returns the function that ends the subscription. */
+  /** What the reader chose in the system's dialog; null for nothing. */
+  chooseFolder: (): Promise<string | null> => ipcRenderer.invoke('kernel-ladder:choose-folder'),
+
+  /** Returns a function that ends the subscription. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
     // The event object is kept back: through its sender the page could reach every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)

@@ -1,7 +1,7 @@
 /**
- * compute-sanitizer: the XML it saves (`--xml --save`), and the summary on its stdout that the XML is
- * checked against. A clean run has an empty root; a run that was ended has no closing tag, and the
- * records before that are still read.
+ * Output of compute-sanitizer: the XML it saves (`--xml --save`), and the summary on its stdout that the XML is
+ * checked against. A clean run has an empty root; an aborted run has no closing tag, and the records before that
+ * are still read.
  *
  * Entities of a DOCTYPE are not expanded; only XML's own five and numeric references are.
  */
@@ -12,13 +12,13 @@ import type { SanitizerRecord, SourcePlace } from '../../domain/session/sanitize
 
 export interface SanitizerXml {
   records: SanitizerRecord[]
-  /** The document came to its end. */
+  /** Whether the document is complete. */
   complete: boolean
 }
 
 type Node = { [tag: string]: Node | Node[] | string | undefined }
 
-/** A record is at most this deep; a document that is deeper is none of the tool's. */
+/** Records are at most this deep; a deeper document does not come from the tool. */
 const deepest = 16
 
 const parser = new XMLParser({
@@ -31,7 +31,7 @@ const parser = new XMLParser({
 
 const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
-/** An unknown entity stays as it is written. */
+/** Unknown entities are kept as written. */
 const decode = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name as string] ?? whole
@@ -74,7 +74,7 @@ const placeAt = (node: Node | null): SourcePlace => ({
 const severities = { error: 'error', warning: 'warning', info: 'info' } as const
 
 function toRecord(node: Node): SanitizerRecord {
-  // The older checkers write no level; what they report are errors.
+  // Older tools write no level; what they report are errors.
   const level = (textAt(node, 'level') ?? 'Error').toLowerCase()
   const source = nodeAt(node, 'what', 'source')
   const destination = nodeAt(node, 'what', 'destination')
@@ -105,14 +105,14 @@ function toRecord(node: Node): SanitizerRecord {
 
 const rootTag = 'ComputeSanitizerOutput'
 
-/** Throws for text that is no report of the tool; an empty text is one that was never begun. */
+/** Throws for text that is not a report of the tool; empty text means that it was never started. */
 export function parseSanitizerXml(xml: string): SanitizerXml {
   if (xml.trim() === '') return { records: [], complete: false }
   const root = xml.indexOf(`<${rootTag}`)
   if (root < 0) throw notAReport(xml)
   const complete = /<\/ComputeSanitizerOutput>\s*$|<ComputeSanitizerOutput\s*\/>\s*$/.test(xml)
   const end = xml.lastIndexOf('</record>')
-  // Of a document that was cut off, the whole records.
+  // From a truncated document, only the complete records.
   const whole = complete
     ? xml.slice(root)
     : end < root
@@ -138,18 +138,18 @@ const notAReport = (text: string): Error =>
   )
 
 export interface SanitizerSummary {
-  /** Errors and warnings, or hazards, that the tool counted. */
+  /** Errors and warnings, or hazards, counted by the tool. */
   total: number
-  /** Of these, how many it did not print and did not save. */
+  /** How many of these it neither printed nor saved. */
   notPrinted: number
 }
 
-/** The figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`; null when the tool did not get so far. */
+/** The figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`; null if the tool did not get that far. */
 export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   let total: number | null = null
   let notPrinted = 0
   for (const line of stdout.split('\n')) {
-    // Not anchored at the start: the program's own last line may lack its end.
+    // Not anchored at the start: the program's last line may lack a line end.
     const [, said] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
     if (said === undefined) continue
     const left = /(\d+) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(said)
@@ -160,7 +160,7 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   return total === null ? null : { total, notPrinted }
 }
 
-/** The last thing the tool itself said that is no summary and no rule, for when there is no verdict. */
+/** The tool's last message other than a summary or separator, for when there is no verdict. */
 export const lastSanitizerWord = (stdout: string): string | null =>
   stdout
     .split('\n')

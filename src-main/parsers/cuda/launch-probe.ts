@@ -1,11 +1,11 @@
-/** The one line that kl-launches prints: the kernels that a rung would launch, or why that is not known. */
+/** The single line printed by kl-launches: the kernels that a rung would launch, or why that is unknown. */
 import { z } from 'zod'
 
 const extent = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
 const ProbedLaunch = z.object({
   name: z.string(),
-  /** As ptxas calls it. */
+  /** The name used by ptxas. */
   mangled: z.string(),
   grid: extent,
   block: extent,
@@ -20,7 +20,7 @@ const Answer = z.object({
   reason: z.string().nullable(),
 })
 
-/** null where there is no such line: the probe ended before it. */
+/** null if there is no such line because the probe ended before it. */
 export function parseProbedLaunches(stdout: string): z.infer<typeof Answer> | null {
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue
@@ -28,7 +28,7 @@ export function parseProbedLaunches(stdout: string): z.infer<typeof Answer> | nu
       const parsed = Answer.safeParse(JSON.parse(line))
       if (parsed.success) return parsed.data
     } catch {
-      // A line of the rung's own.
+      // A line printed by the rung.
     }
   }
   return null

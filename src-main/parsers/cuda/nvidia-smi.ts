@@ -1,14 +1,14 @@
 /**
- * `nvidia-smi -q -x`: an XML document with a DOCTYPE. Entities are not expanded. What the driver does
- * not know (`N/A`, `[N/A]`, a sentence about deprecation) is null. The document names the machine
- * (serials, UUIDs, other users' processes): redactNvidiaSmi before it is written anywhere.
+ * `nvidia-smi -q -x`: an XML document with a DOCTYPE. Entities are not expanded. Values unknown to the driver
+ * (`N/A`, `[N/A]`, a sentence about deprecation) are null. The document identifies the machine (serials, UUIDs,
+ * other users' processes): call redactNvidiaSmi before writing it anywhere.
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 export interface NvidiaSmiGpu {
-  /** As normalizePciBusId writes it. */
+  /** In the form of normalizePciBusId. */
   pciBusId: string | null
   name: string
   architecture: string | null
@@ -20,18 +20,18 @@ export interface NvidiaSmiGpu {
   powerW: number | null
   persistence: boolean | null
   mig: boolean | null
-  /** Processes that compute on it, as far as the driver lists them: not those of another container. */
+  /** Compute processes on it, as listed by the driver, which excludes other containers. */
   computing: number
 }
 
 export interface NvidiaSmi {
   driver: string | null
-  /** The newest CUDA version that the driver serves. */
+  /** The newest CUDA version that the driver supports. */
   cuda: string | null
   gpus: NvidiaSmiGpu[]
 }
 
-/** CUDA writes `0000:3b:00.0`, nvidia-smi `00000000:3B:00.0`; both become the latter. */
+/** CUDA prints `0000:3b:00.0`, nvidia-smi `00000000:3B:00.0`; both become the latter. */
 export function normalizePciBusId(text: string): string {
   const [, domain = '', bus = '', device = '', fn = '0'] =
     /^(?:([0-9a-f]+):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$/i.exec(text.trim()) ?? []
@@ -49,7 +49,7 @@ const parser = new XMLParser({
   isArray: (tag) => tag === 'gpu' || tag === 'process_info',
 })
 
-/** The text at a path of tags below a node, or null. */
+/** The text at a tag path under a node, or null. */
 function textAt(node: Node, ...path: string[]): string | null {
   let here: Node | Node[] | string | undefined = node
   for (const tag of path) {
@@ -59,7 +59,7 @@ function textAt(node: Node, ...path: string[]): string | null {
   return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
 }
 
-/** `1980 MHz` → 1980, when the unit is the one meant. */
+/** `1980 MHz` → 1980, if the unit matches. */
 function quantity(text: string | null, unit: string): number | null {
   const [, value, found] = /^(-?\d+(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null
@@ -68,7 +68,7 @@ function quantity(text: string | null, unit: string): number | null {
 const enabled = (text: string | null): boolean | null =>
   text === 'Enabled' ? true : text === 'Disabled' ? false : null
 
-/** `C`, `C+G`, `M+C`: it has a CUDA context. The server of MPS has one for its clients, and computes nothing. */
+/** `C`, `C+G`, `M+C`: types with a CUDA context. The MPS server has one for its clients but computes nothing. */
 function computingProcesses(gpu: Node): number {
   const { processes } = gpu
   if (typeof processes !== 'object' || Array.isArray(processes)) return 0
@@ -93,7 +93,7 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
     smClockMaxMHz: quantity(textAt(gpu, 'max_clocks', 'sm_clock'), 'MHz'),
     memoryClockMHz: quantity(textAt(gpu, 'clocks', 'mem_clock'), 'MHz'),
     temperatureC: quantity(textAt(gpu, 'temperature', 'gpu_temp'), 'C'),
-    // Drivers before 535 have power_readings and power_draw.
+    // Drivers before 535 use power_readings and power_draw.
     powerW:
       quantity(textAt(gpu, 'gpu_power_readings', 'instant_power_draw'), 'W') ??
       quantity(textAt(gpu, 'gpu_power_readings', 'power_draw'), 'W') ??
@@ -132,11 +132,11 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
   }
 }
 
-/** Tags whose text tells one board, machine, place in a cluster, user or process from another. */
+/** Tags whose text identifies a board, machine, cluster position, user or process. */
 const identifying =
   /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
 
-/** The same text with what identifies the machine and its users replaced; everything else byte for byte. */
+/** The same text with everything that identifies the machine and its users replaced; the rest is unchanged byte for byte. */
 export const redactNvidiaSmi = (xml: string): string =>
   xml.replace(identifying, (whole, tag: string, value: string) =>
     /^\s*(N\/A)?\s*$/.test(value) ? whole : `<${tag}>REDACTED</${tag}>`,

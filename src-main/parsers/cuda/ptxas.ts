@@ -1,19 +1,19 @@
 /**
- * What nvcc prints, stdout and stderr in any order: ptxas's resources a kernel (`-Xptxas -v`) and the
- * messages of its front end, host compiler, ptxas and linker, each at its place in the source. Sizes
- * are bytes. Text that fits no known form is left out, so nothing is thrown; a run of digits is looked at
- * from its start alone, and one longer than a number can be is none.
+ * nvcc's output, stdout and stderr in any order: ptxas's resource usage per kernel (`-Xptxas -v`) and the messages
+ * of the front end, host compiler, ptxas and linker, each with its source location. Sizes are in bytes. Unknown
+ * text is skipped and nothing is thrown; a run of digits is matched only from its start, and one that is too
+ * long for a number is ignored.
  */
 import type { Build, Diagnostic } from '../../domain/session/session'
 
 export interface PtxasKernel {
-  /** As the linker sees it. */
+  /** The linker's name. */
   name: string
-  /** `sm_90`, as given to nvcc. */
+  /** `sm_90`, as passed to nvcc. */
   architecture: string
   registers: number
   staticSharedBytes: number
-  /** All constant banks together; 0 where ptxas names none (it does not for sm_90). */
+  /** All constant banks together; 0 if ptxas reports none (as for sm_90). */
   constantBytes: number
   spillStoreBytes: number
   spillLoadBytes: number
@@ -23,7 +23,7 @@ export interface PtxasKernel {
 
 export interface NvccOutput {
   kernels: PtxasKernel[]
-  /** In nvcc's order, each once. */
+  /** In nvcc's order, without duplicates. */
   diagnostics: Diagnostic[]
 }
 
@@ -43,7 +43,7 @@ function parseKernels(lines: readonly string[]): PtxasKernel[] {
       entry = { name: compiling[1]!, architecture: compiling[2]! }
       frame = ''
     }
-    // A device function that was not inlined has properties of its own, between those of an entry.
+    // A device function that was not inlined has its own properties, between those of an entry.
     properties = /^ptxas info\s*: Function properties for (\S+)/.exec(line)?.[1] ?? properties
     if (entry && properties === entry.name && /bytes stack frame/.test(line)) frame = line
     const used = /^ptxas info\s*: Used (\d{1,9}) registers(.*)$/.exec(line)
@@ -113,7 +113,7 @@ const readers: readonly Reader[] = [
       message: message!,
     }),
   ),
-  // The place is in the PTX that nvcc generated, which nobody wrote or keeps.
+  // The location is in the generated PTX, which is not kept.
   reader(
     /^ptxas \S+, line (\d{1,9}); (error|fatal|warning)\s*: (.*)$/,
     ([line, severity, message]) => ({
@@ -127,7 +127,7 @@ const readers: readonly Reader[] = [
     ...nowhere,
     message: message!,
   })),
-  // Advice with a number is worth reading: (C7511) Potential Performance Loss: wgmma … serialized
+  // Numbered advice is worth showing: (C7511) Potential Performance Loss: wgmma … serialized
   reader(/^ptxas (info)\s*: (\(C\d+\) .*)$/, ([severity, message]) => ({
     severity: severity!,
     ...nowhere,
@@ -159,7 +159,7 @@ function readDiagnostic(line: string): Diagnostic | null {
 }
 
 const isCaret = (line: string): boolean => /^[\s|]*\^[\s~^]*$/.test(line)
-/** nvcc sets what belongs to a message this far in; an echoed source line may be as far. */
+/** nvcc indents the details of a message this far; an echoed source line may be, too. */
 const isDetail = (line: string): boolean => /^ {10,}\S/.test(line)
 
 function parseDiagnostics(lines: readonly string[]): Diagnostic[] {
@@ -192,7 +192,7 @@ export function parseNvccOutput(output: string): NvccOutput {
   return { kernels: parseKernels(lines), diagnostics: parseDiagnostics(lines) }
 }
 
-/** The highest of each over the kernels; null where there is none (a library call). */
+/** The maximum of each over the kernels; null if there are none (a library call). */
 export function summarizeBuild(kernels: readonly PtxasKernel[]): Omit<Build, 'seconds' | 'cached'> {
   const highest = (pick: (kernel: PtxasKernel) => number): number | null =>
     kernels.length === 0 ? null : Math.max(...kernels.map(pick))

@@ -1,10 +1,10 @@
 /**
- * The runner's protocol: one JSON object a line on stdout, told apart by `event`.
+ * The runner's protocol: one JSON object per line on stdout, discriminated by `event`.
  *
- * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are shares of 1. A number the
- * runner could not form (NaN, infinity, no clock to read) is null. Whatever else stands on stdout, a
- * library's greeting or an object that only looks like an event, is no error and says nothing: a rung's
- * code runs in the runner's process and can print what it likes.
+ * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are shares of 1. A number the runner could
+ * not produce (NaN, infinity, no clock to read) is null. Anything else on stdout, such as a library's banner or an
+ * object that only looks like an event, is ignored: a rung's code runs in the runner's process and can print
+ * anything.
  */
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
@@ -15,7 +15,7 @@ export type RunnerStage = z.infer<typeof Stage>
 
 const count = z.number().int()
 const figure = z.number().nullable()
-/** Up to eleven days: rates and ratios of what lies beyond are no numbers that a session can hold. */
+/** Up to eleven days: beyond that, rates and ratios may not be finite numbers that a session can store. */
 const milliseconds = z.number().nonnegative().max(1e9)
 
 const DeviceEvent = z.object({
@@ -25,7 +25,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** A runner of an older recording does not tell these two. */
+  /** Runners of older recordings do not report these two. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),
@@ -43,7 +43,7 @@ const DeviceEvent = z.object({
 
 const StartEvent = z.object({
   event: z.literal('start'),
-  /** null at the stage `reference`: what all rungs of a case are checked against is none of them. */
+  /** null in the stage `reference`, because the common reference is not one of the rungs. */
   rung: z.string().nullable(),
   case: z.string().optional(),
   stage: z.enum([...runnerStages, 'reference']),
@@ -59,7 +59,7 @@ const ProgressEvent = z.object({
   fraction: z.number().nullish(),
 })
 
-/** A runner of an older recording wrote one matrix and named no buffer. */
+/** Runners of older recordings had one output matrix and named no buffer. */
 const Mismatch = z.preprocess(
   (value) => {
     if (typeof value !== 'object' || value === null || !('row' in value && 'col' in value))
@@ -80,12 +80,12 @@ const VerifyEvent = z.object({
   rung: z.string(),
   passed: z.boolean(),
   worstRelativeError: figure,
-  /** The worst error over what the tolerance allows there: up to 1 passes. */
+  /** The worst error divided by the tolerance: passes up to 1. */
   worstToleranceRatio: figure,
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
-  /** Which. A runner of an older recording says neither. */
+  /** Which buffers. Runners of older recordings report neither. */
   outOfBoundsBuffers: z.array(z.string()).default([]),
   changedInputs: z.array(z.string()).default([]),
 })
@@ -106,13 +106,13 @@ const TimingEvent = z.object({
 
 const extent = z.tuple([count, count, count])
 
-/** The kernels of one launch of a rung, in their order, without a profiler; none with a reason. */
+/** The kernels of one launch of a rung, in order, without a profiler; none if there is a reason. */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),
   rung: z.string(),
   kernels: z.array(
     z.object({
-      /** Empty where the driver does not tell names. */
+      /** Empty if the driver does not report names. */
       name: z.string(),
       grid: extent,
       block: extent,
@@ -131,7 +131,7 @@ const CeilingsEvent = Ceilings.extend({ event: z.literal('ceilings') })
 const ProfiledEvent = z.object({
   event: z.literal('profiled'),
   rung: z.string(),
-  /** Wall time of the marked launch, with all that a profiler did to it; runners before 2026-11 say none. */
+  /** Wall time of the marked launch including the profiler's work; absent from runners before 2026-11. */
   seconds: z.number().nonnegative().nullish(),
 })
 
@@ -148,11 +148,11 @@ const FailedEvent = z.object({
   rung: z.string(),
   stage: Stage,
   reason: z.string(),
-  /** The process cannot go on: a CUDA error that stays with the context. */
+  /** The process cannot continue because of a sticky CUDA error. */
   fatal: z.boolean(),
 })
 
-/** Nothing to do with one rung: no device, too little memory, bad arguments. Extra fields are kept. */
+/** Errors that do not concern a single rung: no device, too little memory, bad arguments. Extra fields are kept. */
 const ErrorEvent = z.looseObject({
   event: z.literal('error'),
   kind: z.string(),
@@ -190,7 +190,7 @@ function parseObject(line: string): Record<string, unknown> | null {
   }
 }
 
-/** The event on a line of the runner's stdout, or null when the line is none. */
+/** The event on a line of the runner's stdout, or null if the line is not an event. */
 export function parseRunnerLine(line: string): RunnerEvent | null {
   const object = parseObject(line)
   if (typeof object?.event !== 'string' || !knownEvents.has(object.event)) return null

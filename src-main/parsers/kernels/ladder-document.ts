@@ -1,4 +1,4 @@
-/** A ladder folder's ladder.yaml or ladder.json, read strictly: every fault at its file, line and column. */
+/** A ladder folder's ladder.yaml or ladder.json, parsed strictly: every fault is reported with file, line and column. */
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { LadderDocument, ladderOf } from '../../domain/ladder/ladder-document'
 import { ladderFaults } from '../../domain/ladder/ladder-faults'
@@ -9,11 +9,11 @@ import { readYaml, refuse, schemaFaults } from './yaml-places'
 export interface ParsedLadder {
   task: Task
   ladder: LadderFile
-  /** A sentence with the place of a key of the document: `ladder.yaml:12:5: …`. */
+  /** Prefixes a sentence with the location of a key: `ladder.yaml:12:5: …`. */
   at(path: readonly (string | number)[], message: string): string
 }
 
-/** Where the document has what a ladder calls otherwise. */
+/** Keys of the document that have another name in a ladder. */
 const keys: Record<string, string> = {
   sizes: 'at',
   testAt: 'test_at',
@@ -28,7 +28,7 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
   if (!parsed.success) return refuse(file, schemaFaults(yaml, parsed.error.issues))
   const { task, ladder } = ladderOf(parsed.data)
   const ofTask = taskFaults(task).map(({ path, message }) => yaml.at(['task', ...path], message))
-  // Expressions are worth working out only where each is one.
+  // Expressions are evaluated only if all of them are valid.
   if (ofTask.length > 0) return refuse(file, ofTask)
   const faults = ladderFaults(task, ladder).map(({ path: [first, ...rest], message, of }) =>
     of === 'task'

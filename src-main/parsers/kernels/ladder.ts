@@ -1,6 +1,6 @@
 /**
- * A ladder file, cuda-kernels/<task>/ladders/<id>.json, read strictly: a misspelt key is a fault and not
- * ignored. Whatever is wrong becomes one sentence with the file and the place in the document.
+ * A ladder file, cuda-kernels/<task>/ladders/<id>.json, parsed strictly: a misspelled key is a fault and not
+ * ignored. Any fault becomes one sentence with the file and the location in the document.
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
@@ -30,7 +30,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** `tasks` are those that a ladder may name, by id. */
+/** `tasks` are the tasks that a ladder may name, by id. */
 export function parseLadderFile(
   text: string,
   file: string,

@@ -1,4 +1,4 @@
-/** Edits of a rung's header: that of a copy. */
+/** Editing rung headers: the header of a copy. */
 
 export interface CopyHeader {
   rung: string
@@ -10,12 +10,12 @@ export interface CopyHeader {
 const isHeaderLine = (line: string): boolean => line.startsWith('//')
 const keyOf = (line: string): string | null => /^\/\/\s*@(\S+)/.exec(line)?.[1] ?? null
 const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
-/** Sources of older sessions say below their keys what was measured of the rung. */
+/** Sources of older sessions list measurements of the rung below the keys. */
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
 
 /**
- * The same source with the header of a copy. What the original expected of its own change (`@expect`), and
- * what was measured of it, are left out: they were said of another step.
+ * The same source with the header of a copy. The original's expectations (`@expect`) and measurements are
+ * removed, because they belong to another step.
  */
 export function copyHeader(source: string, header: CopyHeader): string {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -40,7 +40,7 @@ export function copyHeader(source: string, header: CopyHeader): string {
   ].join('\n')
 }
 
-/** The line of a header fault's sentence (`gemm/05_tile.cu:3: …`); null where it names none. */
+/** The line number in a header fault's sentence (`gemm/05_tile.cu:3: …`); null if there is none. */
 export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]
   return line === undefined ? null : Number(line)

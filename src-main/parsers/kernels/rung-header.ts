@@ -1,7 +1,7 @@
 /**
- * The header of a rung: `// @key value` lines in the first block of `//` lines of its source. A line
- * indented by more than one space after `//` continues the value above it; other comment lines say
- * nothing. The first fault is thrown as a sentence with file, line and key, and what to write instead.
+ * A rung's header: `// @key value` lines in the first block of `//` lines of its source. A line indented by more
+ * than one space after `//` continues the value above it; other comment lines are ignored. The first fault is
+ * thrown as a sentence with file, line and key, and what to write instead.
  */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition } from '../../domain/metrics/metrics'
@@ -15,10 +15,10 @@ import {
   type Parameters,
 } from '../../domain/ladder/rung'
 
-/** What a header needs to know of its rung's task. */
+/** What parsing a header needs to know about the rung's task. */
 export type HeaderTask = Pick<Task, 'options' | 'flags'>
 
-/** The keys of every header; a task adds one for each of its options, and one for its flags. */
+/** The keys of every header; a task adds one per option, and one for its flags. */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
 type Key = (typeof keys)[number]
 const required = ['rung', 'title', 'idea'] as const satisfies readonly Key[]
@@ -38,7 +38,7 @@ interface Entry {
 
 type Fail = (entry: Pick<Entry, 'line'>, message: string, remedy?: string) => KernelLadderError
 
-/** nvcc's macros for the parameters, `-DTM=8`, in the order of their names. */
+/** nvcc's macro flags for the parameters, `-DTM=8`, sorted by name. */
 export const parameterFlags = (params: Parameters): string[] =>
   Object.keys(params)
     .sort()
@@ -117,7 +117,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** Words of a key, each of them known, in the order in which they are known. */
+/** The words of a key, all of which must be known, in the order of `known`. */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)

@@ -1,4 +1,4 @@
-/** cuda-kernels/<task>/task.yaml, read strictly: every fault as a sentence at its file, line and column. */
+/** cuda-kernels/<task>/task.yaml, parsed strictly: every fault becomes a sentence with file, line and column. */
 import { taskFaults } from '../../domain/task/faults'
 import { Task } from '../../domain/task/task'
 import { readYaml, refuse, schemaFaults } from './yaml-places'

@@ -1,4 +1,4 @@
-/** A YAML document read strictly, each fault at its line and column. */
+/** Strict parsing of a YAML document, with the line and column of each fault. */
 import {
   isMap,
   isNode,
@@ -19,7 +19,7 @@ export interface PlacedFault {
 }
 
 export interface ReadYaml {
-  /** undefined where it is no YAML that is read here. */
+  /** undefined if it is not YAML of the supported subset. */
   value: unknown
   faults: PlacedFault[]
   at(path: readonly PropertyKey[], message: string): PlacedFault
@@ -32,7 +32,7 @@ const place = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** Throws every fault as one error: the first as its sentence, the others behind it. */
+/** Throws all faults as one error: the first as its sentence, followed by the others. */
 export function refuse(file: string, faults: readonly PlacedFault[]): never {
   const [first, ...more] = faults.map(
     ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
@@ -40,7 +40,7 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
   throw inputError(first!, more.length > 0 ? more.join('\n') : undefined)
 }
 
-/** The key where there is one, since that is what is misspelt or missing a value; else what holds it. */
+/** The key if present, since that is what is misspelled or lacks a value; else its parent. */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const map: unknown =
@@ -74,7 +74,7 @@ export function readYaml(text: string): ReadYaml {
   )
   if (document.errors.length > 0) return { value: undefined, faults, at }
   try {
-    // An alias can make a short file a very large document.
+    // Aliases can expand a short file to a very large document.
     return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
   } catch {
     return {
@@ -85,7 +85,7 @@ export function readYaml(text: string): ReadYaml {
   }
 }
 
-/** Of several forms that a value may have, the one that it comes nearest to says what is wrong. */
+/** If a value can have several forms, the closest one determines what is reported. */
 function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter(
@@ -100,7 +100,7 @@ function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 const afterComma = (key: string): string =>
   /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
 
-/** What a schema says of the document, at its places. */
+/** The schema's issues with the document, with their locations. */
 export const schemaFaults = (
   { at }: ReadYaml,
   issues: readonly z.core.$ZodIssue[],

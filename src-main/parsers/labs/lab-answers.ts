@@ -1,6 +1,6 @@
 /**
- * answers.yaml, which a student fills in beside the code. Empty values are answers not given; what the
- * lab does not ask is a fault at its line.
+ * answers.yaml, which a student fills in along with the code. Empty values are missing answers; an answer to a
+ * question that the lab does not ask is a fault at its line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -23,12 +23,12 @@ const AnswersFile = z.strictObject({
   questions: z.record(z.string(), z.number().nullable()).nullish(),
 })
 
-/** Columns of indentation, and signs in all that open a level: far more than answers have. */
+/** Limits on indentation and on characters that open a level: far more than answers need. */
 const most = { indentation: 32, openers: 64 }
 
 /**
- * A parser of YAML takes time that grows with a power of the depth: a kilobyte of `? ` costs it half a
- * minute. Answers are two levels deep, so what nests is refused before it is parsed.
+ * YAML parsing takes time that grows with a power of the nesting depth: a kilobyte of `? ` takes half a minute.
+ * Answers are two levels deep, so deeper nesting is rejected before parsing.
  */
 function refuseDepth(text: string, file: string): void {
   let openers = 0
@@ -97,7 +97,7 @@ const comment = (text: string): string =>
     .map((line) => `  # ${line}\n`)
     .join('')
 
-/** The same file with nothing filled in, each question above its place. */
+/** The same file left blank, with each question above its answer. */
 export function answersTemplate(lab: Pick<Lab, 'predictions' | 'questions' | 'before'>): string {
   const predictions = lab.predictions.map(
     ({ id, metric, ask, against, factor }) =>

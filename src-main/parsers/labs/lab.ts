@@ -1,6 +1,6 @@
 /**
- * lab.md: front matter in YAML between two lines of `---`, then the text in Markdown. Every fault is
- * reported, each with the line it stands at; nothing is thrown for a bad file.
+ * lab.md: YAML front matter between two lines of `---`, then Markdown text. Every fault is reported with its line;
+ * nothing is thrown for a bad file.
  */
 import {
   isMap,
@@ -23,23 +23,23 @@ import { isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { isQuestionName } from '../../domain/labs/question'
 import { metricDefinition } from '../../domain/metrics/metrics'
 
-/** What a lab may name. */
+/** What a lab can refer to. */
 export interface LabReferences {
   /** Rung ids by ladder id. */
   ladders: ReadonlyMap<string, ReadonlySet<string>>
-  /** What the rungs of a ladder compute, by ladder id. */
+  /** The task of a ladder's rungs, by ladder id. */
   tasks: ReadonlyMap<string, Task>
-  /** Every rung of the kernel library. */
+  /** Every rung in the kernel library. */
   rungs: ReadonlySet<string>
 }
 
 export interface ParsedLab {
-  /** null where there are faults. */
+  /** null if there are faults. */
   lab: LabFile | null
   body: string
-  /** Pictures the text asks for. */
+  /** Pictures that the text refers to. */
   pictures: { path: string; line: number }[]
-  /** Files the front matter names, each with the line of its name. */
+  /** Files named in the front matter, each with its line. */
   files: { path: string; line: number }[]
   /** The line of `needs.labs`, or of the front matter; for faults between labs. */
   needsLine: number
@@ -49,7 +49,7 @@ export interface ParsedLab {
 type Path = readonly PropertyKey[]
 type Report = (path: Path, message: string) => void
 
-/** The front matter begins in the second line of the file. */
+/** The front matter begins on the second line of the file. */
 const firstLine = 2
 
 function split(text: string): { matter: string; body: string; bodyLine: number } | null {
@@ -152,7 +152,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
       )
 }
 
-/** What the lab asks of its ladder's task: sizes, scalars and options that it has. */
+/** Checks that the ladder's task has the sizes, scalars and options that the lab uses. */
 function checkTask(lab: LabFile, task: Task, report: Report): void {
   const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
     try {
@@ -172,8 +172,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 }
 
 /**
- * A lab may give an option of the task, and a check a scalar, by its bare name, as labs did before there
- * was another task than the matrix product.
+ * A lab may give a task option, and a check a scalar, by its bare name, as labs did when the matrix product was
+ * the only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>
@@ -276,7 +276,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
   if (document.errors.length > 0) return parsed
   let value: unknown
   try {
-    // An alias can make a short file a very large document.
+    // Aliases can expand a short file to a very large document.
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
     faults.push({

@@ -1,8 +1,7 @@
 /**
- * ncu prints numbers as the locale of its process says: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`.
- * `1,234` alone could be either of two numbers, so the first figure that can be read in one way only
- * settles the table, and a figure that contradicts it ends the import: half a table read wrongly is
- * worse than none.
+ * ncu prints numbers according to its process locale: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. `1,234` by
+ * itself is ambiguous, so the first unambiguous figure determines the style of the table, and a figure that
+ * contradicts it aborts the import: a table that is half misread is worse than none.
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -18,23 +17,23 @@ const ungrouped = (cell: string): string =>
 
 export class NumberStyle {
   #decimal: '.' | ',' | null = null
-  /** In this row, and in one that is done: a comma or point before anything settled what it means. */
+  /** Whether this row, or an earlier one, has a comma or point from before the style was determined. */
   #unsettled = false
   #guessed = false
 
-  /** Settled to be the decimal point. */
+  /** Whether the decimal separator is a point. */
   get hasPoint(): boolean {
     return this.#decimal === '.'
   }
 
-  /** Looks for the figure that settles the style; only one in a column with a unit is surely a figure. */
+  /** Looks for a figure that determines the style; only cells in a column with a unit are certain to be figures. */
   look(row: readonly string[], columns: Columns): void {
     if (this.#decimal !== null) return
     for (const { at, name, measured } of columns.metrics)
       if (measured) this.#lookAt(ungrouped(row[at] ?? ''), name)
   }
 
-  /** A cell of a row that was looked at. */
+  /** Reads a cell of a row that was passed to `look`. */
   readonly read: ReadCell = (cell, { name, measured }) => {
     const plain = this.#decimal === ',' ? NaN : plainNumber(cell)
     if (!Number.isNaN(plain)) return plain
@@ -63,7 +62,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Tells that a row is done: what it held can no longer be read in another way. */
+  /** Marks a row as done: its figures can no longer be reinterpreted. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

@@ -1,7 +1,6 @@
 /**
- * Rows of a table in which every cell is quoted and numbers have a decimal point, as ncu prints them
- * under LC_ALL=C: figures are read where they stand, without a text for each. A gigabyte has some
- * hundred million cells.
+ * Rows of a table in which every cell is quoted and numbers have a decimal point, as printed by ncu under LC_ALL=C:
+ * figures are parsed in place, without a string per cell. A gigabyte has about a hundred million cells.
  */
 import type { Columns } from './ncu-csv'
 import { tens } from './ncu-values'
@@ -13,9 +12,9 @@ const point = 46
 const zero = 48
 
 export class QuotedRow {
-  /** The texts of the cells that are no plain number; of one that is, an empty text. */
+  /** The texts of cells that are not plain numbers; empty for those that are. */
   readonly cells: string[]
-  /** The values of those that are; NaN elsewhere. */
+  /** The values of cells that are plain numbers; NaN elsewhere. */
   readonly numbers: Float64Array
   readonly #isMetric: Uint8Array
   #at = 0
@@ -27,7 +26,7 @@ export class QuotedRow {
     for (const { at } of columns.metrics) this.#isMetric[at] = 1
   }
 
-  /** Reads a line; false where it has not exactly the table's cells, each in quotes. */
+  /** Reads a line; false unless it has exactly the table's cells, each in quotes. */
   read(line: string): boolean {
     const { count } = this.columns
     this.#at = 0
@@ -41,11 +40,11 @@ export class QuotedRow {
       if (line.charCodeAt(this.#at) !== comma) return false
       this.#at += 1
     }
-    // A row of the raw page may end in a comma, as one of the details page does.
+    // A row of the raw page may end with a comma, as rows of the details page do.
     return this.#at === line.length
   }
 
-  /** Digits with at most one point, at most 15 in all, exactly as Number() reads them; else NaN. */
+  /** At most 15 digits with at most one point: the same value as Number(); else NaN. */
   #number(line: string): number {
     let at = this.#at + 1
     const negative = line.charCodeAt(at) === minus
@@ -66,7 +65,7 @@ export class QuotedRow {
     }
     if (digits === 0 || digits > 15 || decimals === 0) return NaN
     this.#at = at + 1
-    // Both are exact, so that the quotient is the nearest double.
+    // Both are exact, so the quotient is the nearest double.
     if (decimals > 0) value /= tens[decimals]!
     return negative ? -value : value
   }

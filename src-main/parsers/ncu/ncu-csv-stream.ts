@@ -1,8 +1,7 @@
 /**
- * ncu's CSV in pieces, so that its size does not matter: the raw page (a row a launch) and the details
- * page (a row a metric, and a row a piece of advice). Each launch is handed out as it is whole, and none
- * is kept; when no more are wanted, rows are counted and not read. Log lines may stand before, between
- * and after the rows.
+ * Streaming parser for ncu's CSV of any size: the raw page (one row per launch) and the details page (one row per
+ * metric or piece of advice). Each launch is passed on as soon as it is complete, and none is kept; once no more
+ * are wanted, rows are only counted. Log lines may occur before, between and after the rows.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -12,28 +11,28 @@ import { QuotedRow } from './ncu-csv-row'
 import { DetailsPage, isDetailsHeader } from './ncu-details'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
 
-/** Takes a launch; false when it wants no more. */
+/** Receives a launch; returns false to stop. */
 export type TakeLaunch = (launch: NcuLaunch) => boolean
 
 export interface NcuCsv {
   page: 'raw' | 'details'
-  /** Launches that were handed out or only counted. */
+  /** Launches that were passed on or only counted. */
   total: number
-  /** What ncu said around the table; the first of it, where there is much. */
+  /** ncu's messages around the table; only the first ones if there are many. */
   messages: NcuMessage[]
   notes: Statement[]
 }
 
-/** The widest raw page known is 0.2 MB a row. */
+/** The widest known raw page has 0.2 MB per row. */
 const maxLine = 32 * 2 ** 20
 const maxNotes = 20
 const maxLogLines = 200
 const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 
-/** Calls back for each line; keeps no more than the line under way. */
+/** Calls back for each line; buffers only the current line. */
 class Lines {
   #rest = ''
-  /** `ended`: the line has its end, and so was not cut off. */
+  /** `ended`: the line has a line end, so it was not truncated. */
   constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
@@ -62,7 +61,7 @@ class Lines {
   }
 }
 
-/** A line's cells, quoted or not; none where a quote is not closed or something follows it. */
+/** A line's cells, quoted or not; none if a quote is unclosed or followed by other text. */
 function splitCells(line: string, delimiter: string): string[] {
   const cells: string[] = []
   for (let at = 0; ; at += 1) {
@@ -98,7 +97,7 @@ class Reader {
   constructor(readonly take: TakeLaunch) {}
 
   line(line: string, ended: boolean): void {
-    // Two runs of ncu into one file: a new header, whose columns may be others.
+    // Two runs of ncu in one file: a new header, possibly with different columns.
     if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
       this.#header = []
       this.#columns = null
@@ -116,13 +115,13 @@ class Reader {
     if (this.#quickRow(line)) return
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
-      // A line of text with a comma in it is no row of a table without quotes.
+      // In an unquoted table, a text line that contains a comma is not a row.
       if (this.#quoted)
         this.#note(message('imports.rowUnreadable', { text: JSON.stringify(line.slice(0, 40)) }))
       return
     }
     if (!this.#quoted && !ended) {
-      // No quote tells whether its last figure is whole.
+      // Without quotes, it is unknown whether its last figure is complete.
       this.#note(message('imports.lastRow'))
       return
     }
@@ -148,7 +147,7 @@ class Reader {
     this.#style.rowDone()
   }
 
-  /** A row as ncu prints it, once the first rows have told the columns and the decimal sign. */
+  /** The fast path for rows, once the first rows have determined the columns and the decimal separator. */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)
       return false
@@ -190,11 +189,11 @@ class Reader {
   }
 
   #split(line: string): string[] {
-    // A metric's row of the details page ends in a comma, the columns of advice left out.
+    // A metric row of the details page ends with a comma and omits the advice columns.
     const text = line.endsWith(this.#delimiter) ? line.slice(0, -1) : line
     if (this.#quoted && text.endsWith('"')) {
       const cells = text.slice(1, -1).split(`"${this.#delimiter}"`)
-      // The count tells whether a quoted delimiter inside a cell was taken for the end of one.
+      // The count shows whether a quoted delimiter was mistaken for the end of a cell.
       if (this.#isWhole(cells))
         return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
     }

@@ -1,11 +1,10 @@
 /**
- * `ncu --csv --page raw`: a header row, a row of units, then a row a launch, in the middle of what
- * ncu (`==PROF==`, `==WARNING==`) and the profiled program said. The same text comes from a run, with
- * or without `-o`, and from `--import`.
+ * `ncu --csv --page raw`: a header row, a units row, then one row per launch, in between messages from ncu
+ * (`==PROF==`, `==WARNING==`) and output of the profiled program. A run, with or without `-o`, and `--import`
+ * print the same text.
  *
- * Values come out in ncu's base units. A cell without a figure is null, never 0. A row that was cut
- * off is left out and noted; a table in a locale with a decimal comma is refused, because half its
- * figures could be read wrongly.
+ * Values are returned in ncu's base units. A cell without a figure is null, never 0. A truncated row is skipped and
+ * noted; a table in a locale with a decimal comma is rejected, because half of its figures could be misread.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -30,26 +29,26 @@ export interface NcuLaunch {
   id: number
   processId: number | null
   kernelName: string
-  /** The innermost push/pop range of NVTX's default domain; null outside of any. */
+  /** The innermost push/pop range of NVTX's default domain; null outside any range. */
   rung: string | null
-  /** null in tables of an older ncu, which have a column for the time in place of these. */
+  /** null in tables of an older ncu, which have a time column instead. */
   grid: Extent | null
   block: Extent | null
-  /** Replay passes that collecting took. */
+  /** Replay passes needed for collection. */
   passes: number | null
   device: number | null
   computeCapability: string | null
   /** By ncu's name. */
   metrics: Record<string, NcuValue>
-  /** ncu's advice, where the page has any. */
+  /** ncu's advice, if the page has any. */
   rules?: Rule[]
 }
 
 export interface NcuReport {
   launches: NcuLaunch[]
-  /** What ncu said, in its order. */
+  /** ncu's messages, in order. */
   messages: NcuMessage[]
-  /** What could not be read of the table, each as a sentence. */
+  /** What could not be read in the table, each as a sentence. */
   notes: Statement[]
 }
 
@@ -70,11 +69,11 @@ const descriptive = new Set([
 ])
 const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
 
-/** A row that was not cut off: every quote in it is closed. */
+/** Whether a row is complete, that is, every quote is closed. */
 export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
-/** The CSV lines from the header on; those of the program between or after them are left out. */
+/** The CSV lines from the header on, without the program's lines between or after them. */
 function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.includes(headerStart))
@@ -100,11 +99,11 @@ function innermostRange(cell: string): string | null {
   const ranges = [...cell.matchAll(/"([^"]*)"/g)]
     .map(([, range = '']) => range)
     .filter((range) => range.startsWith(domain))
-  // After the name come payload type and value, colour type and value, message type and message.
+  // The name is followed by payload type and value, color type and value, message type and message.
   return ranges.at(-1)?.slice(domain.length).split(':').slice(0, -6).join(':') || null
 }
 
-/** 400 digits are Infinity, which no session can hold. */
+/** 400 digits become Infinity, which a session cannot store. */
 const isExtent = (count: number | undefined): count is number => Number.isSafeInteger(count)
 
 function parseExtent(cell: string): Extent | null {
@@ -117,10 +116,10 @@ const asNumber = (cell: string | undefined): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-/** Without these a row says nothing of a launch. */
+/** Without these columns a row does not describe a launch. */
 const needed = ['ID', 'Kernel Name']
 
-/** Why a table with this header has no launches, as a sentence; null where nothing is missing. */
+/** Why a table with this header has no launches, as a sentence; null if nothing is missing. */
 export function missingColumns(header: readonly string[]): string | null {
   const missing = needed.filter((column) => !header.includes(column))
   return missing.length === 0
@@ -133,13 +132,13 @@ interface MetricColumn {
   at: number
   name: string
   unit: string
-  /** To the base unit. */
+  /** Factor to the base unit. */
   factor: number
-  /** It has a unit, so that what is in it is surely a figure. */
+  /** It has a unit, so its cells are certain to be figures. */
   measured: boolean
 }
 
-/** Where a table's header has what; made once for all its rows. */
+/** The positions of a table's columns, determined once for all rows. */
 export interface Columns {
   count: number
   id: number
@@ -153,7 +152,7 @@ export interface Columns {
   metrics: readonly MetricColumn[]
 }
 
-/** `units` is the row below the header; empty where there is none. */
+/** `units` is the row below the header; empty if there is none. */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
   const metrics = header.flatMap((name, at): MetricColumn[] => {
     if (descriptive.has(name) || isRange(name)) return []
@@ -174,10 +173,10 @@ export function columnsOf(header: readonly string[], units: readonly string[]): 
   }
 }
 
-/** How a cell is read, which the locale of the table decides. */
+/** Reads a cell according to the table's locale. */
 export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
-/** ncu under LC_ALL=C, as we call it. */
+/** For ncu under LC_ALL=C, which is how the program runs it. */
 const readPlain: ReadCell = (cell, { name, measured }) => {
   if (measured && hasDecimalComma(cell))
     throw inputError(
@@ -188,8 +187,8 @@ const readPlain: ReadCell = (cell, { name, measured }) => {
 }
 
 /**
- * A row as a launch; null, with a note, where it is not one. Where `numbers` holds a value it stands for
- * the cell.
+ * Converts a row to a launch; null, with a note, if it is not one. A value in `numbers` takes precedence over the
+ * cell's text.
  */
 export function parseLaunch(
   columns: Columns,
@@ -209,7 +208,7 @@ export function parseLaunch(
     )
     return null
   }
-  // Without a prototype: a column may have any name, and thousands of them go in faster.
+  // Without a prototype, because a column can have any name, and inserting thousands of them is faster.
   const metrics = Object.create(null) as Record<string, NcuValue>
   for (const column of columns.metrics) {
     const known = numbers === undefined ? NaN : numbers[column.at]!
@@ -234,7 +233,7 @@ export function parseLaunch(
   }
 }
 
-/** All launches in ncu's output; none when it holds no table (see recognizeNcuFailure for why). */
+/** All launches in ncu's output; none if it contains no table (recognizeNcuFailure says why). */
 export function parseNcuRawCsv(text: string): NcuReport {
   const notes: Statement[] = []
   const messages = ncuMessages(text)

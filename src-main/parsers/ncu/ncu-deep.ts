@@ -1,4 +1,4 @@
-/** ncu's pages of one report → what the deep level knows of each rung. */
+/** Converts ncu's pages of one report to a deep profile per rung. */
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,
@@ -13,21 +13,21 @@ import type { NcuLaunch } from './ncu-csv'
 import type { SassRow, SourcePage, SourceSection } from './ncu-source'
 
 export interface DeepPages {
-  /** Every instruction of every kernel, also of those without line information. */
+  /** Every instruction of every kernel, including kernels without line information. */
   sass: SourcePage
-  /** Lines beside their instructions; only kernels with line information are on it. */
+  /** Lines with their instructions; contains only kernels with line information. */
   lines: SourcePage
   /** By ncu's launch id. */
   rules: ReadonlyMap<number, Rule[]>
-  /** From the path that the compiler recorded to the file's name in the session. */
+  /** Maps the path recorded by the compiler to the file's name in the session. */
   nameOf: (path: string) => string
 }
 
 type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
 
 /**
- * One name in two notations: the source page says `void tile<(int)32>(float *)` where the table says
- * `void tile<32>(float *)`, and templates may come with or without their return type.
+ * Normalizes a kernel name: the source page has `void tile<(int)32>(float *)` where the table has
+ * `void tile<32>(float *)`, and templates may have or lack their return type.
  */
 const plainName = (name: string): string =>
   name
@@ -36,9 +36,9 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Sections by launch. They come in the order of the launches, several in a row for a launch whose
- * instructions come from several files, and none for a launch that the page has nothing of. Variants of one
- * source have kernels of one name: `isCodeOf` tells theirs apart.
+ * Sections by launch. They are in launch order, several in a row for a launch whose instructions come from several
+ * files, and none for a launch missing from the page. Variants of one source have kernels of the same name, which
+ * `isCodeOf` distinguishes.
  */
 function assignSections(
   launches: readonly Launch[],
@@ -69,7 +69,7 @@ function assignSections(
   return assigned
 }
 
-/** Whether a section has an instruction at an address where the launch has one, by the view of SASS. */
+/** Whether a section and the launch have an instruction at a common address, according to the SASS view. */
 function sharesAddresses(
   sass: ReadonlyMap<number, readonly SourceSection[]>,
 ): (launch: Launch, section: SourceSection) => boolean {
@@ -85,7 +85,7 @@ function sharesAddresses(
   }
 }
 
-/** `@!P0  BRA 0x7f67037a2ee0` → `@!P0 BRA 0x8e0`: where the kernel was loaded says nothing. */
+/** `@!P0  BRA 0x7f67037a2ee0` → `@!P0 BRA 0x8e0`: the load address is irrelevant. */
 function relativeText(text: string, base: number, end: number): string {
   return text
     .trim()
@@ -125,7 +125,7 @@ function countOpcodes(instructions: readonly Instruction[]): Record<string, numb
   const opcodes: Record<string, number> = {}
   for (const { opcode, executed } of instructions) {
     if (executed === null) return null
-    // What is only there for padding was never executed.
+    // Padding is never executed.
     if (executed > 0) opcodes[opcode] = (opcodes[opcode] ?? 0) + executed
   }
   return instructions.length === 0 ? null : opcodes
@@ -165,7 +165,7 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
   return lines.length === 0 ? [message('deep.noLines', { kernel: name })] : []
 }
 
-/** Deep profiles by rung; launches outside of any NVTX range are left out. */
+/** Deep profiles by rung; launches outside any NVTX range are skipped. */
 export function toDeepProfiles(
   launches: readonly Launch[],
   pages: DeepPages,

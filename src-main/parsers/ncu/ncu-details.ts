@@ -1,15 +1,15 @@
 /**
- * `ncu --csv --page details`: a row a metric under its label, a row a piece of advice, the rows of a
- * launch one after another. Labels are not ncu's metric names, so a value is kept as `Section: Label`;
- * the few labels that stand for one metric of the registry are kept under that name too. A metric that
- * ncu was asked for by name (`--metrics`) stands under that name, and is kept so.
+ * `ncu --csv --page details`: one row per metric under its label, one row per piece of advice, grouped by launch.
+ * Labels are not ncu's metric names, so a value is kept as `Section: Label`; the few labels that correspond to a
+ * metric of the registry are kept under that name, too. A metric requested by name (`--metrics`) is listed and
+ * kept under that name.
  */
 import { columnsOf, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import type { NumberStyle } from './ncu-csv-locale'
 import { ruleReader } from './ncu-rules'
 import { toBaseUnit } from './ncu-values'
 
-/** Seen in one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
+/** Determined from one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
 const metricOfLabel: Record<string, string> = {
   Duration: 'gpu__time_duration.sum',
   'Registers Per Thread': 'launch__registers_per_thread',
@@ -18,7 +18,7 @@ const metricOfLabel: Record<string, string> = {
   'Waves Per SM': 'launch__waves_per_multiprocessor',
 }
 
-/** `dram__bytes_read.sum`, and not `Registers Per Thread`. */
+/** Matches `dram__bytes_read.sum` but not `Registers Per Thread`. */
 const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
 
 const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value']
@@ -26,11 +26,11 @@ const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Val
 export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
-/** ncu has some forty rules; a file that has more of a launch is not its. */
+/** ncu has about forty rules; a file with more per launch does not come from ncu. */
 const maxRules = 200
 
 export class DetailsPage {
-  /** How many columns describe the launch; they come first. */
+  /** The number of leading columns that describe the launch. */
   readonly #own: number
   readonly #launchColumns: Columns
   readonly #columns: number[]
@@ -72,12 +72,12 @@ export class DetailsPage {
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
   }
 
-  /** Cells of a row that holds a metric; it has none for advice. */
+  /** The number of cells of a metric row, which has none for advice. */
   get metricCells(): number {
     return this.header.indexOf('Metric Value') + 1
   }
 
-  /** Launches in all. */
+  /** The number of launches. */
   end(): number {
     this.#handOut()
     return this.#total

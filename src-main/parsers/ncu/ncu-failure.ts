@@ -1,7 +1,7 @@
 /**
- * What ncu says beside its table, and why it did not profile: from its `==ERROR==` and `==WARNING==`
- * lines and its exit code, in words a reader can act on. The exit code says little: it is 0 when no
- * kernel was profiled, and (ncu 2025.3) when a metric is unknown.
+ * ncu's messages and why it did not profile: from its `==ERROR==` and `==WARNING==` lines and its exit code, as
+ * actionable messages. The exit code says little: it is 0 if no kernel was profiled and (ncu 2025.3) if a metric
+ * is unknown.
  */
 import { message, type Statement } from '../../domain/messages/message'
 
@@ -12,7 +12,7 @@ export interface NcuMessage {
 
 const levels = { ERROR: 'error', WARNING: 'warning', PROF: 'info' } as const
 
-/** ncu's own lines in a text, `==ERROR==` and its like. */
+/** ncu's own lines in a text: `==ERROR==` and the like. */
 export function ncuMessages(text: string): NcuMessage[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, level, message] = /^==(ERROR|WARNING|PROF)== ?(.*)$/.exec(line) ?? []
@@ -45,7 +45,7 @@ interface Pattern {
   remedy: Statement
 }
 
-/** Causes, in the order in which one hides another. */
+/** Causes, in order of precedence. */
 const causes: readonly Pattern[] = [
   {
     kind: 'counter-permission',
@@ -93,8 +93,8 @@ const causes: readonly Pattern[] = [
 ]
 
 /**
- * The metrics that ncu refuses to profile because it does not know them, as it names them: a counter's base
- * name (`sm__nope`, from the pattern that older versions print) or a whole name.
+ * The metrics that ncu refuses to profile because it does not know them, as named by ncu: a counter's base name
+ * (`sm__nope`, from the pattern that older versions print) or a full name.
  */
 export const unknownMetrics = (text: string): string[] => [
   ...new Set(
@@ -105,7 +105,7 @@ export const unknownMetrics = (text: string): string[] => [
   ),
 ]
 
-/** What ncu says whatever the cause was; these explain nothing by themselves. */
+/** Messages that ncu prints whatever the cause; they explain nothing by themselves. */
 const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',
@@ -128,8 +128,8 @@ const uninformative =
   /^An error (was reported by|occurred while)|^Failed to profile|^The application returned/
 
 /**
- * Why ncu's run gave no (or not every) profile; null when nothing is wrong. `text` is stdout and
- * stderr together; `exitCode` null when a signal ended ncu.
+ * Why ncu produced no (or not every) profile; null if nothing is wrong. `text` is stdout and stderr together;
+ * `exitCode` is null if a signal terminated ncu.
  */
 export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {
   const said = ncuMessages(text).filter(({ level }) => level !== 'info')

@@ -1,4 +1,4 @@
-/** What one block of a launch holds, which ncu tells of every launch whatever it was asked. */
+/** The resources of one block of a launch, which ncu reports for every launch. */
 import type { LaunchResources } from '../../domain/session/session'
 import type { NcuLaunch } from './ncu-csv'
 
@@ -11,7 +11,7 @@ const names = {
   clusterBlocks: 'launch__cluster_size',
 } as const satisfies Record<keyof LaunchResources, string>
 
-/** undefined where the file has none of them: a details page, say. */
+/** undefined if the file has none of them, as with a details page. */
 export function launchResources({
   metrics,
 }: Pick<NcuLaunch, 'metrics'>): LaunchResources | undefined {

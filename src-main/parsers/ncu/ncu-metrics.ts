@@ -1,7 +1,7 @@
 /**
- * Launches of one rung as ncu reported them → the registry's metrics, in the registry's units. A rung
- * may launch several kernels; how they add up is the registry's `aggregate`. What cannot be said is
- * `unavailable`, with the reason.
+ * Converts the launches of one rung as reported by ncu to the registry's metrics and units. A rung may launch
+ * several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
+ * reason.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
@@ -14,14 +14,14 @@ import { unitOf } from './ncu-rep-units'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * What ncu's base unit is multiplied by to give the registry's; 1 where they are the same thing. A
- * figure of these without a unit could be off by a factor.
+ * The factor from ncu's base unit to the registry's; 1 if they are the same. Without a unit, a figure of these
+ * could be off by a factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
   s: { ns: 1e-9 },
   MHz: { hz: 1e-6 },
-  // A sector of every cache is 32 bytes, on all GPUs that ncu knows.
+  // A sector is 32 bytes in every cache, on all GPUs that ncu supports.
   bytes: { sector: 32 },
 }
 
@@ -58,7 +58,7 @@ function aggregate(
   }
 }
 
-/** Why none of the names gave a figure: no column at all, or a column without one. */
+/** Why none of the names yielded a figure: no column, or a column without a value. */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
   if (!reported) return message('records.notReported', { names: names.join(' or ') })
@@ -77,7 +77,7 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    // A table without a row of units: a name of ncu's scheme says its unit.
+    // In a table without a units row, a name following ncu's scheme implies its unit.
     const from = reported || unitOf(name)
     if (from === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
@@ -88,8 +88,8 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
 }
 
 /**
- * Every metric of the level, by registry id. `asked` are the names that ncu was asked for, where they are
- * known: what an older run did not ask for is not missing on its GPU.
+ * Every metric of the level, by registry id. `asked` lists the names requested from ncu, if known: metrics that an
+ * older run did not request are not missing on its GPU.
  */
 export function toMetrics(
   launches: readonly NcuLaunch[],

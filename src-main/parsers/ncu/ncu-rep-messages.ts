@@ -1,8 +1,8 @@
 /**
- * What is read of ncu's report, as a protobuf description. The numbers are facts of the format, found
- * in reports and held against the CSV that ncu prints of them (test/parsers/ncu/ncu-rep.test.ts); the names
- * are ours. Everything else in a report (machine code, sections, sampled instances) is skipped on the
- * wire and takes no memory.
+ * The parts of ncu's report that are read, as a protobuf description. The field numbers were determined from
+ * reports and verified against the CSV that ncu prints for them (test/parsers/ncu/ncu-rep.test.ts); the names are
+ * ours. Everything else in a report (machine code, sections, sampled instances) is skipped while decoding and
+ * takes no memory.
  */
 import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
@@ -13,10 +13,10 @@ import {
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
 
-/** Field name → number and type; a type is a scalar or a message of this table, `[]` repeats it. */
+/** Field name → number and type; a type is a scalar or a message of this table, with `[]` if repeated. */
 const description = {
   FileHeader: { version: [1, 'uint32'] },
-  /** Stands before each block; says what the block's payload holds. */
+  /** Precedes each block and describes its payload. */
   BlockHeader: {
     sources: [1, 'uint32'],
     results: [2, 'uint32'],
@@ -25,10 +25,10 @@ const description = {
     payloadBytes: [5, 'uint32'],
     ranges: [7, 'uint32'],
   },
-  /** Grows from block to block: a name's index counts from the first table of the file. */
+  /** Grows from block to block: name indices count from the first table of the file. */
   StringTable: { entries: [1, 'string[]'] },
   Session: {
-    /** Seconds since 1970. */
+    /** Seconds since the Unix epoch. */
     createdAt: [2, 'uint64'],
     versions: [8, 'Version[]'],
     commandLine: [11, 'string'],
@@ -82,7 +82,7 @@ type Choice = {
   [F in keyof FieldsOf<'Value'>]: { case: F; value: TypeOf<FieldsOf<'Value'>[F][1]> }
 }[keyof FieldsOf<'Value'>]
 
-/** A scalar that a message does not hold reads as 0 or ''. */
+/** A scalar that is missing from a message reads as 0 or ''. */
 export type MessageOf<N extends Name> = N extends 'Value'
   ? Message & { choice: Choice | { case: undefined; value?: undefined } }
   : Message & {
@@ -111,7 +111,7 @@ const fieldOf = (message: string, name: string, number: number, type: string) =>
     ...(isScalar(element)
       ? { type: scalarTypes[element] }
       : { type: FieldDescriptorProto_Type.MESSAGE, typeName: `.${packageName}.${element}` }),
-    // A metric has one value: which of the fields it is in tells its type.
+    // A metric has one value; the field it is in determines its type.
     ...(message === 'Value' ? { oneofIndex: 0 } : {}),
   }
 }
@@ -120,7 +120,7 @@ const registry = createFileRegistry(
   create(FileDescriptorProtoSchema, {
     name: 'report.proto',
     package: packageName,
-    // proto2 does not reject text that is not UTF-8: one odd kernel name must not cost the launch.
+    // proto2 does not reject invalid UTF-8, so that one odd kernel name does not cost the launch.
     syntax: 'proto2',
     messageType: Object.entries(description).map(([name, fields]) => ({
       name,
@@ -133,13 +133,13 @@ const registry = createFileRegistry(
   () => undefined,
 )
 
-/** Throws what the protobuf library throws where the bytes are no such message. */
+/** Throws the protobuf library's error if the bytes are not such a message. */
 export function decode<N extends Name>(name: N, bytes: Uint8Array): MessageOf<N> {
   const schema = registry.getMessage(`${packageName}.${name}`) as GenMessage<MessageOf<N>>
   return fromBinary(schema, bytes, { readUnknownFields: false }) as MessageOf<N>
 }
 
-/** How many metrics a Result holds, without reading them: a message for each takes memory. */
+/** The number of metrics in a Result, without decoding them, because each would take memory. */
 export function countMetrics(result: Uint8Array): number {
   const [metrics] = description.Result.metrics
   const reader = new BinaryReader(result)

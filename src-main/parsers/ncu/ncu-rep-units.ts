@@ -1,10 +1,10 @@
 /**
- * Units of the metrics in a report. ncu's report holds every value in a base unit and does not say
- * which: ncu knows that by the metric's name, and so does this, for names that follow its scheme
- * `<where>__<what>.<rollup>.<rate>`. A name that does not say its unit has none here; none is guessed.
+ * Units of the metrics in a report. ncu's report stores every value in a base unit without naming it: ncu derives
+ * the unit from the metric's name, and so does this, for names that follow the scheme
+ * `<where>__<what>.<rollup>.<rate>`. Other names get no unit; units are never guessed.
  */
 
-/** What is counted, by the word of the name that says so. */
+/** The counted unit, by the word of the name that implies it. */
 const counted: Record<string, string> = {
   bytes: 'byte',
   sectors: 'sector',
@@ -25,7 +25,7 @@ const fixed: Record<string, string> = {
   inst_executed: 'inst',
 }
 
-/** Names that ncu computes itself (`derived__`) and those of gcc do not follow it. */
+/** Metrics that ncu computes itself (`derived__`) and the gcc metrics do not follow it. */
 const scheme =
   /^(?:[A-Z_]+\.\w+\.)?(?!derived|gcc)[a-z0-9]+__(\w+)\.(?:avg|sum|min|max)(?:\.(\w+))?$/
 
@@ -33,7 +33,7 @@ function rate(unit: string, how: string | undefined): string {
   if (how === undefined) return unit
   if (how === 'per_second') return unit === 'cycle' ? 'hz' : `${unit}/s`
   if (!/^per_cycle_|^peak_sustained/.test(how) || unit === 'cycle') return ''
-  // Warps are resident: an average over cycles is still a number of warps.
+  // An average number of resident warps over cycles is still a number of warps.
   return unit === 'warp' ? unit : `${unit}/cycle`
 }
 

@@ -1,10 +1,10 @@
 /**
- * ncu's own report, `.ncu-rep`: the word `NVR\0`, a file header, then blocks of a header and a payload,
- * each part a protobuf message behind its length. A launch lies in the payload; the names of its metrics
- * lie in string tables that grow from block to block.
+ * ncu's report format, `.ncu-rep`: the magic `NVR\0`, a file header, then blocks of a header and a payload, each a
+ * length-prefixed protobuf message. Launches are in the payloads; the names of their metrics are in string tables
+ * that grow from block to block.
  *
- * A file that ends early gives the launches before the cut and a note that says what is missing. Lengths
- * are checked against what is there before anything is read, so that foreign bytes cost nothing.
+ * A truncated file yields the launches before the cut and a note that says what is missing. Lengths are checked
+ * against the available bytes before anything is read, so that foreign bytes cost nothing.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -16,16 +16,16 @@ export interface NcuRep {
   launches: NcuLaunch[]
   /** What could not be read, each as a sentence. */
   notes: Statement[]
-  /** `2025.3.1.0`; null where the report does not say. */
+  /** `2025.3.1.0`; null if the report does not say. */
   ncuVersion: string | null
-  /** When the report was begun. */
+  /** When the report was started. */
   createdAt: Date | null
-  /** The call that made it; holds paths of the machine. */
+  /** The command line that produced it; contains paths of the machine. */
   commandLine: string | null
 }
 
 const magic = [0x4e, 0x56, 0x52, 0]
-/** The highest file version that was held against ncu's own print (2025.3.1). */
+/** The highest file version that was verified against ncu's own output (2025.3.1). */
 const knownVersion = 7
 const maxNotes = 20
 
@@ -33,15 +33,15 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
 
 /**
- * Behind so many entries that are none, the rest is foreign bytes: a gigabyte of them would take minutes.
- * A launch has some thousand metrics; more would be a bomb for the memory.
+ * After this many invalid entries, the rest is considered foreign bytes: a gigabyte of them would take minutes.
+ * A launch has a few thousand metrics; more would exhaust memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
-/** String tables are some hundred kilobytes. */
+/** String tables take a few hundred kilobytes. */
 const maxHeaderBytes = 64 * 2 ** 20
 
-/** Thrown inside this file where the bytes end before what they announce. */
+/** Thrown within this file if the bytes end before the announced length. */
 class CutOff extends Error {}
 
 class Cursor {
@@ -120,14 +120,14 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
 const sentence = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 120) : String(error)
 
-/** Nothing is taken from a block whose header cannot be read: its length would be a guess. */
+/** Nothing is read from a block with an unreadable header, since its length is unknown. */
 function readBlock(cursor: Cursor, state: State): void {
   const headerBytes = cursor.takeSized()
   if (headerBytes.length === 0 || headerBytes.length > maxHeaderBytes)
     throw new Error(`a block's header has ${headerBytes.length} bytes`)
   const header = decode('BlockHeader', headerBytes)
   readSession(header.session, state)
-  // One by one: a spread of a table of any size would not fit the stack.
+  // One by one, because spreading a large table would overflow the stack.
   for (const text of header.strings?.entries ?? []) state.strings.push(text)
 
   const whole = header.payloadBytes <= cursor.left
@@ -143,7 +143,7 @@ function readBlock(cursor: Cursor, state: State): void {
       const result = decode('Result', entry)
       if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
         throw new Error('it is empty')
-      // A field that is not there reads as 0, and a launch of 0 blocks is none.
+      // A missing field reads as 0, and a launch of 0 blocks is invalid.
       if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
         throw new Error('it has no grid or no block size')
       state.launches.push(toLaunch(result, state))
@@ -161,7 +161,7 @@ function readBlock(cursor: Cursor, state: State): void {
 function readSession(session: MessageOf<'Session'> | undefined, state: State): void {
   if (!session) return
   const seconds = Number(session.createdAt)
-  // 8.64e12 is the last second that a Date can hold.
+  // 8.64e12 is the last second that a Date can represent.
   if (seconds > 0 && seconds < 8.64e12) state.createdAt ??= new Date(seconds * 1000)
   if (session.commandLine) state.commandLine ??= session.commandLine
   const target = session.versions.find(({ tool }) => tool.startsWith('Nsight Compute'))
@@ -212,14 +212,14 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Lists of other metrics, by which ncu lays out its pages; no figures.
+    // Lists of other metrics that ncu uses for page layout, not figures.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { value: toFigure(value), unit: unitOf(name) }
   }
   return metrics
 }
 
-/** A metric that ncu had no figure for is there without a value, without text, or is nan. */
+/** A metric without a figure has no value, no text, or is nan. */
 function toFigure(value: MessageOf<'Value'> | undefined): number | string | null {
   const figure = value?.choice.value
   if (figure === undefined || typeof figure === 'string') return figure || null

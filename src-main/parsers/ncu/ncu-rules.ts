@@ -1,4 +1,4 @@
-/** ncu's own advice, from `--page details --csv`: rows that name a rule in place of a metric. */
+/** ncu's advice, from `--page details --csv`: rows that name a rule instead of a metric. */
 import { parse } from 'csv-parse/sync'
 import type { Rule } from '../../domain/session/deep'
 import { isWhole } from './ncu-csv'
@@ -23,7 +23,7 @@ const columnsOf = {
   speedup: 'Estimated Speedup',
 } as const
 
-/** Reads the advice of a row below this header; null for a row that has none. */
+/** Reads the advice of rows under this header; null for a row without advice. */
 export function ruleReader(header: readonly string[]): (row: readonly string[]) => Rule | null {
   const at = Object.fromEntries(
     Object.entries(columnsOf).map(([key, column]) => [key, header.indexOf(column)]),
@@ -44,7 +44,7 @@ export function ruleReader(header: readonly string[]): (row: readonly string[]) 
   }
 }
 
-/** Advice by the id that ncu gives a launch, in its order. */
+/** Advice by ncu's launch id, in order. */
 export function parseRules(text: string): Map<number, Rule[]> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.startsWith('"ID",'))

@@ -1,12 +1,12 @@
 /**
- * `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters of each
- * instruction, and beside its source of each line.
+ * `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters per instruction and, with
+ * the source, per line.
  *
- * The view of SASS has a section a kernel: `"Kernel Name","…",` (with that comma), a header, a row an
- * instruction. The view with source has one a kernel and file: `"File Path",…` and `"Function Name",…`,
- * a header, then each line's own row followed by its instructions, `...` where others lie between.
- * There ncu 2025.3 prints the instructions of a line twice, and what was inlined from another file
- * often at both places: an address counts once a line.
+ * The SASS view has one section per kernel: `"Kernel Name","…",` (with that comma), a header, one row per
+ * instruction. The source view has one section per kernel and file: `"File Path",…` and `"Function Name",…`, a
+ * header, then each line's row followed by its instructions, with `...` where others lie in between. In it
+ * ncu 2025.3 prints the instructions of a line twice, and code inlined from another file often at both places:
+ * an address counts once per line.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -26,7 +26,7 @@ export interface LineRow extends Work {
 }
 
 export interface SourceSection {
-  /** As the compiler recorded it; null in the view of SASS alone. */
+  /** As recorded by the compiler; null in the SASS view. */
   file: string | null
   kernelName: string
   instructions: SassRow[]
@@ -39,7 +39,7 @@ export interface SourcePage {
   notes: Statement[]
 }
 
-/** Columns of a figure, the first that the header has is taken. Names of 2025.3, then of older versions. */
+/** Column names of a figure, of which the first in the header is used: those of 2025.3, then of older versions. */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
   executed: ['Instructions Executed'],
   threadExecuted: ['Thread Instructions Executed'],
@@ -61,7 +61,7 @@ interface Layout {
   width: number
   address: number
   sass: number
-  /** -1 in the view of SASS alone. */
+  /** -1 in the SASS view. */
   line: number
   source: number
   figures: [keyof typeof columnsOf, number][]
@@ -111,7 +111,7 @@ function workOf(row: readonly string[], { figures, stalls }: Layout): Work {
   }
 }
 
-/** The rows of ncu's tables; its own lines and warnings lie between them. */
+/** The rows of ncu's tables, without ncu's messages between them. */
 const tableRows = (text: string): string[] =>
   text
     .replace(/^\uFEFF/, '')
@@ -119,13 +119,13 @@ const tableRows = (text: string): string[] =>
     .filter((line) => line.startsWith('"'))
     .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
-/** A cell whose quotes are all doubled, as CSV has it, with each of them once; any other as it stands. */
+/** Undoubles the quotes of a cell if all of them are doubled, as in CSV; otherwise unchanged. */
 const undoubled = (cell: string): string =>
   (cell.match(/"+/g) ?? []).every((run) => run.length % 2 === 0) ? cell.replaceAll('""', '"') : cell
 
 /**
- * ncu quotes every cell. It leaves the quotes of a source line (`asm("…")`) as they are, which no CSV parser reads;
- * such a row is cut at its separators where that gives as many cells as the table has columns.
+ * ncu quotes every cell but does not escape the quotes in a source line (`asm("…")`), which no CSV parser accepts;
+ * such a row is split at its separators if that yields as many cells as the table has columns.
  */
 function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)

@@ -1,19 +1,19 @@
 /**
- * Cells of ncu's tables: numbers with thousands separators, and units brought to ncu's base units
- * (ns, byte, hz, plain counts), so that output of `--print-units auto` reads like that of `base`.
- * ncu's prefixes are decimal: 1 Kbyte is 1000 byte.
+ * Cells of ncu's tables: numbers with thousands separators, and units converted to ncu's base units (ns, byte, hz,
+ * plain counts), so that output with `--print-units auto` reads like that with `base`. ncu's prefixes are decimal:
+ * 1 Kbyte is 1000 byte.
  */
 
-/** What ncu writes where it has no figure. Not collected is not zero. */
+/** What ncu writes if it has no figure. Not collected is not zero. */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
-/** Powers of ten that a double holds exactly. */
+/** Powers of ten that are exact in a double. */
 export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
- * Digits, at most one point, at most 15 digits in all: the value, exactly as Number() gives it; NaN for
- * every other text. Most cells of a table are such, and a table has millions of them.
+ * At most 15 digits with at most one point: the same value as Number(); NaN for any other text. Most cells have
+ * this form, and a table has millions of them.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell
@@ -32,12 +32,12 @@ export function plainNumber(cell: string): number {
   const decimals = point < 0 ? 0 : length - point - 1
   const digits = length - first - (point < 0 ? 0 : 1)
   if (digits > 15 || digits === decimals || point === length - 1) return NaN
-  // Both are exact, so that the quotient is the nearest double.
+  // Both are exact, so the quotient is the nearest double.
   if (decimals > 0) value /= tens[decimals]!
   return negative ? -value : value
 }
 
-/** A cell's figure; null where ncu had none; the text itself where the metric is a word. */
+/** A cell's figure; null if ncu had none; the text itself if the metric is textual. */
 export function parseNcuCell(cell: string): number | string | null {
   const text = cell.trim()
   if (missing.test(text)) return null
@@ -46,13 +46,13 @@ export function parseNcuCell(cell: string): number | string | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** `8,16` or `1.234,5`: ncu followed a locale with a decimal comma. */
+/** `8,16` or `1.234,5`: ncu used a locale with a decimal comma. */
 export const hasDecimalComma = (cell: string): boolean =>
   /^[-+]?\d{1,3}(\.\d{3})*,\d+$/.test(cell.trim()) && !number.test(cell.trim())
 
 export interface BaseUnit {
   unit: string
-  /** What a value in the given unit is multiplied by. */
+  /** The factor for values in the given unit. */
   factor: number
 }
 

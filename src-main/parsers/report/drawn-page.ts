@@ -1,10 +1,10 @@
-/** What a browser made of a page that draws one chart: the drawing, or the words that stand in its place. */
+/** The result of a page that draws one chart: the drawing, or the text shown instead. */
 import { drawingElementId } from '../../domain/report/drawing'
 
 export interface DrawnPage {
-  /** Null where the page drew nothing. */
+  /** Null if the page drew nothing. */
   svg: string | null
-  /** What its main part says; empty where it says nothing. */
+  /** The text of its main part; may be empty. */
   words: string
 }
 
@@ -12,7 +12,7 @@ const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"'
 const plain = (html: string): string =>
   html.replaceAll(/&(lt|gt|amp|quot|nbsp);/g, (_all, name: string) => entities[name]!)
 
-/** `dom`: the page as the browser writes it down, its texts escaped. */
+/** `dom`: the page as serialized by the browser, with text escaped. */
 export function parseDrawnPage(dom: string): DrawnPage {
   const svg = between(dom, `<pre id="${drawingElementId}">`, '</pre>')
   const main = /<main\b[^>]*>([^]*?)<\/main>/.exec(dom)?.[1] ?? ''

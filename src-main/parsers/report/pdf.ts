@@ -1,7 +1,6 @@
 /**
- * The little that is asked of a PDF as Chromium writes it (PDF 1.4, its objects in plain text, only their
- * streams compressed): on which page a named place lies, when it says that it was made, and how it numbers
- * its elements.
+ * The few facts needed from a PDF written by Chromium (PDF 1.4, with objects in plain text and only streams
+ * compressed): the page of a named destination, the creation date, and the numbering of its elements.
  */
 
 /** Bytes as characters, one to one. */
@@ -16,7 +15,7 @@ function objectsOf(text: string): Map<string, string> {
   return objects
 }
 
-/** Pages from 1 by the name of a place in the document; empty for a PDF that is written otherwise. */
+/** Page numbers (from 1) by named destination; empty for a PDF of another form. */
 export function placesInPdf(pdf: Uint8Array): Map<string, number> {
   const text = textOf(pdf)
   const objects = objectsOf(text)
@@ -43,9 +42,9 @@ export function placesInPdf(pdf: Uint8Array): Map<string, number> {
 }
 
 /**
- * With another date of making, and its elements numbered from 1, so that the same document is the same bytes:
- * Chromium's own numbers begin where another of its tasks left off. Lengths stay, and with them the file's
- * table of contents; so does the order of the numbers, by which elements are looked up.
+ * Replaces the creation date and numbers the elements from 1, so that the same document yields the same bytes:
+ * Chromium's numbers continue from earlier tasks. Lengths do not change, so the cross-reference table stays
+ * valid; neither does the order of the numbers, by which elements are looked up.
  */
 export function stablePdf(pdf: Uint8Array, date: Date): Uint8Array {
   const stamp = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')

@@ -1,4 +1,4 @@
-/** The frozen sessions in an HTML report; nothing of the page is run, and nothing else of it is read. */
+/** The frozen sessions in an HTML report; no code of the page is run, and nothing else in it is read. */
 import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { formats, upgraded } from '../../domain/session/upgrade'
@@ -14,14 +14,14 @@ import {
 
 export interface ReadReport {
   report: FrozenReport
-  /** Of each session, in their order. */
+  /** For each session, in order. */
   deep: FrozenDeep[]
 }
 
-/** Far above what a report of hundreds of rungs takes, and far below what a few bytes can be made to swell to. */
+/** Far more than a report of hundreds of rungs needs, and far less than a decompression bomb could expand to. */
 const maxDeepBytes = 1024 * 1024 * 1024
 
-/** Throws an input error that names the file where the page holds no report that can be read. */
+/** Throws an input error that names the file if the page contains no readable report. */
 export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: Statement) =>
     inputError(message('pages.unreadable', { file: name, why }), message('pages.nameReport'))
@@ -44,7 +44,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
 
 type Damaged = (why: Statement) => KernelLadderError
 
-/** The text of an element that is not run; null where the page has none with that id. */
+/** The text of a data element; null if the page has none with that id. */
 function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
   const opening = `<script type="${type}" id="${id}">`
   const start = html.indexOf(opening)
@@ -62,7 +62,7 @@ function parseJson(text: string, damaged: Damaged): unknown {
   }
 }
 
-/** Each profile says its version; what is none is left for the schema to refuse. */
+/** Each profile states its version; invalid values are left for the schema to reject. */
 function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** An HTML report → the session that it was made of, as it was scrubbed then. */
+/** Imports the session from an HTML report, as scrubbed when the report was made. */
 import { basename, join, resolve } from 'node:path'
 import { readFrozenReport, type ReadReport } from '../../adapters/sessions/frozen-file'
 import { draftSession } from '../../adapters/sessions/session-store'
@@ -9,15 +9,15 @@ import type { FrozenDeep, FrozenSession } from '../../domain/report/frozen-repor
 import { saved, type ImportResult } from './import-report'
 
 export interface HtmlImportOptions {
-  /** Folder of saved sessions, for an import that is given no folder of its own. */
+  /** The folder of saved sessions, used if no output folder is given. */
   store: string
   /** Where to save; must not exist. */
   out?: string
-  /** Which of a comparison's two sessions. */
+  /** Which of a comparison's two sessions to import. */
   which?: 'first' | 'second'
 }
 
-/** A path below `sources/`, as a run writes it: a report may come from anyone. */
+/** A valid path in `sources/`, checked because a report may come from anyone. */
 const isSourcePath = (path: string): boolean =>
   path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
 
@@ -35,7 +35,7 @@ function pick(
   return found
 }
 
-/** Throws an input error that names the file where it holds no session that can be read. */
+/** Throws an input error that names the file if it contains no readable session. */
 export async function importHtml(path: string, options: HtmlImportOptions): Promise<ImportResult> {
   const { session, sources, deep } = pick(
     await readFrozenReport(resolve(path)),
@@ -60,7 +60,7 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
   }
 }
 
-/** The id is free text in a report that came from elsewhere; a folder's name is a SessionRef. */
+/** The id is free text in a foreign report; a folder's name must be a SessionRef. */
 const folderName = (id: string): string =>
   id
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')

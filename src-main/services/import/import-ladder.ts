@@ -1,4 +1,4 @@
-/** The launches of a report as an ordered, named ladder. */
+/** Turns the launches of a report into an ordered, named ladder. */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
 
@@ -9,13 +9,13 @@ export interface ImportedRung {
 }
 
 export interface Arrangement {
-  /** Ids of the rungs to take, in the order to take them; all where absent. */
+  /** Ids of the rungs to keep, in order; by default all. */
   order?: readonly string[]
   /** New names by id. */
   names?: ReadonlyMap<string, string>
 }
 
-/** One rung a run of launches in the same NVTX range, else one rung a launch. */
+/** One rung per run of launches in the same NVTX range, else one rung per launch. */
 export function groupLaunches(launches: readonly ReportLaunch[]): ImportedRung[] {
   const groups: ReportLaunch[][] = []
   for (const launch of launches) {
@@ -53,7 +53,7 @@ export function arrange(
     if (!chosen.includes(find(id)))
       throw inputError(`--name renames ${id}, which --order omits.`, 'Add it to --order.')
 
-  // Names that were not changed stay; a new one gives way where it meets an old one.
+  // Unchanged names are kept; on a collision, the new name is altered.
   const taken = new Set(chosen.flatMap(({ id }) => (names?.has(id) ? [] : [id.toLowerCase()])))
   return chosen.map((rung, index) => {
     const title = names?.get(rung.id)
@@ -62,7 +62,7 @@ export function arrange(
   })
 }
 
-/** `void ns::tile<32>(const float *)` → `tile`; a lambda or an operator may leave nothing. */
+/** `void ns::tile<32>(const float *)` → `tile`; may be empty for a lambda or an operator. */
 function functionName(kernelName: string): string {
   const [start = ''] = kernelName.split(/[<(]/, 1)
   return start.split(/[\s:*&]+/).at(-1) ?? ''
@@ -82,7 +82,7 @@ function signatureless(kernelName: string): string {
 
 const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)
 
-/** A valid Identifier; ids that differ in case only are kept apart too, for they may become file names. */
+/** A valid Identifier; ids that differ only in case are also distinguished, because they may become file names. */
 function uniqueId(text: string, fallback: string, taken: Set<string>): string {
   const base =
     text

@@ -1,4 +1,4 @@
-/** A file that ncu wrote elsewhere → a session. What the file does not say is null, never a guess. */
+/** Imports a file written by ncu elsewhere as a session. What the file does not say is null, never a guess. */
 import { cp } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
@@ -21,7 +21,7 @@ import { type Device } from '../../domain/gpu/device'
 import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './import-ladder'
 
 export interface ImportOptions extends Arrangement {
-  /** Folder of saved sessions, for an import that is given no folder of its own. */
+  /** The folder of saved sessions, used if no output folder is given. */
   store: string
   /** Where to save; must not exist. */
   out?: string
@@ -31,7 +31,7 @@ export interface ImportOptions extends Arrangement {
 export interface ImportResult {
   session: Session
   folder: string
-  /** `folder` is not the one that was asked for: why. */
+  /** Why `folder` is not the requested one, if so. */
   misplaced: ErrorShape | null
 }
 
@@ -44,7 +44,7 @@ export const saved = (session: Session, folder: string, out: string | undefined)
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
-  // Claimed first: a gigabyte is not read for a folder that cannot be written.
+  // Checked first, so that no gigabyte is read for a folder that cannot be written.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   try {
@@ -73,7 +73,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** ncu's advice on a rung, from the details page; null where there is none. */
+/** ncu's advice on a rung, from the details page; null if there is none. */
 function adviceOf({ id, launches }: ImportedRung, name: string): DeepProfile | null {
   if (!launches.some(({ rules }) => rules !== undefined)) return null
   return {
@@ -102,7 +102,7 @@ const stamp = (date: Date): string =>
 
 interface Naming {
   id: string
-  /** The file's, without its folder: a path says who and where. */
+  /** The file's name without its folder, because a path reveals user and machine. */
   name: string
   appVersion: string
 }
@@ -211,7 +211,7 @@ function toResult({ id, title, launches }: ImportedRung, level: ProfileLevel, na
 
 const withOrigin = (value: MetricValue, name: string): MetricValue =>
   value.evidence === 'unavailable'
-    ? // The file may come from a GPU that has the metric, and ncu was not asked for it.
+    ? // The file may come from a GPU that has the metric, but where ncu was not asked for it.
       {
         ...value,
         reason: message('records.importedWithout', {
@@ -221,7 +221,7 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
       }
     : value
 
-/** What ncu did not report in a file says nothing of the GPU. */
+/** A metric missing from a file says nothing about the GPU. */
 function withoutGpu(reason: Statement): Statement {
   if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
   if (says(reason, 'figures.follows')) {
@@ -232,8 +232,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * The level whose metrics the report holds any of; what else it holds is there under ncu's names. None is
- * of the deep level, which is counters a line.
+ * The highest level of which the report has any metric; other metrics are kept under ncu's names. The deep level
+ * is not possible, since it has counters per line.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(
@@ -244,7 +244,7 @@ function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   return isReported ? 'standard' : 'card'
 }
 
-/** From ncu's device attributes; null where one that a reader relies on is missing. */
+/** From ncu's device attributes; null if a required one is missing. */
 function deviceOf(launch: ReportLaunch | undefined): Device | null {
   const attribute = (name: string): number | string | null =>
     launch?.metrics[`device__attribute_${name}`]?.value ?? null

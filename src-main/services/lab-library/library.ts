@@ -1,4 +1,4 @@
-/** The labs that there are: those that ship, and a folder that someone names. */
+/** The available labs: the shipped ones, and any folder named by the user. */
 import { resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
@@ -18,7 +18,7 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
   return readShippedLabs(await readKernelLibrary(assets.kernelsDir))
 }
 
-/** A shipped lab by its id, or the lab in a folder; throws with what there is, or with what is wrong. */
+/** A shipped lab by its id, or the lab in a folder; throws with the available labs or the fault. */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const library = await readKernelLibrary(assets.kernelsDir)
   const { labs, faults } = await readShippedLabs(library)

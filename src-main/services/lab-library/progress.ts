@@ -1,4 +1,4 @@
-/** What the core keeps of a student's work on a lab: the draft, answers, hints seen, and every attempt. */
+/** A student's saved work on a lab: the draft, answers, hints seen, and every attempt. */
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ export const LabProgress = z.object({
   answers: LabAnswers.default(noAnswers),
   hintsShown: z.number().int().default(0),
   solutionAsked: z.number().int().default(0),
-  /** Attempts before this time are of an earlier go, which a reset ended. */
+  /** Attempts before this time belong to before the last reset. */
   since: z.string().default(''),
 })
 export type LabProgress = z.infer<typeof LabProgress>
 
-/** `key` is the lab's ref, with a name that a folder can have. */
+/** `key` is the lab's ref, converted to a valid folder name. */
 export const progressDir = ({ labs }: Folders, key: string): string =>
   join(labs, key.replace(':', '-'))
 export const attemptsDir = (folders: Folders, key: string): string =>
@@ -32,13 +32,13 @@ export function newAttemptFolder(folders: Folders, key: string): string {
 const fileOf = (folders: Folders, key: string): string =>
   join(progressDir(folders, key), 'progress.json')
 
-/** A damaged file is begun anew: the attempts, which matter more, lie beside it. */
+/** A damaged file is replaced by a new one; the attempts, which matter more, are stored separately. */
 export const readProgress = (folders: Folders, key: string): Promise<LabProgress> =>
   readFile(fileOf(folders, key), 'utf8')
     .then((text) => LabProgress.parse(JSON.parse(text)))
     .catch(() => LabProgress.parse({}))
 
-/** One change after the other, each written beside and renamed: a crash leaves the old state or the new. */
+/** Changes are serialized, each written to a temporary file and renamed: a crash leaves the old or the new state. */
 const queues = new Map<string, Promise<unknown>>()
 
 export function changeProgress(

@@ -1,4 +1,4 @@
-/** Labs under one kind of name for a UI, and the sessions behind their attempts. */
+/** Refs of labs for a UI, and the sessions behind their attempts. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
@@ -34,7 +34,7 @@ const ownFolders = (folders: Folders): Promise<string[]> =>
     .then((text) => z.array(z.string()).parse(JSON.parse(text)))
     .catch(() => [])
 
-/** Shipped ones in their order, then those that were added; what cannot be read as a sentence each. */
+/** Shipped labs in order, then added ones; unreadable labs are reported as sentences. */
 export async function allLabs({
   assets,
   machine,
@@ -61,7 +61,7 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
   throw inputError(message('labs.gone', { lab: ref.slice(ownPrefix.length) }))
 }
 
-/** Remembers a folder; the lab in it has to be readable, and its id free. */
+/** Adds a folder; its lab must be readable, and its id unused. */
 export async function addLab(setup: Setup, folder: string): Promise<string> {
   const { assets, machine } = setup
   const path = resolve(folder)
@@ -85,10 +85,10 @@ export async function addLab(setup: Setup, folder: string): Promise<string> {
   return ref
 }
 
-/** Of a shipped outcome, as the name of a recording. */
+/** Prefix of a shipped outcome's ref, as the name of a recording. */
 const recordedMark = 'lab.'
 
-/** The session behind an attempt as a SessionRef; null where nothing was measured. */
+/** The session behind an attempt as a SessionRef; null if nothing was measured. */
 export async function attemptSession(
   folders: Folders,
   key: string,
@@ -102,7 +102,7 @@ export async function attemptSession(
     : null
 }
 
-/** The folder that a ref of `attemptSession` stands for; null for a ref of another kind. */
+/** The folder that a ref from `attemptSession` refers to; null for any other ref. */
 export function labSessionFolder(
   { assets, machine: { folders } }: Setup,
   ref: string,

@@ -1,7 +1,6 @@
 /**
- * Trust in a lab. A lab is code that will be built and run, so one that did not come with the program
- * is used only after the user has seen it in full and said so. The answer is for its content: a lab
- * that changed is asked about again.
+ * Trust in a lab. A lab is code that will be built and run, so a third-party lab is used only after the user has seen
+ * it in full and confirmed. The decision applies to its content: a changed lab must be confirmed again.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -19,7 +18,7 @@ export const trustPath = ({ labs }: Folders): string => join(labs, 'trusted.json
 const readTrust = (folders: Folders): Promise<z.infer<typeof TrustFile>> =>
   readFile(trustPath(folders), 'utf8')
     .then((text) => TrustFile.parse(JSON.parse(text)))
-    // Absent or damaged: then nothing is trusted.
+    // If absent or damaged, nothing is trusted.
     .catch(() => [])
 
 export const isShipped = ({ assets }: Setup, { folder }: LabFolder): boolean =>
@@ -32,7 +31,7 @@ export async function isTrusted(setup: Setup, lab: LabFolder): Promise<boolean> 
   )
 }
 
-/** The user has seen it in full and wants it used. */
+/** The user has seen it in full and allows its use. */
 export async function trustLab(folders: Folders, { id, contentHash }: LabFolder): Promise<void> {
   const known = (await readTrust(folders)).filter((entry) => entry.contentHash !== contentHash)
   try {

@@ -1,4 +1,4 @@
-/** Builds a submission without running it: what a student sees on every change, and all there is without a GPU. */
+/** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
@@ -7,33 +7,13 @@ import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/sm-limits'
-import { buildRung, buildRunner, type BuildOutcome } from '../run/build'
-import { openCompiler, type Compiler } from '../run/compiler'
-import { architectureFor, queryDevice, smOf } from '../run/device'
+import { builtArchitecture, capabilityOf, ownArchitecture } from '../run/architecture'
+import { buildRung, type BuildOutcome } from '../run/build'
+import { openCompiler } from '../run/compiler'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
 
-/** What a lab without a GPU is compiled for: the architecture that the recordings were made on. */
-const recordedArchitecture = '90'
-
-/** The architecture of the GPU there; null where CUDA offers none. */
-async function ownArchitecture(lab: LabPlan, compiler: Compiler): Promise<string | null> {
-  try {
-    const runner = await buildRunner(compiler, await readSharedFiles(lab.library.root, 'runner'))
-    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
-    return smOf(device)
-  } catch {
-    return null
-  }
-}
-
-const digits = (architecture: string): string => architecture.replace(/\D/g, '')
-
-/** `90` → `9.0`, `100` → `10.0`. */
-const capabilityOf = (architecture: string): string =>
-  digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
-
-/** Derived: the occupancy that registers and static shared memory leave, by threads a block. */
+/** The occupancy derived from registers and static shared memory, by threads per block. */
 export function occupancyTable(
   architecture: string,
   build: Build | null,
@@ -55,12 +35,12 @@ export function occupancyTable(
 export interface LabBuild {
   /** `sm_90`. */
   architecture: string
-  /** false: there is no GPU, and it is compiled for the one that the recordings were made on. */
+  /** false if there is no GPU, and it is compiled for that of the recordings. */
   own: boolean
   outcome: BuildOutcome
 }
 
-/** Throws `missing` where this machine has no compiler. */
+/** Throws `missing` if this machine has no compiler. */
 export async function buildSubmission(
   machine: Machine,
   lab: LabPlan,
@@ -72,15 +52,8 @@ export async function buildSubmission(
     signal,
   )
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
-  const own = await ownArchitecture(lab, compiler)
-  const { requires } = planned.rung.header
-  const wanted = own ?? recordedArchitecture
-  const chosen = architectureFor(requires, {
-    name: 'this GPU',
-    computeCapability: capabilityOf(wanted),
-  })
-  // A GPU that is too old for the code can still be told what the compiler thinks of it.
-  const sm = 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
+  const own = await ownArchitecture(compiler, lab.library.root)
+  const sm = builtArchitecture(planned.rung.header.requires, own)
   return {
     architecture: `sm_${sm}`,
     own: own !== null,
@@ -88,7 +61,7 @@ export async function buildSubmission(
   }
 }
 
-/** The same, with "no compiler here" as a reason in place of an error. */
+/** The same, but a missing compiler is a reason instead of an error. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

@@ -1,7 +1,6 @@
 /**
- * Checks a submission: built as a rung beside the rungs that its lab names, measured and profiled by
- * the services that every run goes through, then judged. What this machine cannot do is said, and
- * never counts as passed.
+ * Checks a submission: built as a rung along with the rungs that its lab names, measured and profiled by the same
+ * services as any run, then judged. What this machine cannot do is reported and never counts as passed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Machine, Setup } from '../../adapters/machine/machine'
@@ -43,7 +42,7 @@ export interface LabCheckRequest {
 
 export interface LabCheckOptions extends Setup {
   appVersion: string
-  /** Folder of the attempt; must not exist. */
+  /** The attempt's folder; must not exist. */
   out: string
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -52,7 +51,7 @@ export interface LabCheckOptions extends Setup {
 
 type BuildReport = LabOutcome['build']
 
-/** What is known after the tools have run, and what of it is to be told. */
+/** What is known after the tools have run. */
 interface Gathered {
   evidence: LabEvidence
   build: BuildReport
@@ -69,7 +68,7 @@ const notBuilt = (reason: Statement): BuildReport => ({
   occupancy: [],
 })
 
-/** The compiler's verdict alone, with the reason why there is no more. */
+/** Only the compiler's verdict, with the reason why there is no more. */
 async function gatherBuild(
   machine: Machine,
   lab: LabPlan,
@@ -168,7 +167,7 @@ async function gatherLocal(
       own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.library, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
     if (own?.status !== 'unsupported') return gathered
-    // Too new for this GPU, but not for its compiler.
+    // The code is too new for this GPU, but not for the compiler.
     const { build, evidence } = await gatherBuild(
       options.machine,
       lab,
@@ -180,7 +179,7 @@ async function gatherLocal(
   } catch (error) {
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
-    // A ladder's other ways without a GPU are none for a lab.
+    // A ladder's alternatives without a GPU do not apply to a lab.
     const remedy = says(why.remedy, 'doctor.useGpu') ? message('checks.useGpu') : why.remedy
     return gatherBuild(
       options.machine,
@@ -256,9 +255,9 @@ function outcomeOf(
 }
 
 /**
- * Throws for what is no submission's fault and no lack of this machine, and when it is cancelled;
- * everything else is in the outcome. The attempt's folder appears whole or not at all, under the name of
- * `out` or, where that is taken by then, a free one like it.
+ * Throws if cancelled, and for failures caused neither by the submission nor by something missing on this machine;
+ * everything else is in the outcome. The attempt's folder appears atomically or not at all, as `out` or, if that
+ * has been taken, under a free name like it.
  */
 export async function checkLab(
   request: LabCheckRequest,

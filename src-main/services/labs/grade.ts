@@ -1,8 +1,7 @@
 /**
- * Grades a folder of submissions. Each is checked by this program's own `lab check`, in a sandbox that
- * sees a copy of the program, of the lab and of what is built for all; the lab's own solution goes first,
- * so that a machine on which nothing can pass is known as such. Nothing of a submission is interpreted
- * out here, and each comes to a row whatever it does.
+ * Grades a folder of submissions. Each is checked by this program's own `lab check` in a sandbox that sees a copy of
+ * the program, the lab and the common builds; the lab's own solution goes first, to detect a machine on which
+ * nothing can pass. Nothing of a submission is interpreted outside the sandbox, and each gets a row whatever it does.
  */
 import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,28 +35,28 @@ export interface GradeRequest {
   setup: Setup
   folder: string
   lab: LabFolder
-  /** At a time; as many as there are GPUs unless given. More share a GPU, and disturb each other's times. */
+  /** Parallel jobs; by default one per GPU. More would share a GPU and distort each other's times. */
   jobs?: number
   limits: Limits
   target: LabTarget
-  /** This program: the one file that Node runs. */
+  /** This program: the single file that Node runs. */
   program: string
-  /** Folders that submissions may read, beside those of the system and of the tools found. */
+  /** Folders that submissions may read, besides those of the system and of the tools found. */
   readable: readonly string[]
 }
 
 export interface GradeOptions {
-  /** Before anything of a submission runs; throws where it must not. */
+  /** Called before any submission runs; throws to prevent it. */
   onStart: (facts: {
     submissions: number
     jobs: number
     gpus: number
     isolation: Isolation
   }) => Promise<void>
-  /** The lab's own solution, checked first and outside of the sandbox. */
+  /** The lab's own solution, checked first and outside the sandbox. */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
-  /** A folder of a submission that could not be removed. */
+  /** A submission's folder that could not be removed. */
   onLeft: (folder: string) => void
   signal: AbortSignal
 }
@@ -69,7 +68,7 @@ export interface Grades {
   seconds: number
 }
 
-/** What a submission may see of the environment; the rest may hold tokens and the like. */
+/** Environment variables that a submission may see; others may contain tokens and the like. */
 const passedOn = [
   'PATH',
   'LANG',
@@ -79,7 +78,7 @@ const passedOn = [
   'KERNEL_LADDER_PATH_ONLY',
 ] as const
 
-/** The devices that CUDA offers, as CUDA_VISIBLE_DEVICES names them. */
+/** The devices that CUDA offers, in the notation of CUDA_VISIBLE_DEVICES. */
 async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
   if (chosen) return chosen.split(',').map((word) => word.trim())
@@ -87,18 +86,18 @@ async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<s
   return (asked?.answer?.gpus ?? []).map((_, index) => String(index))
 }
 
-/** What all submissions share, in folders of the grader's that any user may read. */
+/** What all submissions share, in folders of the grader that any user can read. */
 interface Staged {
   root: string
   program: string
-  /** The folder of the lab. */
+  /** The lab's folder. */
   lab: string
-  /** What was built for the lab's solution, and is the same for all. */
+  /** The builds for the lab's solution, which are the same for all. */
   cache: string
   view: string
 }
 
-/** Submissions run as another user than root; what they are to read was made by one who keeps files private. */
+/** Submissions run as another user, but the files they need may have been created as private. */
 async function makeReadable(path: string): Promise<void> {
   await chmod(path, 0o755)
   for (const entry of await readdir(path, { withFileTypes: true }))
@@ -118,7 +117,7 @@ async function stage(request: GradeRequest, root: string): Promise<Staged> {
   }
   for (const folder of [staged.cache, staged.view]) await makeFolder(folder)
   await copyFile(request.program, staged.program)
-  // Where the program looks first: beside itself.
+  // Next to the program, where it looks first.
   const kernels = join(shared, 'cuda-kernels')
   await cp(assets.kernelsDir, kernels, { recursive: true })
   if (can(parseTarget(request.target)!).replays)
@@ -148,7 +147,7 @@ async function preparePlace(
 ): Promise<Place> {
   const work = join(root, name)
   for (const folder of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, folder))
-  // Whoever grades has allowed the lab; the check in its place has to know.
+  // The grader has allowed the lab; the sandboxed check must know that.
   const trust = trustPath(folders)
   if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
   return {
@@ -176,7 +175,7 @@ const checkCommand = ({ target, limits }: GradeRequest, staged: Staged, work: st
   ...[process.execPath, staged.program, 'lab', 'check', staged.lab],
   ...['--file', join(work, submissionFile), '--out', join(work, 'attempt')],
   ...['--target', target, '--json'],
-  // A kernel that hangs is to be found by the check itself, which then still has all else to tell.
+  // A hanging kernel should be detected by the check itself, which can then still report everything else.
   ...['--timeout', String(Math.max(2, Math.floor(limits.seconds / 4)))],
 ]
 
@@ -276,7 +275,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
   }
   try {
     const staged = await stage(request, root)
-    // For the sandbox alone: the folder around it stays closed to everyone else here.
+    // Only for the sandbox: the enclosing folder stays private.
     await makeReadable(dirname(staged.program))
     const sandbox = await findSandbox(request.limits, staged.view, [
       dirname(staged.program),
@@ -315,7 +314,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
   }
 }
 
-/** What goes wrong around one submission is that one's row, and nobody else's. */
+/** A failure around one submission affects only its own row. */
 async function gradeAnyhow(
   { lab }: GradeRequest,
   { student }: FoundSubmission,
@@ -329,7 +328,7 @@ async function gradeAnyhow(
   }
 }
 
-/** Also leaves in the cache what is the same for all: the runner, the rungs of the lab. It is trusted like the lab. */
+/** Also fills the cache with the common builds: the runner and the lab's rungs. The solution is trusted like the lab. */
 async function gradeSolution(
   request: GradeRequest,
   staged: Staged,
@@ -345,7 +344,7 @@ async function gradeSolution(
       command: checkCommand(request, staged, work),
       env: { ...env, KERNEL_LADDER_CACHE: staged.cache },
     },
-    // It builds what the others find built.
+    // It also builds what the others reuse.
     { ...request.limits, seconds: request.limits.seconds * 4 },
     signal,
   )

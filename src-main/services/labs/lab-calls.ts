@@ -1,4 +1,4 @@
-/** A student's desk: what the calls labs.* answer. */
+/** The calls labs.*. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Folders, Setup } from '../../adapters/machine/machine'
@@ -29,10 +29,10 @@ import { addLab, allLabs, attemptSession, findLab } from '../lab-library/refs'
 import { isShipped, isTrusted, requireTrust, trustLab } from '../lab-library/trust'
 import { appVersion } from '../version'
 
-/** As it comes out of the contract's schema, its defaults filled in. */
+/** The input after validation by the contract's schema, with defaults filled in. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
-/** What an attempt at a lab is as a run: told its events, it ends with a session or none. */
+/** An attempt at a lab as a run: it emits events and ends with or without a session. */
 export type LabRun = (
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
@@ -63,8 +63,8 @@ async function summarize(folders: Folders, key: string, lab: LabFolder): Promise
 }
 
 /**
- * The predictions cannot be called so once their answer was on the screen. The starter is where one
- * begins: to measure it gives nothing away.
+ * Predictions are locked once their answer has been shown. Measuring the starter does not lock them, since it
+ * reveals nothing.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(
@@ -177,7 +177,7 @@ async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
   }
 }
 
-/** Answers from a client name parts of the lab, or nothing. */
+/** Checks that a client's answers name only parts of the lab. */
 function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void {
   const absent = { predictions: 'labs.noPrediction', questions: 'labs.noQuestion' } as const
   for (const group of ['predictions', 'questions'] as const)
@@ -186,7 +186,7 @@ function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void
         throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
 
-/** The handlers of labs.*; `startRun` begins a check the way that runs begin. */
+/** The handlers of labs.*; `startRun` starts a check like any run. */
 export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
   const { assets, machine } = setup
   const { folders } = machine
@@ -263,7 +263,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     },
     'labs.check': async ({ ref, source, target }: CallInput<'labs.check'>) => {
       const lab = await usable(ref)
-      // To look at a recorded outcome is not to take up its code.
+      // Viewing a recorded outcome does not replace the student's code.
       const keeps = can(parseTarget(target)!).replays && codeOf(lab, sourceHash(source)) !== 'own'
       const { answers } = await changeProgress(folders, ref, (progress) => ({
         ...progress,

@@ -1,4 +1,4 @@
-/** A submission as a rung of a ladder of its own, beside the rungs that its lab compares it with. */
+/** Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with. */
 import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
 import type { LabFolder } from '../../adapters/labs/library'
 import { inputError } from '../../domain/errors'
@@ -13,7 +13,7 @@ import { planRun, taskOf, type RunPlan } from '../run/plan'
 
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
-/** What is run for a lab: a library that holds its ladder, and the plan over it. */
+/** What is run for a lab: a library with its ladder, and the plan. */
 export interface LabPlan {
   library: KernelLibrary
   plan: RunPlan
@@ -42,7 +42,7 @@ function submissionOf({ lab }: LabFolder, task: Task, text: string): RungSource 
   }
 }
 
-/** Each problem of the correctness checks once. */
+/** The distinct problems of the correctness checks. */
 function problemsOf(lab: Lab, task: Task): Problem[] {
   const all = lab.checks.flatMap((check) =>
     check.kind === 'correctness'
@@ -54,7 +54,7 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
   return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
 }
 
-/** Throws where the kernel library has no rung that the lab names. */
+/** Throws if the kernel library lacks a rung that the lab names. */
 export function planLab(library: KernelLibrary, folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
   const ladder = library.ladders.find(({ id }) => id === lab.ladder)

@@ -1,4 +1,4 @@
-/** The outcomes of labs that ship: which there are, and of which code. */
+/** The shipped lab outcomes, and the code that each belongs to. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Assets } from '../../adapters/kernels/assets'
@@ -7,14 +7,14 @@ import { readAttempt } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'
 
-/** Line ends are the editor's affair, not another solution. */
+/** Different line ends do not make a different solution. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
-/** Whose code has this hash, as the lab is now. */
+/** Which of the lab's current files has this hash. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
   recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 
-/** The folder of a shipped outcome; null where none ships. */
+/** The folder of a shipped outcome; null if there is none. */
 export async function recordedAttempt(
   assets: Assets,
   lab: string,
@@ -26,7 +26,7 @@ export async function recordedAttempt(
   return name === undefined ? null : { name, folder: join(root, name) }
 }
 
-/** What `--target recorded` can replay of a lab as it is now. */
+/** What `--target recorded` can replay for the lab in its current form. */
 export async function recordedOutcomes(assets: Assets, lab: LabFolder): Promise<RecordedOutcome[]> {
   const found = await Promise.all(
     recordable.map(async (which): Promise<RecordedOutcome[]> => {

@@ -1,4 +1,4 @@
-/** compute-sanitizer over a submission, for the checks of its lab that ask for it. */
+/** Runs compute-sanitizer on a submission, for the lab's checks that need it. */
 import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
@@ -54,7 +54,7 @@ async function sanitizeOne(
   }
 }
 
-/** By id of the check: what each tool came to, or why none ran. The library is that of the lab's plan. */
+/** By check id: the result of each tool, or why none ran. The library is that of the lab's plan. */
 export async function sanitizeSubmission(
   lab: Lab,
   library: KernelLibrary,

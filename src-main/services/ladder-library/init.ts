@@ -1,8 +1,9 @@
-/** A new ladder folder, from one of the templates that come with the program. */
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+/** Creates a ladder folder from one of the shipped templates. */
+import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { z } from 'zod'
 import type { Setup } from '../../adapters/machine/machine'
-import { diskError, errorCode, makeFolder } from '../../adapters/disk/disk'
+import { diskError, errorCode, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readLadderFolder,
@@ -17,7 +18,20 @@ import { trustFolder } from './trust'
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()
 
-/** Throws for a folder that holds something, or whose name a ladder that ships has. */
+/** A list in a template: files of the shipped kernels that belong in the folder too. */
+const shippedList = 'shipped.json'
+
+async function copyTemplate({ assets }: Setup, template: string, folder: string): Promise<void> {
+  await cp(join(assets.templatesDir, template), folder, { recursive: true })
+  const list = join(folder, shippedList)
+  if (!(await pathExists(list))) return
+  const files = z.array(z.string()).parse(JSON.parse(await readFile(list, 'utf8')))
+  for (const file of files)
+    await copyFile(join(assets.kernelsDir, file), join(folder, basename(file)))
+  await rm(list)
+}
+
+/** The ladder is named after its folder, unless a shipped ladder has that name. Throws if the folder is not empty. */
 export async function initLadder(
   setup: Setup,
   folder: string,
@@ -33,24 +47,20 @@ export async function initLadder(
   const held = await readdir(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
     throw errorCode(error) === 'ENOTDIR'
-      ? inputError(`${shownPath(path)} is a file.`, 'Name a folder that is new or empty.')
+      ? inputError(`${shownPath(path)} is a file.`, 'Choose a new or empty folder.')
       : diskError(error, path, 'read', 'other')
   })
   if (held.length > 0)
     throw inputError(
       `${shownPath(path)} holds ${held.length === 1 ? held[0]! : `${held.length} files`} already.`,
-      'Name a folder that is new or empty.',
+      'Choose a new or empty folder.',
     )
   const shipped = await readKernelLibrary(setup.assets.kernelsDir)
-  const id = Identifier.safeParse(basename(path)).success ? basename(path) : template
-  if (shipped.ladders.some((ladder) => ladder.id === id))
-    throw inputError(
-      `${id} is a ladder that comes with the program.`,
-      'Call the folder something else: the ladder is named after it.',
-    )
+  const name = Identifier.safeParse(basename(path)).success ? basename(path) : template
+  const id = shipped.ladders.some((ladder) => ladder.id === name) ? `my-${name}` : name
   try {
     await makeFolder(path)
-    await cp(join(setup.assets.templatesDir, template), path, { recursive: true })
+    await copyTemplate(setup, template, path)
     const file = join(path, 'ladder.yaml')
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))

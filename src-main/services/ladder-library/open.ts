@@ -1,4 +1,4 @@
-/** A ladder by the word that a person has for it: the id of one that ships, or a folder. */
+/** Opens a ladder by what the user calls it: the id of a shipped one, or a folder. */
 import { resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
@@ -8,16 +8,16 @@ import { findLadder } from '../run/plan'
 import { requireTrustedFolder } from './trust'
 
 export interface OpenedLadder {
-  /** That holds the ladder. */
+  /** The library that contains the ladder. */
   library: KernelLibrary
   id: string
-  /** null for a ladder that ships. */
+  /** null for a shipped ladder. */
   own: LadderFolder | null
 }
 
 const isPath = (name: string): boolean => /[\\/]|^\.+$/.test(name)
 
-/** Throws with what there is, or with what is wrong with the folder. */
+/** Throws with the available ladders, or with the folder's fault. */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readKernelLibrary(assets.kernelsDir)
   const isShipped = shipped.ladders.some(({ id }) => id === name) || shipped.faults.has(name)
@@ -28,7 +28,7 @@ export async function openLadder({ assets }: Setup, name: string): Promise<Opene
   return { library: shipped, id: findLadder(shipped, name).id, own: null }
 }
 
-/** The same for a ladder whose code is to be built or run. */
+/** The same, for a ladder whose code is going to be built or run. */
 export async function openTrustedLadder(setup: Setup, name: string): Promise<OpenedLadder> {
   const opened = await openLadder(setup, name)
   if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)

@@ -1,7 +1,7 @@
 /**
- * Trust in a ladder folder. Its code is built and run as its user, so one that did not come with the program
- * is used only after its user has seen it and said so. The answer is for the place: a ladder is there to be
- * edited.
+ * Trust in a ladder folder. Its code is built and run with the user's permissions, so a folder that did not come with
+ * the program is used only after the user has confirmed. The decision applies to the folder, not to its content,
+ * because ladders are meant to be edited.
  */
 import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const trustPath = ({ ladders }: Folders): string => join(ladders, 'trusted.json'
 const readTrust = (folders: Folders): Promise<z.infer<typeof TrustFile>> =>
   readFile(trustPath(folders), 'utf8')
     .then((text) => TrustFile.parse(JSON.parse(text)))
-    // Absent or damaged: then nothing is trusted.
+    // If absent or damaged, nothing is trusted.
     .catch(() => [])
 
 export async function isTrustedFolder(folders: Folders, folder: string): Promise<boolean> {
@@ -26,7 +26,7 @@ export async function isTrustedFolder(folders: Folders, folder: string): Promise
   return (await readTrust(folders)).some((entry) => entry.folder === real)
 }
 
-/** Its user has seen it and wants it built and run, or has made it here. */
+/** The user has reviewed it and allows it, or has created it here. */
 export async function trustFolder(folders: Folders, folder: string): Promise<void> {
   const real = await realpath(folder)
   const others = (await readTrust(folders)).filter((entry) => entry.folder !== real)
@@ -45,7 +45,7 @@ export async function requireTrustedFolder(
 ): Promise<void> {
   if (await isTrustedFolder(folders, folder)) return
   throw inputError(
-    `The ladder in ${shownPath(folder)} did not come with this program, and its code would be built and run as you. It has not been allowed to.`,
-    'Read its files, and say so once with --trust; the answer holds for this folder.',
+    `The ladder in ${shownPath(folder)} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.`,
+    'Read its files, then allow it once with --trust; the decision holds for this folder.',
   )
 }

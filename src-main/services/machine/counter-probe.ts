@@ -1,6 +1,6 @@
 /**
- * Asks ncu for one counter of one small kernel: whether counters can be read here is best known by
- * reading one. What ncu says when it cannot is recognised, and comes with its remedy.
+ * Asks ncu for one counter of one small kernel: the best way to know whether counters can be read is to read one.
+ * ncu's error, if any, is recognized and comes with its remedy.
  */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { probeNcu } from '../../adapters/tools/ncu'
@@ -14,7 +14,7 @@ export interface CounterProbe extends Bench {
   ncu: string
 }
 
-/** Null: a counter was read. Else why not, and what to do. */
+/** Null if a counter was read; else the reason and the remedy. */
 export async function probeCounters(
   probe: CounterProbe,
 ): Promise<{ message: Statement; remedy?: Statement } | null> {

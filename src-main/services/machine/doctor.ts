@@ -1,4 +1,4 @@
-/** What this machine has for building, running and profiling, and what to do where it lacks something. */
+/** Checks what this machine has for building, running and profiling, with a remedy for whatever is missing. */
 import { delimiter, join } from 'node:path'
 import type { Assets } from '../../adapters/kernels/assets'
 import type { Machine } from '../../adapters/machine/machine'
@@ -89,14 +89,14 @@ async function driverChecks(
 
 export const countersRemedy = message('doctor.allowCounters')
 
-/** CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and so of what it starts. */
+/** Whether CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and thus of its children. */
 async function hasSysAdmin(machine: Machine): Promise<boolean> {
   const status = await machine.readText('/proc/self/status')
   const hex = /^CapEff:\s*([0-9a-f]+)/m.exec(status ?? '')?.[1]
   return hex !== undefined && ((BigInt(`0x${hex}`) >> 21n) & 1n) === 1n
 }
 
-/** What the driver's module says of who may read counters; the last word has a probe. */
+/** Who may read counters according to the driver module; a probe has the final say. */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'
   const params = await machine.readText('/proc/driver/nvidia/params')

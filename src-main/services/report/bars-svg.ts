@@ -1,18 +1,18 @@
 /**
- * A figure of every rung as bars, for print and for Markdown: an SVG that stands alone, black on white,
- * readable without colour. The charts of the screen are drawn by the screen's own library.
+ * A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
+ * The charts on screen are drawn by the screen's own library.
  */
 import { formatCount } from '../../domain/metrics/units'
 import { html } from './html-text'
 
 export interface Bar {
-  /** What the bar is called: a rung's number, or its number and title. */
+  /** The bar's label: a rung's number, or its number and title. */
   label: string
-  /** Null where there is no figure: the place stays empty, and `text` says so. */
+  /** Null if there is no figure: the space stays empty, and `text` says so. */
   value: number | null
   /** The figure with its unit. */
   text: string
-  /** The reference, drawn lighter, and its height across all rows. */
+  /** The reference, drawn lighter, with a line at its value across all rows. */
   isReference: boolean
 }
 
@@ -20,21 +20,21 @@ export interface BarChart {
   /** Part of a file's name. */
   id: string
   title: string
-  /** What the picture shows, in a sentence, for a reader who does not see it. */
+  /** A sentence describing the picture, as alternative text. */
   description: string
   bars: readonly Bar[]
-  /** The axis in figures, where counting is not right for the unit. */
+  /** Formats axis values, if plain counts do not suit the unit. */
   axisText?: (value: number) => string
-  /** Upper end of the axis, where the unit has one. */
+  /** The upper end of the axis, if the unit has one. */
   max?: number
-  /** Where the line across all rows stands, null for none; at the reference's bar where absent. */
+  /** The position of the line across all rows, null for none; by default the reference's value. */
   reference?: number | null
-  /** So many bars in a row belong together; one where absent. */
+  /** The number of consecutive bars that belong together; by default one. */
   together?: number
 }
 
 export interface Layout {
-  /** In CSS pixels; the height follows from the rows. */
+  /** In CSS pixels; the height depends on the number of rows. */
   width: number
   labelWidth: number
 }
@@ -52,19 +52,19 @@ const colours = {
   faint: '#525b67',
 }
 
-/** 1, 2 or 5 times a power of ten, so that a few steps, each wide enough for its figure, reach the top. */
+/** 1, 2 or 5 times a power of ten, so that a few steps reach the top, each wide enough for its label. */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))
   const power = 10 ** Math.floor(Math.log10(top / most))
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => top / step <= most) ?? top
 }
 
-/** `20 M`, where a figure would be `20.0 M`. */
+/** `20 M` instead of `20.0 M`. */
 const plainCount = (value: number): string => formatCount(value).replace(/\.0+(?=\D|$)/, '')
 
 const at = (value: number): string => String(+value.toFixed(2))
 
-/** As many letters as the width holds, roughly; an ellipsis says that there were more. */
+/** Truncates to roughly as many letters as fit the width, with an ellipsis. */
 function fit(text: string, width: number): string {
   const most = Math.floor(width / 6)
   const letters = [...text]

@@ -1,46 +1,61 @@
-/** The charts of a report outside of the screen: what every rung reaches, and each counter that was collected. */
+/** The charts of printed and Markdown reports: the throughput of every rung, and each collected counter. */
 import { metricDefinition } from '../../domain/metrics/metrics'
 import type { RungResult } from '../../domain/session/session'
 import { md } from '../../domain/text/markdown'
-import { formatGflops, formatValue } from '../../domain/metrics/units'
+import {
+  leadFigure,
+  leadOf,
+  rateText,
+  type Lead,
+  type LeadFigure,
+} from '../../domain/analysis/lead-figure'
+import { formatValue } from '../../domain/metrics/units'
 import { barsHeight, barsSvg, referenceOf, type Bar, type BarChart, type Layout } from './bars-svg'
 import type { Picture } from './save'
 import type { ComparisonModel } from './comparison'
 import type { ReportModel } from './model'
 
-/** `05 2D thread tile`; the title alone where the id begins with no number. */
+/** `05 2D thread tile`; only the title if the id has no leading number. */
 const numbered = ({ id, title }: RungResult): string =>
   `${/^\d+/.exec(id)?.[0] ?? ''} ${title}`.trimStart()
+
+/** Of the axis, which counts in thousands. */
+const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')
+
+const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' | 'text'> => ({
+  value: figure?.rate.value ?? null,
+  text: rateText(figure) || status,
+})
 
 export function throughputChart({ rows, session }: ReportModel): BarChart | null {
   if (!rows.some(({ rung }) => rung.timing)) return null
   const { reference } = session.ladder
+  const lead = leadOf(session)
   return {
     id: 'throughput',
-    title: 'Throughput (TFLOP/s), derived from the median time',
+    title: `Throughput (${rateUnit(lead)}), derived from the median time`,
     description: `One bar per rung, in ladder order${reference === null ? '' : '; the dashed line is the reference'}.`,
     axisText: (value) => String(+(value / 1000).toPrecision(3)),
     bars: rows.map(({ rung, isReference }) => ({
       label: numbered(rung),
-      value: rung.timing?.gflops ?? null,
-      text: rung.timing ? formatGflops(rung.timing.gflops) : rung.status,
+      ...rateBar(leadFigure(session, rung, lead), rung.status),
       isReference,
     })),
   }
 }
 
 /** Two sessions: each rung's bar of the first session above that of the second; null without a time. */
-export function pairChart({ rungs }: ComparisonModel): BarChart | null {
-  const bar = (label: string, { timing, status }: RungResult, isFirst: boolean): Bar => ({
+export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
+  const lead = leadOf(first)
+  const bar = (label: string, rung: RungResult, isFirst: boolean): Bar => ({
     label,
-    value: timing?.gflops ?? null,
-    text: timing ? formatGflops(timing.gflops) : status,
+    ...rateBar(leadFigure(isFirst ? first : second, rung, lead), rung.status),
     isReference: isFirst,
   })
   if (!rungs.some(({ a, b }) => a.timing ?? b.timing)) return null
   return {
     id: 'throughput',
-    title: 'Throughput (TFLOP/s) in the first session (gray) and the second',
+    title: `Throughput (${rateUnit(lead)}) in the first session (gray) and the second`,
     description:
       'Two bars per rung, in ladder order: the first session above the second. Derived from the median time.',
     axisText: (value) => String(+(value / 1000).toPrecision(3)),
@@ -80,10 +95,10 @@ export function chartsOf(model: ReportModel): BarChart[] {
   return [...(throughput ? [throughput] : []), ...metricCharts(model)]
 }
 
-/** Bars that a page holds below a heading. */
+/** Bars that fit on a page below a heading. */
 const mostBars = 44
 
-/** A chart of more bars than a page holds as several of one scale, each for some of the rungs. */
+/** Splits a chart with too many bars for a page into several with the same scale. */
 function piecesOf(chart: BarChart): BarChart[] {
   const { bars } = chart
   const count = Math.ceil(bars.length / mostBars)
@@ -101,11 +116,11 @@ function piecesOf(chart: BarChart): BarChart[] {
   }))
 }
 
-/** For print: as many drawings as it takes, none of which is cut by the end of a page. */
+/** For print: as many drawings as needed, so that none is cut by a page break. */
 export const chartFigures = (chart: BarChart, layout: Layout): string[] =>
   piecesOf(chart).map((piece) => `<figure>${barsSvg(piece, layout)}</figure>`)
 
-/** As wide as the text of a page: 170 mm at 96 pixels an inch. */
+/** The text width of a page: 170 mm at 96 dpi. */
 const picture = { width: 643, labelWidth: 220 }
 
 const asPicture = (chart: BarChart): Picture => ({
@@ -115,12 +130,12 @@ const asPicture = (chart: BarChart): Picture => ({
   height: barsHeight(chart),
 })
 
-/** Each as a file; the ids of metrics are words of the registry. */
+/** Each as a file, named by the registry's metric ids. */
 export const pictures = (model: ReportModel): Picture[] => chartsOf(model).map(asPicture)
 
 export const comparisonPictures = (model: ComparisonModel): Picture[] =>
   [pairChart(model)].filter((chart) => chart !== null).map(asPicture)
 
-/** A chart in Markdown, from the folder beside it. */
+/** A chart in Markdown, from the folder next to the file. */
 export const mdPicture = ({ id, title, description }: BarChart, folder: string): string =>
   `![${md(title)}. ${md(description)}](${encodeURIComponent(folder)}/${encodeURIComponent(id)}.svg)`

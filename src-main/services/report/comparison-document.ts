@@ -1,4 +1,4 @@
-/** Two sessions side by side as a document for print. */
+/** A comparison of two sessions as a document for print. */
 import { inEnglish } from '../../domain/text/wording'
 import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
@@ -32,7 +32,7 @@ const timePart = ({ rungs }: ComparisonModel): PrintPart => ({
   ),
 })
 
-/** Rungs of which a counter moved, each with those that did. */
+/** Rungs with counters that moved, each with those counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)

@@ -1,4 +1,4 @@
-/** Two sessions side by side as JSON: what `report A --compare B --format json` writes. */
+/** A comparison of two sessions as JSON: what `report A --compare B --format json` writes. */
 import { z } from 'zod'
 import { RungComparison } from '../../domain/analysis/compare'
 import { Statement } from '../../domain/messages/message'
@@ -12,17 +12,17 @@ export const comparisonJsonVersion = 3
 
 export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),
-  /** The day to print in it, where one was given. */
+  /** The date of the report, if one was given. */
   reportDate: z.string().optional(),
-  /** What a reader must know beside the figures, the warnings of both sessions too. */
+  /** What the reader should know in addition to the figures, including the warnings of both sessions. */
   warnings: z.array(Statement),
   a: Session,
   b: Session,
-  /** Of the rungs that both sessions hold. */
+  /** The rungs in both sessions. */
   rungs: z.array(
     RungComparison.extend({
       id: z.string(),
-      /** null where the source is the same, or a text is gone. */
+      /** null if the source is the same or missing. */
       source: z.object({ hunks: z.array(Hunk).nullable() }),
     }),
   ),

@@ -1,8 +1,9 @@
 /**
- * Two sessions of one ladder and problem side by side: before and after, or two GPUs. What may not be
- * compared is refused; what differs beside the code is said.
+ * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
+ * rejected; differences besides the code are stated.
  */
 import { comparability } from '../../domain/analysis/comparability'
+import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
@@ -20,24 +21,26 @@ export interface ComparedRung {
   a: RungResult
   b: RungResult
   comparison: RungComparison
-  /** What became of the source; null when it is the same or a text is gone. */
+  /** The throughput in each session; empty without a time. */
+  rates: readonly [string, string]
+  /** The source change; null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
 
 export interface ComparisonModel {
-  /** What is told beside the summary and the provenance. */
+  /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
   date: string | null
   warnings: Statement[]
   rungs: ComparedRung[]
-  /** Rungs that one session alone has, and rungs with other parameters or another status. */
+  /** Rungs that only one session has, and rungs with different parameters or status. */
   changes: Sentence[]
   facts: ComparedFact[]
 }
 
-/** A line of both provenances. */
+/** A fact of both provenances. */
 export interface ComparedFact {
   id: string
   label: string
@@ -88,6 +91,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       together(message('reports.notComparable'), ...refusals),
       message('reports.nameComparable'),
     )
+  const lead = leadOf(a)
   const rungs = a.rungs.flatMap((left): ComparedRung[] => {
     const right = rungOf(b, left.id)
     if (!right) return []
@@ -97,7 +101,11 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
         ? null
         : diffSources(before.scrub.source(from), after.scrub.source(to))
     const comparison = compareRungs({ session: a, rung: left }, { session: b, rung: right })
-    return [{ a: left, b: right, comparison, hunks }]
+    const rates = [
+      rateText(leadFigure(a, left, lead)),
+      rateText(leadFigure(b, right, lead)),
+    ] as const
+    return [{ a: left, b: right, comparison, rates, hunks }]
   })
   if (rungs.length === 0)
     throw inputError(message('reports.nothingInCommon'), message('reports.seeRungs'))
@@ -117,7 +125,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   }
 }
 
-/** In a sentence: how many rungs got faster and slower beyond the spread of both. */
+/** A sentence with the number of rungs that got faster and slower beyond the spread of both. */
 export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
@@ -128,4 +136,4 @@ export function counts({ rungs }: ComparisonModel): string {
 export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
 
 export const comparisonLegend =
-  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both interquartile ranges over their medians; a change inside the whole of it is = same.'
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'

@@ -1,6 +1,6 @@
 /**
- * A chart of the Charts screen as a picture: drawn by the screen's own code, in the page of an HTML report that a
- * browser of this machine opens, so that it is the picture that the screen saves.
+ * A chart of the Charts screen as a picture: drawn by the screen's own code, in an HTML report opened by a browser on
+ * this machine, so that it is identical to the picture that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
@@ -22,7 +22,7 @@ import { listAll, openSession, type OpenedSession, type SessionPlaces } from '..
 import { readTemplate } from './html'
 import { drawingPage, type Choice } from './index'
 
-/** What can be set where a chart has controls, for a session; null where it has none. */
+/** The possible settings of a chart's controls for a session; null if it has none. */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
     case 'roofline':
@@ -53,7 +53,7 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
     )
 }
 
-/** The session itself and, of each other size of its ladder on this GPU, the newest that is listed. */
+/** The session itself and, for each other size of its ladder on this GPU, the newest listed session. */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,
@@ -78,7 +78,7 @@ export interface DrawTools {
   drawInPage: PageDrawer
 }
 
-/** The text of an SVG. Throws an input error where the session has nothing that the chart could show. */
+/** The SVG text. Throws an input error if the session has no data for the chart. */
 export async function drawChart(
   { places, drawInPage }: DrawTools,
   opened: OpenedSession,
@@ -92,7 +92,7 @@ export async function drawChart(
   throw inputError(words || message('reports.nothingToDraw', { chart }))
 }
 
-/** In CSS pixels, as the drawing itself says. */
+/** In CSS pixels, as stated in the drawing. */
 export function sizeOfSvg(svg: string): { width: number; height: number } {
   const of = (name: string): number =>
     Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])

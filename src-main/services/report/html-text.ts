@@ -1,4 +1,4 @@
-/** HTML from texts that may hold anything; nothing of a session can become more than text. */
+/** HTML from arbitrary text; nothing in a session can become more than text. */
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, visible } from '../../domain/text/visible'
 import type { Cell, Table } from './tables'
@@ -17,7 +17,7 @@ const escaped = (text: string): string =>
 /** Text on one line, for an element or an attribute in quotes. */
 export const html = (text: string): string => escaped(oneLine(text))
 
-/** Text whose line ends stay, for `pre`. */
+/** Text with line ends preserved, for `pre`. */
 export const htmlLines = (text: string): string => escaped(visible(text))
 
 export const htmlCode = (text: string): string => `<code>${html(text)}</code>`
@@ -26,7 +26,7 @@ export const htmlSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return htmlCode(piece.code)
-      // The spaces that set a piece off from its neighbours stay.
+      // Spaces between pieces are kept.
       return escaped(visible(piece).replace(/\s+/g, ' '))
     })
     .join('')
@@ -39,7 +39,7 @@ interface HtmlColumn {
   align?: 'left'
 }
 
-/** A table whose cells are HTML already; the first cell of a row names it. */
+/** A table whose cells are already HTML; the first cell of a row is its header. */
 export function htmlTable(
   columns: readonly HtmlColumn[],
   rows: readonly (readonly string[])[],

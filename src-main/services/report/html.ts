@@ -1,4 +1,4 @@
-/** A report as one HTML file: the UI over frozen sessions, filled into the template of the build. */
+/** A report as one HTML file: the UI with frozen sessions, inserted into the built template. */
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Assets } from '../../adapters/kernels/assets'
@@ -27,7 +27,7 @@ export async function readTemplate({ reportTemplate }: Assets): Promise<string> 
   }
 }
 
-/** What a reader without scripts sees: the findings, and where they come from. */
+/** Shown if scripts are disabled: the findings and their provenance. */
 const withoutScripts = (models: readonly ReportModel[]): string =>
   models
     .map(({ title, summary, facts }) => {
@@ -42,7 +42,7 @@ const withoutScripts = (models: readonly ReportModel[]): string =>
     })
     .join('\n')
 
-/** Both parts of the template are filled by position: no text of a session is searched for them. */
+/** The template is filled by position, so text in a session is never mistaken for a placeholder. */
 export function printHtml(
   template: string,
   frozen: FrozenReport,

@@ -1,4 +1,4 @@
-/** From opened sessions to the text of a report. Pure but for the names of this machine, which it takes out. */
+/** From opened sessions to the text of a report. Pure, except that it scrubs the names of this machine. */
 import { machinePrivates, type Privates } from '../../adapters/machine/privates'
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
@@ -46,23 +46,23 @@ export function parseFormat(word: string): ReportFormat {
   )
 }
 
-/** What of a session a report tells. */
+/** What a report includes. */
 export interface Choice {
-  /** All where absent. */
+  /** By default all. */
   sections?: readonly ReportSection[]
-  /** Rung ids; all where absent. */
+  /** Rung ids; by default all. */
   rungs?: readonly string[]
 }
 
 export interface ReportOptions extends Choice, PrintOptions {
   format: TextFormat
-  /** A day to print; a report has none of itself, so that the same session gives the same bytes. */
+  /** A date to print; by default none, so that the same session yields the same bytes. */
   date?: string
 }
 
 type Opened = Pick<OpenedSession, 'session' | 'sources'>
 
-/** Throws for a rung that the session lacks: it would be left out in silence. */
+/** Throws for a rung that the session lacks, instead of silently omitting it. */
 function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened {
   if (rungs === undefined) return { session, sources }
   const unknown = rungs.find((id) => !rungOf(session, id))
@@ -106,13 +106,13 @@ export function reportComparison(
 
 export interface CiOptions {
   thresholdPercent: number
-  /** Rung ids; all of both sessions where absent. */
+  /** Rung ids; by default all of both sessions. */
   rungs?: readonly string[]
-  /** The document of `domain/analysis/baseline-document.ts` in place of Markdown. */
+  /** Print the document of `domain/analysis/baseline-document.ts` instead of Markdown. */
   json?: boolean
 }
 
-/** A check against a baseline for continuous integration: its document, its verdict and why. */
+/** A check against a baseline for continuous integration: its text, verdict and headline. */
 export function reportCi(
   baseline: Opened,
   now: Opened,
@@ -138,7 +138,7 @@ export function reportCi(
   }
 }
 
-/** A session as an HTML report keeps it: scrubbed, and in the order of the schema, so that an import prints the same. */
+/** A session as stored in an HTML report: scrubbed, and in schema order, so that an import prints the same. */
 function freeze({ sources, scrub }: ReportInput, { session }: ReportModel): FrozenSession {
   const texts = session.rungs.flatMap(({ id }) => {
     const text = sources[id]
@@ -147,7 +147,7 @@ function freeze({ sources, scrub }: ReportInput, { session }: ReportModel): Froz
   return { session: Session.parse(session), sources: Object.fromEntries(texts) }
 }
 
-/** Its deep profiles, those of the rungs that are told. */
+/** The deep profiles of the included rungs. */
 const freezeDeep = (
   profiles: readonly DeepProfile[],
   { session, scrub }: ReportInput,
@@ -158,12 +158,12 @@ const freezeDeep = (
       .map((profile) => [profile.rung, DeepProfile.parse(scrubDeep(profile, scrub))]),
   )
 
-/** What an HTML report is made of. */
+/** The input of an HTML report. */
 export interface HtmlSource extends Opened {
   profiles?: readonly DeepProfile[]
 }
 
-/** One HTML file over one session or two; `template` is the page of the build. */
+/** One HTML file for one or two sessions; `template` is the built page. */
 export function reportHtml(
   opened: readonly [HtmlSource] | readonly [HtmlSource, HtmlSource],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -172,7 +172,7 @@ export function reportHtml(
 ): string {
   const inputs = opened.map((one) => input(one, options, privates))
   const [before, after] = inputs
-  // Refuses what may not be compared.
+  // Rejects incomparable sessions.
   if (before && after) buildComparison(before, after)
   const models = inputs.map(buildReport)
   const frozen: FrozenReport = {
@@ -186,8 +186,8 @@ export function reportHtml(
 }
 
 /**
- * A page that can draw the first session's charts; of the others, which stand in a sweep beside it, the same rungs
- * as far as they have them. It is for a browser of this machine, and not to be kept.
+ * A page that can draw the first session's charts; the other sessions, for a sweep, are reduced to the same rungs. It
+ * is meant for a browser on this machine and not to be kept.
  */
 export function drawingPage(
   opened: readonly Opened[],
@@ -209,7 +209,7 @@ export function drawingPage(
   return printHtml(template, frozen, [], models)
 }
 
-/** As pages: of one session, or of two side by side. */
+/** A PDF of one session, or of two side by side. */
 export function reportPdf(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -225,7 +225,7 @@ export function reportPdf(
   return printPdfReport(sessionDocument(model), model.date ?? model.session.createdAt, tools)
 }
 
-/** What a report in Markdown shows beside its text. */
+/** The pictures of a Markdown report. */
 export function reportPictures(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Choice,

@@ -1,4 +1,4 @@
-/** From a request to the content of a report, whatever its format; what a format needs beside the session is found here. */
+/** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
 import type { Assets } from '../../adapters/kernels/assets'
 import { zipFiles } from '../../adapters/disk/zip'
 import type { ReportAnswer, ReportRequest } from '../../contract/report'
@@ -20,11 +20,11 @@ export interface MakeOptions extends Choice {
   format: ReportFormat
   wide?: boolean
   date?: string
-  /** Markdown: the folder beside it that its pictures lie in. */
+  /** Markdown: the folder of its pictures, next to the file. */
   pictures?: string
 }
 
-/** What a report needs of the program and of this machine. */
+/** What a report needs from the program and this machine. */
 export interface MakeTools extends PdfTools {
   assets: Assets
 }
@@ -52,13 +52,13 @@ export async function makeReport(
     : report(before, { ...options, format })
 }
 
-/** The deep profiles that the session has, in the order of its rungs. */
+/** The session's deep profiles, in rung order. */
 async function withProfiles({ session, sources, deep }: OpenedSession): Promise<HtmlSource> {
   const profiles = await Promise.all(session.rungs.map(({ id }) => deep(id)))
   return { session, sources, profiles: profiles.filter((profile) => profile !== null) }
 }
 
-/** A report as the answer to a UI, which keeps it as a file. */
+/** A report as the answer to a UI, which saves it as a file. */
 export async function answerReport(
   tools: MakeTools,
   opened: Sessions,
@@ -98,7 +98,7 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Without an ending. The id is free text in a session that came from elsewhere. */
+/** Without extension. The id is free text in a foreign session. */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

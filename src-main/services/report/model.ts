@@ -1,19 +1,14 @@
 /**
- * A report before a printer gives it a format: every text scrubbed, every figure in its unit with its
- * evidence, nothing that depends on when or where it is made. The same session gives the same model.
+ * A report before formatting: every text scrubbed, every figure with unit and evidence, nothing that depends on when
+ * or where it is made. The same session yields the same model.
  */
 import type { Statement } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics/metrics'
 import { rungBefore, type RungResult, type Session } from '../../domain/session/session'
+import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
-import {
-  formatGflops,
-  formatMs,
-  formatRatio,
-  formatValue,
-  type Unit,
-} from '../../domain/metrics/units'
+import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
 import { diffSources, type Hunk } from '../source-diff'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
@@ -27,7 +22,7 @@ import {
   type Step,
 } from '../../domain/report/summary'
 
-/** A figure as it reads. `note` counts from 1 into the model's notes: why there is no value. */
+/** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
 export interface Figure {
   text: string
   evidence: 'measured' | 'derived' | 'unavailable'
@@ -40,34 +35,34 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** Throughput over the reference's. */
+  /** Throughput divided by the reference's. */
   ratio: Figure
-  /** How many times as fast as the rung before. */
+  /** Speedup over the previous rung. */
   step: Figure
   /** In the order of the model's metrics. */
   metrics: Figure[]
 }
 
 export interface ReportStep extends Step {
-  /** What the sources changed; null where one of them is gone. */
+  /** The source change; null if a source is missing. */
   hunks: Hunk[] | null
 }
 
 export interface ReportModel {
-  /** Scrubbed: what the JSON printer writes. */
+  /** Scrubbed, as written by the JSON printer. */
   session: Session
-  /** What is told beside the summary and the provenance. */
+  /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
-  /** The day it was made, only when the user gives one. */
+  /** The date of the report, only if the user gives one. */
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
   rows: LadderRow[]
   notes: string[]
-  /** Metrics that no rung has a value of, each with the first reason given. */
+  /** Metrics without a value for any rung, each with the first reason given. */
   absent: { label: string; reason: string }[]
-  /** Null where the ladder's author published none. */
+  /** Null if the ladder's author published none. */
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
@@ -85,22 +80,24 @@ export interface ReportInput {
 
 export const dash = '–'
 
-/** Where a session does not say why. */
+/** Used if a session gives no reason. */
 export const noReason = 'No reason was recorded.'
 
-/** What the marks in a table mean; every printer sets it below. */
+/** The meaning of the marks in a table, printed below it in every format. */
 export const legend =
   'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
 
-/** Counts read as bare numbers; their heading says of what. */
+/** Counts are shown as bare numbers; their heading says what is counted. */
 export const withUnit = (label: string, unit: Unit): string =>
   ['inst', 'wavefronts', 'conflicts'].includes(unit) ? `${label} (${unit})` : label
 
-/** Metrics that any rung has, the card's first, then the registry's order, then those it does not know. */
-function metricsOf({ rungs }: Session): { id: string; label: string }[] {
+/** Metrics that any rung has: the leading one and the card's first, then in registry order, then unknown ones. */
+function metricsOf(session: Session): { id: string; label: string }[] {
+  const { rungs } = session
+  const leads = leadMetric(session)
   const present = new Set(rungs.flatMap(({ metrics }) => Object.keys(metrics)))
   const known = metricDefinitions.filter(({ id }) => present.has(id))
-  const isCard = (id: string): boolean => cardMetricIds.some((card) => card === id)
+  const isCard = (id: string): boolean => id === leads || cardMetricIds.some((card) => card === id)
   const ordered = [
     ...known.filter(({ id }) => isCard(id)),
     ...known.filter(({ id }) => !isCard(id)),
@@ -142,10 +139,10 @@ export function buildReport(input: ReportInput): ReportModel {
       isReference,
       time: figure('measured', timing && formatMs(timing.medianMs)),
       spread: figure('derived', timing && halfSpread(timing.spread)),
-      throughput: figure('derived', timing && formatGflops(timing.gflops)),
+      throughput: figure('derived', leadText(session, rung) || null),
       ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
       step: figure('derived', factor === null ? null : formatRatio(factor)),
-      // What no rung has is told once, not by a mark in each cell.
+      // Metrics that no rung has are listed once instead of being marked in each cell.
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),
       ),
@@ -182,7 +179,7 @@ export function buildReport(input: ReportInput): ReportModel {
   }
 }
 
-/** A diagnostic at its place: `gemm/01_naive.cu:12: error: …`. */
+/** A diagnostic with its location: `gemm/01_naive.cu:12: error: …`. */
 export const diagnosticLine = ({
   severity,
   file,

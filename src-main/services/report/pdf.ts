@@ -1,7 +1,7 @@
 /**
- * A report as PDF. It is printed twice: a draft tells on which page each heading comes to lie, the second
- * print has the numbers in its contents. The date of making is the session's, so that the same session
- * gives the same bytes wherever the same browser with the same fonts prints it.
+ * A report as PDF. It is printed twice: a draft determines the page of each heading, and the second print has these
+ * numbers in its table of contents. The creation date is the session's, so that the same session yields the same
+ * bytes with the same browser and fonts.
  */
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/pdf'
 import type { ReportStage } from '../../contract/report'
@@ -9,11 +9,11 @@ import { printPage, type PrintDocument } from './print'
 
 export interface PdfTools {
   printPdf: PdfPrinter
-  /** Hears what is being done. */
+  /** Called at each stage. */
   onStage?: ((stage: ReportStage) => void) | undefined
 }
 
-/** `madeOn`: an ISO date, of the report or of what it tells. */
+/** `madeOn`: an ISO date, of the report or of the session. */
 export async function printPdfReport(
   document: PrintDocument,
   madeOn: string,

@@ -1,4 +1,4 @@
-/** The parts of a printed report, each a heading with what stands below it. */
+/** The parts of a printed report, each a heading with its content. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/text/wording'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
@@ -15,9 +15,9 @@ import {
   verdictWords,
 } from './tables'
 
-/** A heading with what stands below it. */
+/** A heading with its content. */
 export interface PrintPart {
-  /** The id of the heading, which the contents lead to. */
+  /** The id of the heading, linked from the table of contents. */
   id: string
   /** HTML. */
   title: string
@@ -37,7 +37,7 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   ].join('\n'),
 })
 
-/** What the ladder's author measured, each figure beside ours. */
+/** The author's published figures beside ours. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
   const { origin, conclusion, rows } = published
@@ -46,7 +46,7 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
   return [{ id: 'published', title: 'Published figures beside ours', body }]
 }
 
-/** As many columns as a page holds beside a rung's name. */
+/** The number of columns that fit on a page beside a rung's name. */
 const mostAcross = 6
 
 export function counterPart(model: ReportModel): PrintPart {
@@ -72,10 +72,10 @@ export function counterPart(model: ReportModel): PrintPart {
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-/** Letters that a line of a diff surely holds; a longer one wraps, and is indented below its sign. */
+/** Characters that always fit on a diff line; longer lines wrap, indented below their sign. */
 const lineHolds = 105
 
-/** Lines of one kind stand in one element: a tag a line would be most of a long report's size. */
+/** Consecutive lines of one kind share an element, because one tag per line would dominate the size of a long report. */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
   for (const { oldStart, newStart, lines } of hunks) {
@@ -95,7 +95,7 @@ export function htmlDiff(hunks: readonly Hunk[]): string {
   return `<pre class="diff">${parts.join('')}</pre>`
 }
 
-/** Those of which it is true, and the others. */
+/** Partitions by a predicate. */
 const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
   all.filter(isTrue),
   all.filter((one) => !isTrue(one)),

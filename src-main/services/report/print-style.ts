@@ -1,4 +1,4 @@
-/** How a printed report looks: black on white, one type scale, figures in columns, nothing cut at a page's end. */
+/** The style of a printed report: black on white, one type scale, aligned figures, nothing cut at page breaks. */
 export const printStyle = `
 @page {
   size: A4;
@@ -53,7 +53,7 @@ pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-spa
 .hash { font-size: 6.5pt }
 `
 
-/** Headings keep their places, and what is below them takes its room without being drawn. */
+/** Headings keep their positions; content takes up its space without being drawn. */
 export const draftStyle = `
 section > * { visibility: hidden }
 section > h2, section > h3 { visibility: visible }

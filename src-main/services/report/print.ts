@@ -1,17 +1,17 @@
 /**
- * A report for print: one HTML document without scripts, that a Chromium turns into pages. Its contents
- * name the page of each heading once a draft has told them.
+ * A report for print: one HTML document without scripts, which Chromium turns into pages. Its table of contents has
+ * page numbers once a draft has determined them.
  */
 import { html } from './html-text'
 import { draftStyle, printStyle } from './print-style'
 import type { PrintPart } from './print-parts'
 
-/** Pages by the id of a heading. */
+/** Pages by heading id. */
 export type PageNumbers = ReadonlyMap<string, number>
 
 export interface PrintDocument {
   title: string
-  /** HTML: what is set small below the title. */
+  /** HTML: the small text below the title. */
   sub: string
   warnings: readonly string[]
   parts: readonly PrintPart[]
@@ -30,7 +30,7 @@ function contents(parts: readonly PrintPart[], pages: PageNumbers): string {
 const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): string =>
   `<section><h${level} id="${id}">${title}</h${level}>\n${body}\n${inner.map((one) => part(one, 3)).join('\n')}</section>`
 
-/** Without the pages it is a draft: laid out as the report is, and little of it drawn. */
+/** Without page numbers it is a draft: laid out like the report, but with little of it drawn. */
 export function printPage(document: PrintDocument, pages?: PageNumbers): string {
   const { title, sub, warnings, parts } = document
   return `<!doctype html>

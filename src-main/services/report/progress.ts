@@ -1,8 +1,8 @@
-/** What the reports that are being made are at, for a UI that asks. */
+/** Progress of reports being made, for a polling UI. */
 import type { ReportStage } from '../../contract/report'
 
 export interface ReportProgress {
-  /** Of the one that began last; null where none is being made. */
+  /** The stage of the most recently started one; null if none is in progress. */
   readonly stage: ReportStage | null
   make<T>(work: (onStage: (stage: ReportStage) => void) => Promise<T>): Promise<T>
 }

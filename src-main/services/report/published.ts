@@ -1,4 +1,4 @@
-/** What the ladder's author published, each figure beside ours. */
+/** The author's published figures beside ours. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { metricDefinitions } from '../../domain/metrics/metrics'
 import { sizesLabel } from '../../domain/task/problem'
@@ -6,12 +6,12 @@ import type { Session } from '../../domain/session/session'
 import { formatGflops, formatValue } from '../../domain/metrics/units'
 
 export interface PublishedFigures {
-  /** Whose figures, on what and where to read them. */
+  /** Whose figures they are, the GPU, and where to read them. */
   origin: string
   conclusion: string
-  /** Throughput, threads of a block where the author varied them, then the metrics that any rung was published with. */
+  /** Throughput, threads per block if the author varied them, then all published metrics. */
   columns: string[]
-  /** Rungs with a published figure, which stand above ours; a dash where there is none. */
+  /** Rungs with published figures, each above ours; a dash if there is none. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 

@@ -1,11 +1,11 @@
-/** Puts a report on the disk whole or not at all, and over nothing that is there. */
+/** Saves a report atomically or not at all, without overwriting anything. */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { diskError, pathExists } from '../../adapters/disk/disk'
 import { inputError } from '../../domain/errors'
 
-/** A picture that lies beside a report. */
+/** A picture saved next to a report. */
 export interface Picture {
   /** The file's name. */
   name: string
@@ -19,7 +19,7 @@ export interface Picture {
 export const picturesFolder = (file: string): string =>
   join(dirname(file), `${basename(file, extname(file))}.assets`)
 
-/** Also of a link that leads nowhere: writing there would make what it points to. */
+/** True even for a dangling link, because writing to it would create its target. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -34,7 +34,7 @@ async function refuseTaken(path: string): Promise<void> {
     )
 }
 
-/** Says before the work whether there is a place for its result, and for pictures beside it. */
+/** Checks beforehand that the report, and its pictures, can be saved. */
 export async function checkPlace(file: string, withPictures = false): Promise<void> {
   const path = resolve(file)
   await refuseTaken(path)
@@ -56,7 +56,7 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
   }
 }
 
-/** Everything is written under another name first; the report gets its own last, when its pictures have theirs. */
+/** Everything is written under temporary names first; the report is renamed last, after its pictures. */
 export async function saveReport(
   file: string,
   content: string | Uint8Array,
@@ -84,7 +84,7 @@ export async function saveReport(
   } catch (error) {
     throw diskError(error, path, 'write')
   } finally {
-    // What could not be made cannot be removed either; the error above is the one to tell.
+    // Cleanup may fail for the same reason; the original error is the one to report.
     for (const rest of left) await rm(rest, { recursive: true, force: true }).catch(() => undefined)
   }
 }

@@ -1,9 +1,9 @@
-/** A deep profile as it may leave: sources, names and advice scrubbed; counters and machine code as they are. */
+/** Scrubs a deep profile: sources, names and advice; counters and machine code are unchanged. */
 import type { DeepProfile } from '../../domain/session/deep'
 import { scrubStatement, type Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
-  // The same few texts stand at thousands of instructions.
+  // The same few texts are repeated for thousands of instructions.
   const known = new Map<string, string>()
   const word = <T extends string | null>(text: T): T => {
     if (text === null) return text

@@ -1,14 +1,14 @@
 /**
- * What identifies a machine or a person never leaves in a report. Sessions keep no serial numbers to
- * begin with; this takes out what tools wrote into their sentences: paths, hosts, users, identifiers.
- * It errs towards taking out too much.
+ * Removes from reports whatever identifies a machine or a person. Sessions store no serial numbers to begin with;
+ * this removes what tools wrote into their messages: paths, hosts, users, identifiers. It errs on the side of
+ * removing too much.
  */
 import type { Privates } from '../../adapters/machine/privates'
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 
-/** Names that everyone has; as words they would be taken out of plain prose. */
+/** Names that are too common: as words they would be removed from ordinary prose. */
 const commonNames = new Set(
   'root user users admin node runner ubuntu debian nvidia cuda test home host localhost local'.split(
     ' ',
@@ -17,7 +17,7 @@ const commonNames = new Set(
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Folders that hold a person's or a machine's files; below them, one name is enough to be a path. */
+/** Folders with personal or machine-specific files; under them, a single name counts as a path. */
 const privateRoots =
   'home|Users|root|tmp|var|private|mnt|media|scratch|data|gpfs|lustre|nfs|work|workspace|srv|opt|run|proc'
 const topDomains =
@@ -26,8 +26,8 @@ const topDomains =
 type Pattern = readonly [RegExp, string]
 
 /**
- * In order; each is one kind of identifier and the word that takes its place. What repeats is bounded, so
- * that a long hostile text costs no more than its length.
+ * In order; each is one kind of identifier and its replacement. Repetition is bounded, so that hostile text takes
+ * only linear time.
  */
 const patterns: readonly Pattern[] = [
   [/\bfile:\/\/[^\s"'<>)]*/gi, '<path>'],
@@ -37,7 +37,7 @@ const patterns: readonly Pattern[] = [
   [/\bserial\s*(?:number|no\.?|#)\s*[:=#]?\s*[\w-]{4,}/gi, 'serial <serial>'],
   [/\b\d{13}\b/g, '<serial>'],
   [/\b(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}\b(?!\.\d)/g, '<address>'],
-  // A quoted path may hold spaces.
+  // A quoted path may contain spaces.
   [/(["'`])(?:\/[\w.]|[A-Za-z]:[\\/]|\\\\)[^"'`\n]*\1/g, '$1<path>$1'],
   [/(?<![A-Za-z0-9])[A-Za-z]:[\\/](?![\\/])[^\s"'<>|]+/g, '<path>'],
   [/\\\\[\w.$-]+\\[^\s"'<>|]+/g, '<path>'],
@@ -48,14 +48,14 @@ const patterns: readonly Pattern[] = [
   [/\b[\w.+-]{1,64}@[A-Za-z0-9][\w.-]*/g, '<user>@<host>'],
 ]
 
-/** What is told by a word before it or by its ending alone; in a source that would be code. */
+/** Identifiers recognized only by a preceding word or a suffix; in sources, these would match code. */
 const inSentences: readonly Pattern[] = [
   [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],
   [/\b(host(?:\s?name)?|node(?:\s?name)?|user(?:\s?name)?)\s*[:=]\s*[\w.-]+/gi, '$1: <$1>'],
   [new RegExp(`\\b(?:[a-z0-9][a-z0-9-]{0,62}\\.){1,8}(?:${topDomains})\\b`, 'gi'), '<host>'],
 ]
 
-/** Web addresses are citations; the folders of a system and of CUDA are the same on every machine. */
+/** Web addresses are citations; system and CUDA folders are the same on every machine. */
 const kept =
   /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
 
@@ -63,13 +63,13 @@ const replace = (text: string, all: readonly Pattern[]): string =>
   all.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), text)
 
 export interface Scrubber {
-  /** What a tool or a person wrote. */
+  /** Text from a tool or a person. */
   sentence: (text: string) => string
   /** A rung's source, in which `host = x` is code. */
   source: (text: string) => string
 }
 
-/** Takes out of texts what must not leave. */
+/** Removes private information from texts. */
 export function scrubber({ folders, words }: Privates): Scrubber {
   const ownFolders = folders
     .filter((folder) => folder.length > 1)
@@ -84,7 +84,7 @@ export function scrubber({ folders, words }: Privates): Scrubber {
       const whole = `(?<![\\w-])${escaped(word)}(?![\\w-])`
       return [new RegExp(whole, 'gi'), '<private>']
     })
-  // Words last: a path that lost its user's name would no longer be seen as one.
+  // Words last, because a path without its user's name would no longer be recognized.
   const scrub = (text: string, all: readonly Pattern[]): string => {
     let result = ''
     let at = 0
@@ -101,10 +101,10 @@ export function scrubber({ folders, words }: Privates): Scrubber {
   }
 }
 
-/** Fields whose form the schema fixes: scrubbing them could only break what refers to them. */
+/** Fields with a fixed form: scrubbing them could only break references to them. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
-/** Prose of a task; its other words are names and expressions, which refer to one another. */
+/** The prose of a task; its other strings are names and expressions, which refer to each other. */
 const taskProse = new Set(['title', 'summary', 'formula', 'result', 'name'])
 
 function scrubTask(value: unknown, key: string, scrub: (text: string) => string): unknown {
@@ -125,24 +125,24 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
   if (key === 'task') return scrubTask(value, key, scrub)
-  // Which sentence it is, and which metric it names, are words of ours.
+  // Message keys and metric ids come from this program.
   if ('metric' in value && Object.keys(value).length === 1) return value
   if ('values' in value && 'key' in value && isMessageKey(value.key))
     return { key: value.key, values: scrubValue(value.values, '', scrub) }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),
-      // Ids of ladders, rungs and headers are names of the ladder; the session's own id is free text.
+      // Ids of ladders, rungs and headers are public names; the session's own id is free text.
       name === 'id' && typeof item === 'string' ? item : scrubValue(item, name, scrub),
     ]),
   )
 }
 
-/** A statement as it may leave. */
+/** Scrubs a statement. */
 export const scrubStatement = (statement: Statement, scrub: (text: string) => string): Statement =>
   scrubValue(statement, '', scrub) as Statement
 
-/** The session as it may leave: still a session by the schema. */
+/** Scrubs a session, which remains valid by the schema. */
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {
   const scrubbed = scrubValue(session, '', scrub) as Session
   const { published } = session.ladder
@@ -151,7 +151,7 @@ export function scrubSession(session: Session, scrub: (text: string) => string):
     id: scrub(session.id),
     ladder: {
       ...scrubbed.ladder,
-      // Their keys are rung ids.
+      // Keys are rung ids.
       ...(published && scrubbed.ladder.published
         ? {
             published: {

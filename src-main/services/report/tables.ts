@@ -1,7 +1,7 @@
-/** The tables of a report: their columns, rows and order. How a cell is set is a format's affair. */
+/** The tables of a report: columns, rows and order. Cell formatting is up to each format. */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
-import { formatGflops, formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
+import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
 import type { PrintedFact } from '../../domain/report/provenance'
 import { halfSpread } from '../../domain/report/summary'
 import type { ComparedFact, ComparedRung } from './comparison'
@@ -18,9 +18,9 @@ export interface Cell {
   text: string
   /** Set as code. */
   code?: true
-  /** Behind the text, as it is. */
+  /** Appended to the text, unescaped. */
   mark?: string
-  /** Counts from 1 into the notes below the tables. */
+  /** 1-based index into the notes below the tables. */
   note?: number
 }
 
@@ -69,7 +69,7 @@ export const ladderTable = ({ rows }: ReportModel): Table => ({
   }),
 })
 
-/** Of one width each, so that no table is left with a single column. */
+/** Balanced in width, so that no table ends up with a single column. */
 export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {
   const shown = metrics.flatMap(({ label, isAbsent }, index) =>
     isAbsent ? [] : [{ label, index }],
@@ -88,7 +88,7 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
   })
 }
 
-/** What the ladder's author measured, each figure above ours. */
+/** The author's published figures, each above ours. */
 export const publishedTable = ({
   columns,
   rows,
@@ -112,7 +112,7 @@ const metricText = (metric: MetricValue | null): string =>
 
 const factor = (ratio: number | null): string => (ratio === null ? dash : formatRatio(ratio))
 
-/** From one rung to the next: what became of each counter. */
+/** How each counter changed from one rung to the next. */
 export const stepTable = ({ from, to }: ReportStep, deltas: readonly MetricDelta[]): Table => ({
   columns: [
     words('Counter'),
@@ -140,14 +140,13 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** What is told of a rung's time in two sessions, behind its id. */
-export const timeTexts = ({ a, b, comparison: { time } }: ComparedRung): string[] => [
+/** The cells about a rung's time in two sessions, after its id. */
+export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),
   factor(time.speedup),
   time.noise === null ? dash : halfSpread(time.noise),
-  a.timing ? formatGflops(a.timing.gflops) : dash,
-  b.timing ? formatGflops(b.timing.gflops) : dash,
+  ...rates.map((rate) => rate || dash),
   a.status === b.status ? a.status : `${a.status} → ${b.status}`,
   verdictWords[time.verdict],
 ]
@@ -162,7 +161,7 @@ export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
 })
 
-/** Those that did not are in the CSV. */
+/** Unmoved ones are in the CSV. */
 export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
   comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
 

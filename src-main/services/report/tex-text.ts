@@ -1,4 +1,4 @@
-/** LaTeX from texts that may hold anything; what comes out needs only booktabs, and compiles. */
+/** LaTeX from arbitrary text; the result requires only booktabs, and compiles. */
 import { type Sentence } from '../../domain/messages/sentence'
 import { codePoint, oneLine } from '../../domain/text/visible'
 
@@ -34,14 +34,14 @@ const replacements: Record<string, string> = {
   '…': '\\ldots{}',
 }
 
-/** Letters that LaTeX sets in any of its encodings without a package; others are named by their code point. */
+/** Characters that LaTeX supports in any encoding without a package; others are replaced by their code point. */
 const isSet = (character: string): boolean =>
   /^[\u0020-\u007eÀ-ÖØ-öø-ÿ]$/u.test(character) && !/[ÐÞðþ]/u.test(character)
 
 export const tex = (text: string): string =>
   [...oneLine(text)]
     .map((character, index, all) => {
-      // Hyphens in a row would join into a dash.
+      // Consecutive hyphens would become a dash.
       if (character === '-' && all[index + 1] === '-') return '-{}'
       const instead = replacements[character]
       if (instead !== undefined) return instead
@@ -49,7 +49,7 @@ export const tex = (text: string): string =>
     })
     .join('')
 
-/** Code, which may break after a comma: a list of rungs is one long word. */
+/** Code that may break after a comma, because a list of rungs is one long word. */
 export const texCode = (text: string): string =>
   `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`
 
@@ -57,11 +57,11 @@ export const texSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return texCode(piece.code)
-      // The spaces that set a piece off from its neighbours stay.
+      // Spaces between pieces are kept.
       const [before, after] = [/^\s/, /\s$/].map((edge) => (edge.test(piece) ? ' ' : ''))
       return `${before}${tex(piece)}${after}`
     })
     .join('')
 
-/** A line that LaTeX ignores; the text is brought onto one line, so that none of it is set. */
+/** A LaTeX comment; the text is joined into one line, so that none of it is typeset. */
 export const texComment = (text: string): string => `% ${oneLine(text)}`

@@ -1,4 +1,4 @@
-/** Compiles rungs and the runner: nvcc beside nvcc, nothing twice. */
+/** Compiles rungs and the runner: in parallel, nothing twice. */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path/posix'
 import {
@@ -24,13 +24,13 @@ import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
 
 export interface BuildOutcome {
-  /** null when it failed. */
+  /** null if the build failed. */
   artefact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
-  /** What ptxas said of each kernel; absent when it failed. */
+  /** ptxas's report per kernel; absent if the build failed. */
   kernels?: PtxasKernel[]
-  /** Why there is no artefact; absent where the run was cancelled before there could be one. */
+  /** Why there is no artifact; absent if the run was cancelled first. */
   reason?: Statement
   cancelled?: true
 }
@@ -142,10 +142,10 @@ function failure(result: ProcessResult): BuildOutcome {
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? ''
 
-/** What a task's sources are built with, beside the shared headers. */
+/** Inputs for building a task's sources, besides the shared headers. */
 export type TaskInputs = Pick<RunPlan, 'task' | 'headers'>
 
-/** Sources beside the task's headers find them by themselves; a lab's lie elsewhere. */
+/** Sources next to the task's headers find them anyway; a lab's sources are elsewhere. */
 const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [...new Set([...headers.keys()].map(dirname))].flatMap((folder) => ['-I', folder])
 
@@ -171,14 +171,14 @@ export async function buildRung(
   })
 }
 
-/** Builds what the task's rungs are checked against; without it there is no run. */
-export async function buildReference(
+/** Builds what the task's rungs are checked against. */
+export async function compileReference(
   compiler: Compiler,
   { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
-): Promise<string> {
-  const built = await compile(compiler, {
+): Promise<BuildOutcome> {
+  return compile(compiler, {
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
@@ -191,16 +191,26 @@ export async function buildReference(
     output: 'reference.so',
     libraries: ['-ldl'],
   })
+}
+
+/** The same for a run: without it there is none. */
+export async function buildReference(
+  compiler: Compiler,
+  inputs: TaskInputs,
+  source: TaskSource,
+  sm: string,
+): Promise<string> {
+  const built = await compileReference(compiler, inputs, source, sm)
   if (built.artefact) return built.artefact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'failed',
-    together(message('tools.referenceNotBuilt', { task: task.id }), built.reason),
-    message('tools.seeFile', { file }),
+    together(message('tools.referenceNotBuilt', { task: inputs.task.id }), built.reason),
+    message('tools.seeFile', { file: source.file }),
   )
 }
 
-/** Builds the runner; it is our own code, so its failing is a fault of the toolchain and not a result. */
+/** Builds the runner; it is our own code, so a failure is a toolchain problem and not a result. */
 export async function buildRunner(
   compiler: Compiler,
   runnerSources: ReadonlyMap<string, string>,
@@ -223,7 +233,7 @@ export async function buildRunner(
   )
 }
 
-/** Builds the probe that stands in for the CUDA runtime; without it, what a rung launches stays unknown. */
+/** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
 export async function buildLaunchProbe(
   compiler: Compiler,
   {
@@ -244,7 +254,7 @@ export async function buildLaunchProbe(
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
-/** Works through items beside each other, at most one a core. */
+/** Processes items in parallel, at most one per core. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

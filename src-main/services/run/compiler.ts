@@ -1,9 +1,9 @@
-/** nvcc of a machine, ready to build: found, asked for its version, and given the shared headers. */
+/** A machine's nvcc, ready to build: located, with its version and the shared headers. */
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { locateNvcc } from './device'
 
-/** What rungs are built with: the programs of a machine, and what it has built already. */
+/** What rungs are built with: a machine's programs and its build cache. */
 export interface Bench {
   toolbox: Toolbox
   cache: BuildCache
@@ -17,7 +17,7 @@ export interface Compiler extends Bench {
   signal: AbortSignal
 }
 
-/** Throws `missing` where the machine has no nvcc. */
+/** Throws `missing` if the machine has no nvcc. */
 export async function openCompiler(
   { toolbox, cache }: Bench,
   includes: ReadonlyMap<string, string>,
@@ -39,7 +39,7 @@ async function compilerVersion(
     asked = true
     return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
   })
-  // Kept with the session in any case, so that the session can be replayed.
+  // Always recorded, so that the session can be replayed.
   if (!asked)
     await toolbox.recorder?.record(
       {

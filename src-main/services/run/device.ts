@@ -19,7 +19,7 @@ export async function locateNvcc(toolbox: Toolbox): Promise<string> {
   throw missingError(message('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
 }
 
-/** What the driver says of its GPUs. */
+/** What the driver reports about its GPUs. */
 export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
   const asked = await askDriver(toolbox, signal)
   if (!asked) throw missingError(message('doctor.noGpu'), remedies.gpu)
@@ -41,13 +41,13 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 
-/** A GPU, and where in this machine it is: the one thing of it that no session keeps. */
+/** A GPU and its PCI location, which is not stored in sessions. */
 export interface OfferedGpu {
   device: Device
   pciBusId: string
 }
 
-/** The GPU that CUDA offers to the runner: asked of CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
+/** The GPU that CUDA offers to the runner: queried through CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
 export async function queryDevice(
   toolbox: Toolbox,
   runner: string,
@@ -104,7 +104,7 @@ export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
 
 /**
  * The architecture a rung is compiled for on this GPU, or why it cannot run on it. A feature letter
- * (`sm_90a`) means that architecture and no other.
+ * (`sm_90a`) restricts it to exactly that architecture.
  */
 export function architectureFor(
   requires: string | null,

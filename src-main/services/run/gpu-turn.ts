@@ -1,4 +1,4 @@
-/** A GPU for one run alone: waits for its turn, and notices who computes there beside it. */
+/** Exclusive use of a GPU for one run: waits for its turn, and notices other programs computing there. */
 import type { GpuHolder } from '../../adapters/tools/gpu-lock'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -8,10 +8,10 @@ import { message, type AnyMessage, type Statement } from '../../domain/messages/
 export interface GpuTurn {
   toolbox: Toolbox
   gpu: { name: string; pciBusId: string }
-  /** false: an error in place of a wait. */
+  /** false: throw instead of waiting. */
   wait: boolean
   signal: AbortSignal
-  /** What the wait is for, and what else there is to know of it. */
+  /** Called with the reason for waiting and other notices. */
   onNotice: (notice: Statement) => void
 }
 
@@ -27,7 +27,7 @@ function inUse(gpu: GpuTurn['gpu'], by: GpuHolder | null): AnyMessage {
     : message('tools.gpuInUseBySilent', { gpu: named })
 }
 
-/** Does the work while no other run of this program uses the GPU; a replay uses none. */
+/** Runs the work while no other run of this program uses the GPU; a replay needs none. */
 export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<T> {
   const { toolbox, gpu, wait, signal, onNotice } = turn
   const claim = await toolbox.claimGpu({
@@ -41,14 +41,14 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // Cancelled while it waited: the work sees so itself, and what was finished before is kept.
+    // If cancelled while waiting, the work notices that itself, and what had finished is kept.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()
   }
 }
 
-/** Whether the driver lists a program that computes on the GPU; ours are to have ended. */
+/** Whether the driver lists a program computing on the GPU; ours must have ended by then. */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,
   when: 'before' | 'after',
@@ -58,7 +58,7 @@ export async function isShared(
     const own = asked?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
     return (own?.computing ?? 0) > 0
   } catch {
-    // What the driver says here is no reason to lose a timing.
+    // A driver error here is no reason to lose a timing.
     return false
   }
 }

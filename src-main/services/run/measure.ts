@@ -1,7 +1,7 @@
 /**
- * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only
- * itself, the runner is started again with the rest. Where it cannot be, the GPU being gone say, the
- * rungs that are left have not been run and what is known of the others stands.
+ * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only itself, and the
+ * runner is restarted with the rest. If that is impossible, for example because the GPU is gone, the remaining
+ * rungs are not run and the results of the others are kept.
  */
 import type { ProcessResult } from '../../adapters/tools/process'
 import {
@@ -29,16 +29,16 @@ import type { Launch, Timing, Verify } from '../../domain/session/session'
 export interface Measured {
   verify: Verify | null
   timing: Timing | null
-  /** What it launches; absent where the runner could not see it. */
+  /** Its launches; absent if the runner could not see them. */
   launches?: Launch[]
-  /** Set when it did not come to a timing. */
+  /** Set if it got no timing. */
   trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }
 
 export interface MeasureOutcome {
-  /** What is known of each rung; rungs that were not reached before a cancel are absent. */
+  /** Results by rung; rungs that were not reached before a cancellation are absent. */
   rungs: Map<string, Measured>
-  /** Why the runner could not go on, where some rungs had come to an end before. */
+  /** Why the runner could not continue, if some rungs had finished before. */
   halted: ErrorShape | null
 }
 
@@ -50,35 +50,35 @@ export interface MeasureRequest {
   /** null in a replay, whose answers are known. */
   expected: Expected | null
   taskFolder: string | null
-  /** Begins the names that the raw output is kept under; `runner/measure` unless given. */
+  /** Key prefix of the raw output; `runner/measure` by default. */
   key?: `runner/${string}`
-  /** The most a rung is sampled for; the runner's own limit unless given. */
+  /** Maximum sampling time per rung; the runner's default unless given. */
   maxSeconds?: number
-  /** In the order to be measured. */
+  /** In measuring order. */
   rungs: readonly BuiltRung[]
   /** One of `rungs`. */
   reference: string | null
   seed: number
   flushL2: boolean
-  /** Milliseconds without news from the runner after which a rung counts as hung. */
+  /** Milliseconds without an event from the runner after which a rung counts as hung. */
   idleMs: number
   signal: AbortSignal
   onStart: (rung: string, stage: RunnerStage) => void
-  /** The rung's result was checked and is right. */
+  /** Called when a rung's result was verified as correct. */
   onVerified: (rung: string) => void
   onMeasured: (rung: string, measured: Measured) => void
-  /** What the GPU reaches at best, measured once, before the first rung. */
+  /** Called with the GPU's ceilings, measured once before the first rung. */
   onCeilings: (ceilings: Ceilings) => void
-  /** An event that the runner cannot have sent while it was at this rung was passed over. */
+  /** Called when an event was ignored because the runner could not have sent it during this rung. */
   onOutOfTurn: (rung: string) => void
 }
 
-/** What the runner is at: its last `start`; no rung while it computes what they are checked against. */
+/** The runner's position: its last `start`; no rung while it computes the reference. */
 type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
 interface Attempt {
   result: ProcessResult
-  /** What the runner was at when it ended. */
+  /** The runner's position when it ended. */
   at: At
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
@@ -110,7 +110,7 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
     }
     return { rungs: done, halted: null }
   } catch (error) {
-    // Before the first rung there is nothing to keep.
+    // Before the first rung has finished, there is nothing to keep.
     if (done.size === 0) throw error
     const halted = toErrorShape(error)
     const reason = message('records.runnerLost', { why: halted.message })
@@ -120,7 +120,7 @@ export async function measure(request: MeasureRequest): Promise<MeasureOutcome> 
   }
 }
 
-/** The rung that the others are checked against, where there is nothing to check against any more. */
+/** The failed trusted rung, after which there is nothing left to check against. */
 function failedTrust(
   expected: Expected | null,
   done: ReadonlyMap<string, Measured>,
@@ -129,7 +129,7 @@ function failedTrust(
   return done.get(expected.rung)?.trouble ? expected.rung : null
 }
 
-/** One runner over the rungs that are open. Throws for what no restart can mend. */
+/** One runner process over the open rungs. Throws for errors that a restart cannot fix. */
 async function attempt(
   request: MeasureRequest,
   number: number,
@@ -140,7 +140,7 @@ async function attempt(
   const reference = request.rungs.find(({ id }) => id === request.reference)
   const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
   const open = request.rungs.filter(({ id }) => !done.has(id))
-  // What the others are timed beside or checked against is loaded in each attempt, also when its own time is known.
+  // The reference and the trusted rung are loaded in each attempt, even if their own results are known.
   const { expected } = request
   const trusted = expected !== null && 'rung' in expected ? expected.rung : null
   const loaded = request.rungs.filter(
@@ -155,7 +155,7 @@ async function attempt(
     })
   const ceilings = number === 1 && request.key === undefined
 
-  /** A rung's own code shares the runner's process: what it may have said in the runner's place does not count. */
+  /** A rung's code shares the runner's process, so events that it may have forged do not count. */
   const isInTurn = (event: RunnerEvent, at: At): boolean => {
     switch (event.event) {
       case 'start':
@@ -173,7 +173,7 @@ async function attempt(
       case 'unsupported':
         return at?.rung === event.rung
       case 'failed':
-        // The reference is launched beside the rung that is being timed.
+        // The reference is launched alternately with the rung being timed.
         return at?.rung === event.rung || (at !== null && event.rung === reference?.id)
       case 'ceilings':
         return ceilings && at === null
@@ -226,7 +226,7 @@ async function attempt(
             timing: toTiming(event, request),
           })
           break
-        // It comes behind the rung's timing, so that a mishap in looking never costs the time.
+        // It comes after the rung's timing, so that a failure in it never costs the timing.
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
@@ -270,7 +270,7 @@ async function attempt(
     )
 }
 
-/** `onEvent` is told what the runner was at, and says whether the event counts. */
+/** `onEvent` receives the runner's position and returns whether the event counts. */
 async function runOnce(
   toolbox: Toolbox,
   call: Parameters<typeof runRunner>[1],
@@ -286,7 +286,7 @@ async function runOnce(
   return { result, at, error }
 }
 
-/** Failures that no restart can mend. `begun`: a rung had been measured on this GPU before. */
+/** Failures that a restart cannot fix. `begun`: a rung had already been measured on this GPU. */
 function throwIfHopeless(
   { result, at, error }: Attempt,
   begun: boolean,
@@ -360,7 +360,7 @@ type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
-/** A runner that names no buffer knew of one output. */
+/** Older runners name no buffer and have a single output. */
 function toVerify(event: VerifyEvent, task: Task): Verify {
   const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
   const { outOfBoundsBuffers, firstMismatch, ...rest } = verify

@@ -1,4 +1,4 @@
-/** A run on a GPU: rungs are verified and timed, and their counters collected. A replay is one too. */
+/** A run on a GPU, or its replay: rungs are verified and timed, and their counters collected. */
 import { isDeepStrictEqual } from 'node:util'
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
@@ -23,11 +23,11 @@ import { verifyFurther } from './verify-further'
 export interface RunSettings {
   seed: number
   flushL2: boolean
-  /** A rung without news for so long counts as hung. */
+  /** A rung counts as hung after this long without an event. */
   idleSeconds: number
-  /** Waits between the tries to profile while another tool holds the counters. */
+  /** Delays between profiling attempts while another tool is using the counters. */
   busyWaitsMs: readonly number[]
-  /** false: a GPU that another run uses is an error, and is not waited for. */
+  /** false: if another run is using the GPU, throw instead of waiting. */
   waitForGpu: boolean
 }
 
@@ -78,7 +78,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     }
   })
 
-/** The rungs that were asked for, behind what they are timed beside and checked against. */
+/** The reference and the trusted rung, followed by the requested rungs. */
 const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRung[] =>
   [
     ...new Set([reference, trusted].filter((rung) => rung !== null && !rungs.includes(rung))),
@@ -93,12 +93,12 @@ interface OnGpu {
 }
 
 interface Found {
-  /** Why the runner could not go on. */
+  /** Why the runner could not continue. */
   halted: ErrorShape | null
   profiled: ProfileOutcome | null
 }
 
-/** Verifies, times and profiles what was built, in this run's turn on the GPU. */
+/** Verifies, times and profiles what was built, during this run's turn on the GPU. */
 async function workOnGpu(
   { environment, plan, emit, signal }: Run,
   settings: RunSettings,
@@ -165,7 +165,7 @@ async function workOnGpu(
   )
 }
 
-/** How the counters were collected, and what is missing of them. */
+/** Records how the counters were collected, and what is missing. */
 function tellProfile({ session, states }: BuiltRungs, profiled: ProfileOutcome | null): void {
   if (!profiled) return
   session.tools.ncu = profiled.ncuVersion
@@ -189,7 +189,7 @@ function tellProfile({ session, states }: BuiltRungs, profiled: ProfileOutcome |
     )
 }
 
-/** Without a time of the reference there are no ratios. */
+/** Without a time for the reference, there are no ratios. */
 function tellReference({ plan, signal }: Run, { session, states }: BuiltRungs): void {
   const id = plan.reference?.rung.id
   if (id === undefined || signal.aborted) return

@@ -1,8 +1,7 @@
-/** Turns a request into what will be built and run, or into a sentence that says why it cannot be. */
+/** Turns a request into a plan of what to build and run, or explains why that is impossible. */
 import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
 import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { problemAt } from '../../domain/task/choose'
@@ -10,6 +9,8 @@ import { requireProblem } from '../../domain/task/problem-faults'
 import { caseOf, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
+import { type Statement, message } from '../../domain/messages/message'
+import { checkParams, giveParams } from './parameters'
 
 export interface PlannedRung {
   rung: LadderRung
@@ -18,30 +19,32 @@ export interface PlannedRung {
 
 export interface RunPlan {
   ladder: Ladder
-  /** What its rungs compute; also in the ladder. */
+  /** The task of its rungs, also in the ladder. */
   task: Task
-  /** The task's own headers, text by path: none in a replay, which builds nothing. */
+  /** The task's headers, text by path; none in a replay, which builds nothing. */
   headers: ReadonlyMap<string, string>
   problem: Problem
-  /** What is reported, in ladder order. */
+  /** The rungs to report, in ladder order. */
   rungs: PlannedRung[]
-  /** The parameters that were asked for; each is in `rungs` where a rung allows the value. */
+  /** The requested parameters; each is applied to the rungs that allow the value. */
   asked?: Parameters
-  /** Measured beside each rung; also one of `rungs` when it was asked for. */
+  /** Rungs that have such a parameter and do not allow the value. */
+  parametersLeft?: readonly Statement[]
+  /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
   profile: ProfileLevel
-  /** Rungs not to profile, beside those that would take longer than `profileLimitSeconds`. */
+  /** Rungs not to profile, besides those that would take longer than `profileLimitSeconds`. */
   profileSkip: readonly string[]
   profileLimitSeconds?: number
-  /** What the others are checked against, where no file says what is right; may also be one of `rungs`. */
+  /** The rung that the others are checked against, if there is no reference file; may also be one of `rungs`. */
   trusted: PlannedRung | null
-  /** Where the files lie that fill buffers; null in a replay. */
+  /** The folder of the files that fill buffers; null in a replay. */
   taskFolder: string | null
-  /** Further problems at which these rungs are verified; their times there are not kept. */
+  /** Further problems at which these rungs are verified; their times there are discarded. */
   alsoVerify?: {
     rungs: readonly string[]
     problems: readonly Problem[]
-    /** A rung that is wrong there is wrong, and has no time. */
+    /** A rung that is wrong there counts as wrong and has no time. */
     decides: boolean
   }
 }
@@ -93,36 +96,6 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   return { rung, source: text }
 }
 
-/** Checks that each parameter is declared by one of the headers and has a value that it allows. */
-function checkParams(
-  params: Parameters,
-  headers: readonly LadderRung['header'][],
-  /** What declares them. */
-  whole: Statement,
-): Parameters {
-  for (const [name, value] of Object.entries(params)) {
-    const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
-    if (declared.length === 0) {
-      const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
-      throw inputError(
-        message('asked.noParameter', { whole, name: JSON.stringify(name) }),
-        known.size > 0
-          ? message('asked.parameters', { names: list(known) })
-          : message('asked.noParameters'),
-      )
-    }
-    if (!declared.some((param) => param.allowed.includes(value)))
-      throw inputError(
-        message('asked.notAllowed', { name, value }),
-        message('asked.allowed', {
-          name,
-          values: list(new Set(declared.flatMap((p) => p.allowed.map(String)))),
-        }),
-      )
-  }
-  return params
-}
-
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
@@ -137,7 +110,7 @@ function resolved(library: KernelLibrary, file: LadderFile, rungs: LadderRung[])
   return { ...rest, task, scalars, options, rungs }
 }
 
-/** The whole ladder, resolved; throws for the first rung that cannot be used. */
+/** The complete ladder, resolved; throws for the first unusable rung. */
 export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder =>
   resolved(
     library,
@@ -148,7 +121,7 @@ export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder 
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  /** What they are rungs of. */
+  /** What they are rungs of, for messages. */
   whole: Statement,
 ): T[] {
   if (!wanted) return [...all]
@@ -161,7 +134,7 @@ export function selectRungs<T extends { id: string }>(
   return all.filter(({ id }) => wanted.includes(id))
 }
 
-/** What a request asks for, wherever it is to be done. */
+/** A run request, independent of its target. */
 export type PlanRequest = Omit<RunRequest, 'target'>
 
 export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
@@ -173,15 +146,13 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
-  const headers = rungs.map(({ rung }) => rung.header)
-  checkParams(request.params, headers, message('asked.theLadder', { ladder: file.id }))
-  for (const { rung } of rungs)
-    for (const { name, allowed } of rung.header.params) {
-      const value = request.params[name]
-      if (value !== undefined && allowed.includes(value)) rung.params[name] = value
-    }
+  const parametersLeft = giveParams(
+    rungs.map(({ rung }) => rung),
+    request.params,
+    message('asked.theLadder', { ladder: file.id }),
+  )
 
-  /** One that is there whether it was asked for or not. */
+  /** A rung that is included whether requested or not. */
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null
@@ -210,6 +181,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
     problem,
     rungs,
     asked: request.params,
+    parametersLeft,
     reference,
     trusted,
     taskFolder: library.folders.get(task.id) ?? null,

@@ -1,4 +1,4 @@
-/** The profiling stage of a run: what it will cost, which rungs are left out, what it did cost. */
+/** The profiling stage of a run: its estimated cost, the skipped rungs, and its actual cost. */
 import { builtRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
@@ -18,14 +18,14 @@ export interface ProfileStage {
   seed: number
   idleSeconds: number
   busyWaitsMs: readonly number[]
-  /** Where ncu leaves its own report; null keeps none. */
+  /** Where to save ncu's report; null discards it. */
   reportPath: string | null
   states: ReadonlyMap<string, RungState>
   emit: (event: RunEvent) => void
   signal: AbortSignal
 }
 
-/** Null when no counters were asked for, or the run was cancelled before. */
+/** Null if no counters were requested, or the run was cancelled before. */
 export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | null> {
   const { plan, states, emit, signal, toolbox } = stage
   if (plan.profile === 'none' || signal.aborted) return null
@@ -107,7 +107,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
       })
     return outcome
   } catch (error) {
-    // What was measured stands, whatever became of the counters.
+    // Measurements are kept, whatever happens to the counters.
     const { message } = toErrorShape(error)
     emit({ type: 'log', level: 'warning', message })
     return {
@@ -122,7 +122,7 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
   }
 }
 
-/** ncu says nothing between two rungs: a slow one in many passes is no hang. */
+/** ncu prints nothing between rungs, so a slow rung with many passes is not a hang. */
 function idleMs({ idleSeconds }: ProfileStage, { rungs }: ProfilePlan): number {
   const slowest = Math.max(0, ...rungs.map(({ seconds }) => seconds ?? 0))
   return 1000 * Math.max(2 * idleSeconds, 5 * slowest)

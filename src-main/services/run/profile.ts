@@ -1,4 +1,4 @@
-/** Collects counters: one ncu over one runner for all rungs, only the launches that the runner marks. */
+/** Collects counters: one ncu process over one runner for all rungs, profiling only the launches marked by the runner. */
 import { setTimeout } from 'node:timers/promises'
 import {
   askedMetrics,
@@ -25,19 +25,19 @@ export interface ProfileRequest {
   runner: string
   task: Task
   problem: Problem
-  /** Where the files lie that fill buffers; null in a replay. */
+  /** The folder of the files that fill buffers; null in a replay. */
   taskFolder: string | null
   seed: number
   level: CollectingLevel
   rungs: readonly BuiltRung[]
-  /** Where ncu leaves its own report; null keeps none. */
+  /** Where to save ncu's report; null discards it. */
   reportPath: string | null
   idleMs: number
-  /** How long to wait before each further try while another tool holds the counters. */
+  /** Delays before each retry while another tool is using the counters. */
   busyWaitsMs: readonly number[]
   signal: AbortSignal
   onBusy: (waitMs: number) => void
-  /** ncu is asked once more, without metrics that it does not know. */
+  /** Called when ncu is run again without metrics that it does not know. */
   onUnknown: (metrics: readonly string[]) => void
   onStart: (rung: string) => void
   onProfiled: (rung: string) => void
@@ -48,13 +48,13 @@ export interface ProfileOutcome {
   profiles: Map<string, RungProfile>
   /** By rung; empty below the deep level. */
   deep: Map<string, DeepProfile>
-  /** What is missing of it. */
+  /** What is missing from it. */
   deepTroubles: Statement[]
-  /** Metrics that this ncu does not know, as it names them; the rest was collected without them. */
+  /** Metrics that this ncu does not know, by its names; the rest was collected without them. */
   unknownMetrics: string[]
-  /** Wall time of ncu; null when it did not run to its end. */
+  /** Wall time of ncu; null if it did not finish. */
   seconds: number | null
-  /** Why counters are missing, when they are, and what to do. */
+  /** Why counters are missing, if they are, and the remedy. */
   trouble: { message: Statement; remedy?: Statement; missing: boolean } | null
 }
 
@@ -101,7 +101,7 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
   const without = new Set<string>()
   const collect = () => collectKnown({ ...call, without }, request)
   let answer = await collect()
-  // DCGM samples now and then: the counters are often free a moment later. A replay has the last try.
+  // DCGM samples periodically, so the counters are often free a moment later. A replay has only the last attempt.
   const waits = toolbox.replays ? [] : request.busyWaitsMs
   let tries = 1
   for (const waitMs of waits) {
@@ -135,8 +135,8 @@ export async function profile(request: ProfileRequest): Promise<ProfileOutcome> 
 }
 
 /**
- * Runs ncu, and again without what it does not know: one such name makes it profile nothing at all. Each
- * round leaves out at least one name that was asked for, so there is an end.
+ * Runs ncu, and again without metrics that it does not know, because one unknown name prevents all profiling. Each
+ * round drops at least one requested name, so this terminates.
  */
 async function collectKnown(
   call: NcuCall & { without: Set<string> },
@@ -158,7 +158,7 @@ const unfinished = ({ outcome, signal }: ProcessResult, idleMs: number): Stateme
     ? message('tools.ncuIdle', { seconds: Math.round(idleMs / 1000) })
     : message('tools.ncuUnfinished', { signal: signal ?? outcome })
 
-/** Every metric of the level as unavailable, for the one reason. */
+/** Every metric of the level as unavailable, for a common reason. */
 export const allUnavailable = (
   level: ProfileLevel,
   reason: Statement,

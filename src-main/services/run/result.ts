@@ -1,4 +1,4 @@
-/** From what is known of a rung at some point of a run to its result. */
+/** Builds a rung's result from what is known at some point of a run. */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -17,14 +17,14 @@ export interface RungState {
   build: BuildOutcome | null
   unsupported: Statement | null
   measured: Measured | null
-  /** It was left out of profiling. */
+  /** It was excluded from profiling. */
   profileSkipped?: boolean
   alsoVerified?: VerifiedAt[]
-  /** What a further problem showed, where that decides. */
+  /** The result of a further problem, if it is decisive. */
   further?: Pick<RungResult, 'status' | 'reason'>
 }
 
-/** What a session says of a rung before anything is done with it. */
+/** A rung's description in a session, before anything is done with it. */
 export const describedRung = ({ rung, source }: PlannedRung) => ({
   id: rung.id,
   title: rung.title,
@@ -73,7 +73,7 @@ export function toResult(
   }
 }
 
-/** What follows from the launch alone stands in place of the counters that are missing. */
+/** Metrics derived from the launch replace missing counters. */
 function withoutCounters(
   metrics: Record<string, MetricValue>,
   measured: Measured | null,
@@ -83,7 +83,7 @@ function withoutCounters(
   return { ...metrics, ...derivedMetrics(measured.launches, device) }
 }
 
-/** `ok` where nothing says otherwise, and `not-run` before it was measured. */
+/** `ok` unless something failed, and `not-run` before it was measured. */
 export function statusOf(
   { build, measured, unsupported, further }: RungState,
   task: Task,

@@ -1,11 +1,13 @@
 /**
- * The stages of a run, of whatever kind: its rungs are built, what the kind does with them is done, and the
- * session is put together. Where the tools' answers come from is the machine's affair.
+ * The stages of any kind of run: rungs are built, the kind's own work is done, and the session is assembled. Where
+ * the tools' answers come from is up to the machine.
  */
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
+import { leadOf } from '../../domain/analysis/lead-figure'
+import { leastBytes } from '../../domain/task/problem'
 import type { Device } from '../../domain/gpu/device'
 import type { Statement } from '../../domain/messages/message'
 import type { RungResult, Session } from '../../domain/session/session'
@@ -23,9 +25,9 @@ export interface RunEnvironment extends Bench {
   /** include/ and runner/ of the kernel library, text by path. */
   includes: ReadonlyMap<string, string>
   runnerSources: ReadonlyMap<string, string>
-  /** What results are checked against; null in a replay, whose answers are known. */
+  /** The reference that results are checked against; null in a replay, whose answers are known. */
   reference: TaskSource | null
-  /** Where ncu's own report is kept; null keeps none. */
+  /** Where to save ncu's report; null discards it. */
   reportPath: string | null
   appVersion: string
 }
@@ -38,9 +40,9 @@ export interface RunIdentity {
 
 export interface RunOutcome {
   session: Session
-  /** What the deep level knows, by rung; kept beside session.json. */
+  /** Deep profiles by rung, stored next to session.json. */
   deep: ReadonlyMap<string, DeepProfile>
-  /** This machine cannot give the counters that were asked for, or lost its GPU on the way. */
+  /** This machine could not provide the requested counters, or lost its GPU during the run. */
   missing: ErrorShape | null
 }
 
@@ -52,37 +54,41 @@ export interface Run {
   signal: AbortSignal
 }
 
-/** What has been built, for the stages behind it. */
+/** What has been built, for the following stages. */
 export interface BuiltRungs {
-  /** Its warnings, tools and settings are told by who finds them out. */
+  /** The stages add warnings, tools and settings to it as they learn them. */
   session: Session
   /** By rung id. */
   states: ReadonlyMap<string, RungState>
-  /** Tells what is known of a rung by now. */
+  /** Publishes what is currently known about a rung. */
   publish: (state: RungState) => void
 }
 
-/** What a kind of run does of its own. */
+/** What distinguishes a kind of run. */
 export interface RunWay {
-  /** What rungs are built for. */
+  /** The GPU that rungs are built for. */
   gpu: Pick<Device, 'name' | 'computeCapability'>
-  /** That they run on; null where nothing is run. */
+  /** The GPU that they run on; null if nothing is run. */
   device: Device | null
-  /** By architecture, as in `sm_90a`, without the prefix. */
+  /** By architecture, as in `sm_90a` without the prefix. */
   flags: (sm: string) => readonly string[]
   settings: Omit<Session['settings'], 'nvccFlags'>
-  /** Those of the plan, and what is built beside them. */
+  /** The rungs of the plan, and those that are built with them. */
   rungs: readonly PlannedRung[]
   warnings: readonly Statement[]
-  /** Finds out what there is to know of a rung that was built. */
+  /** Examines a rung that was built. */
   onBuilt?: (state: RungState) => Promise<void>
   result: (state: RungState) => RungResult
-  /** What comes after the build. */
+  /** The work after the build. */
   afterBuild?: (built: BuiltRungs) => Promise<Omit<RunOutcome, 'session'>>
 }
 
-/** Throws `missing` for what the machine lacks. */
+/** Throws `missing` if the machine lacks something. */
 export type OpenWay = (compiler: Compiler) => Promise<RunWay>
+
+/** Decided anew for the session, when its GPU is known. */
+const toldByBytes = ({ ladder, task, problem }: RunPlan): number | null =>
+  leadOf({ ladder, problem, device: null }).of === 'bytes' ? leastBytes(task, problem) : null
 
 export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
   const { environment, plan, identity, emit, signal } = run
@@ -93,8 +99,11 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     target: printTarget(identity.target),
     problem: plan.problem,
     rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
+    bytes: toldByBytes(plan),
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
+  for (const left of plan.parametersLeft ?? [])
+    emit({ type: 'log', level: 'warning', message: left })
   const compiler = await openCompiler(environment, environment.includes, signal)
   const way = await open(compiler)
   const states = new Map<string, RungState>(
@@ -114,7 +123,7 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     settings: { nvccFlags: [...way.flags(smOf(way.gpu))], ...way.settings },
     completion: 'complete',
     elapsedSeconds: 0,
-    warnings: [...way.warnings],
+    warnings: [...(plan.parametersLeft ?? []), ...way.warnings],
     rungs: [],
   }
   const publish = (state: RungState): RungResult => {

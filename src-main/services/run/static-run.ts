@@ -1,7 +1,7 @@
 /**
- * What can be said of rungs without a GPU: they are built for one of the table, and with what they would
- * launch, which a stand-in for the CUDA runtime writes down, their occupancy and waves follow. Nothing is
- * run, verified or timed, and the session says so.
+ * Static analysis without a GPU: rungs are built for a GPU of the built-in table, and a stand-in for the CUDA runtime
+ * records what they would launch, from which occupancy and waves are derived. Nothing is run, verified or timed,
+ * and the session says so.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { probeLaunches } from '../../adapters/tools/launch-probe'
@@ -63,7 +63,7 @@ export const buildForGpu = (
     }
   })
 
-/** `found` is there of a rung that was built. */
+/** `found` exists for rungs that were built. */
 function staticResult(
   state: RungState,
   task: Task,
@@ -122,7 +122,7 @@ async function launchesOf(
         dynamicSharedBytes,
         barriers: compiled.barriers,
         carveOutBytes: null,
-        // A kernel can carry its cluster's size in itself, where no launch tells of it.
+        // A kernel can have a compile-time cluster size, which is not visible in the launch.
         clusterBlocks:
           clusterBlocks === 0 && source.includes('__cluster_dims__') ? null : clusterBlocks,
       },

@@ -1,4 +1,4 @@
-/** Verifies rungs at further problems than the one they are timed at: a tile that fits 4096 may not fit 1023. */
+/** Verifies rungs at problems other than the timed one: a tile that fits 4096 may not fit 1023. */
 import { builtRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
@@ -21,7 +21,7 @@ export interface FurtherRequest {
   onOutOfTurn: (rung: string) => void
 }
 
-/** The runner times what it has verified; this is the least of that. */
+/** The runner times whatever it has verified; this is the minimum. */
 const maxSeconds = 0.02
 
 function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefined {
@@ -29,10 +29,10 @@ function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefi
   return verify && !verify.passed ? wrongness(verify, task) : undefined
 }
 
-/** Fills in `alsoVerified` of the rungs that the plan names and that were built. Says why the runner could not go on. */
+/** Fills in `alsoVerified` for the planned rungs that were built. Returns why the runner could not continue, if so. */
 export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape | null> {
   const { toolbox, runner, expected, plan, settings, states, signal } = request
-  // What hung or crashed at its own problem would do so again, for as long again.
+  // A rung that hung or crashed at its own problem would do so again, and take as long.
   const wanted = (plan.alsoVerify?.rungs.flatMap((id) => states.get(id) ?? []) ?? []).filter(
     ({ measured }) => measured?.trouble?.status !== 'failed',
   )
@@ -84,7 +84,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
   return null
 }
 
-/** A rung that is wrong anywhere is wrong: it has no time, and is not profiled. */
+/** A rung that is wrong anywhere is wrong: it has no time and is not profiled. */
 function decide(
   state: RungState,
   { verify, trouble }: Measured,
@@ -103,7 +103,7 @@ function decide(
   state.measured = { ...state.measured, timing: null }
 }
 
-/** As measure does; a problem that the runner cannot begin with is said of each rung, and costs no time. */
+/** Like measure, but a problem that the runner cannot start is reported for each rung and costs no timing. */
 async function measureOrSay(request: MeasureRequest): Promise<MeasureOutcome> {
   try {
     return await measure(request)
@@ -112,7 +112,7 @@ async function measureOrSay(request: MeasureRequest): Promise<MeasureOutcome> {
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(request.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may not fit where the run's own did; the next may.
+      // A larger problem may not fit into memory although the run's own did; the next one may.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

@@ -1,10 +1,10 @@
-/** The one compute-sanitizer job that may be under way, for a UI that asks after it. */
+/** The current compute-sanitizer job, for a polling UI. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
-import { openTrustedLadder } from '../ladder-library/open'
+import { libraryFor } from '../ladder-library/copies'
 import { sanitize } from './sanitize'
 
 export interface SanitizeOptions {
@@ -14,14 +14,14 @@ export interface SanitizeOptions {
   waitForGpu?: boolean
 }
 
-/** On this machine's tools and the library on disk. */
+/** Runs with this machine's tools and the library on disk. */
 export async function sanitizeLive(
   setup: Setup,
   request: SanitizeRequest,
   options: SanitizeOptions,
 ): Promise<SanitizeReport> {
   const { machine } = setup
-  const { library, id } = await openTrustedLadder(setup, request.ladder)
+  const { library, request: own } = await libraryFor(setup, request)
   return sanitize(
     {
       ...options,
@@ -31,7 +31,7 @@ export async function sanitizeLive(
       includes: await readSharedFiles(library.root, 'include'),
       runnerSources: await readSharedFiles(library.root, 'runner'),
     },
-    { ...request, ladder: id },
+    own,
   )
 }
 
@@ -40,7 +40,7 @@ export interface SanitizeJob {
   start(request: SanitizeRequest): void
   current(): SanitizeState
   cancel(): void
-  /** Cancels, and waits for the process tree to end. */
+  /** Cancels and waits for the process tree to end. */
   close(): Promise<void>
 }
 

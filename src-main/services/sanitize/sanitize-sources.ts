@@ -1,4 +1,4 @@
-/** Leads a finding back from the path that was compiled to the kernel library, and shows its lines. */
+/** Maps a finding from the compiled path to the kernel library, and shows its lines. */
 import type {
   SanitizerFinding,
   SanitizerRecord,
@@ -6,7 +6,7 @@ import type {
   SourcePlace,
 } from '../../domain/session/sanitizer'
 
-/** Source text by its path below the kernel library. */
+/** Source text by path relative to the kernel library. */
 export type SourceTexts = ReadonlyMap<string, string>
 
 /** Lines shown before and after the line of a finding. */
@@ -21,7 +21,7 @@ function excerptOf(texts: SourceTexts, { file, line }: SourcePlace): SourceExcer
   return { from, lines: lines.slice(from - 1, line + around) }
 }
 
-/** `/home/…/build/3f…/src/gemm/05_tile.cu` → `gemm/05_tile.cu`; a file that is not ours keeps its name alone. */
+/** `/home/…/build/3f…/src/gemm/05_tile.cu` → `gemm/05_tile.cu`; for other files, only the name is kept. */
 function relative(texts: SourceTexts, place: SourcePlace): SourcePlace {
   if (place.file === null) return place
   const path = place.file.replaceAll('\\', '/')

@@ -1,7 +1,7 @@
 /**
- * compute-sanitizer over rungs. A checker first takes all rungs in one process; only when that is not
- * clean does each get a process of its own, so that a finding is known to be its rung's and a rung that
- * takes the CUDA context with it costs the others nothing. The runner launches each rung once, untimed.
+ * Runs compute-sanitizer on rungs. A tool first checks all rungs in one process; only if that is not clean does each
+ * rung get its own process, so that findings are attributed to their rung, and a rung that corrupts the CUDA
+ * context does not affect the others. The runner launches each rung once, untimed.
  */
 import {
   runSanitizer,
@@ -48,13 +48,13 @@ export interface SanitizeEnvironment extends Bench {
   runnerSources: ReadonlyMap<string, string>
   onProgress: (progress: SanitizeProgress) => void
   signal: AbortSignal
-  /** Seconds that one process of compute-sanitizer may take for each of its rungs. */
+  /** Time limit of a compute-sanitizer process, in seconds per rung. */
   secondsARung?: number
-  /** false: a GPU that another run uses is an error, and is not waited for. */
+  /** false: if another run is using the GPU, throw instead of waiting. */
   waitForGpu?: boolean
 }
 
-/** racecheck slows a kernel down a hundredfold and more; a rung at the default size takes seconds. */
+/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
 export const defaultSecondsARung = 120
 
 const seed = 7
@@ -160,7 +160,7 @@ export async function sanitize(
   }
 }
 
-/** The task's own small and ragged sizes, where the request gives none. */
+/** The task's small ragged sizes, if the request gives none. */
 function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(library, findLadder(library, ladder))
   const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
@@ -203,7 +203,7 @@ interface CheckerSetup {
   problem: SanitizeReport['problem']
   taskFolder: string | null
   texts: SourceTexts
-  /** Checks in all, for the progress. */
+  /** Total number of checks, for progress. */
   total: number
 }
 
@@ -215,7 +215,7 @@ class Checker {
     private readonly setup: CheckerSetup,
   ) {}
 
-  /** The verdict on each rung; rungs that were not reached before a cancel are absent. */
+  /** The verdict on each rung; rungs that were not reached before a cancellation are absent. */
   async check(
     tool: SanitizerTool,
     rungs: readonly BuiltRung[],
@@ -294,7 +294,7 @@ class Checker {
     }
   }
 
-  /** Why the verdict is none, or is not the whole of it. */
+  /** Why there is no verdict, or only a partial one. */
   private troubleOf(
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
@@ -320,7 +320,7 @@ class Checker {
     const failed = events.find((event) => event.event === 'failed' && event.rung === id)
     if (failed?.event === 'failed') return failed.reason
     const launched = events.some((event) => event.event === 'launched' && event.rung === id)
-    // What was found says why it was not.
+    // The findings explain why it was not launched.
     return launched || xml.records.length > 0
       ? null
       : message('tools.notLaunched', { text: lastWord ?? 'no reason given' })
@@ -333,14 +333,14 @@ const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
   xml?.complete === true &&
   xml.records.length === 0
 
-/** Failures that have nothing to do with a rung. */
+/** Failures that do not concern a rung. */
 function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
   if (result.outcome === 'not-found')
     throw missingError(
       message('tools.sanitizerNotStarted', { text: result.stderr.trim() }),
       remedies.sanitizer,
     )
-  // A runner that came to its end had no error; what says so then is a rung's.
+  // If the runner finished, it had no error; such an event must have been printed by a rung.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return

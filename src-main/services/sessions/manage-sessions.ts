@@ -1,4 +1,4 @@
-/** Naming, deleting, restoring and importing sessions of the store, by the contract's refs. */
+/** Naming, deleting, restoring and importing sessions of the store, by ref. */
 import { basename, dirname, join, sep } from 'node:path'
 import { pathExists } from '../../adapters/disk/disk'
 import { isHtmlFile } from '../../adapters/sessions/frozen-file'
@@ -17,7 +17,7 @@ import { importReport } from '../import/import-report'
 import { importHtml } from '../import/import-html'
 import { mountedRef, storeOf, type SessionPlaces } from './sessions'
 
-/** The store's folder name of a ref; recordings and a folder from elsewhere are refused. */
+/** The folder name in the store for a ref; recordings and other folders are rejected. */
 function ownName(
   places: SessionPlaces,
   ref: string,
@@ -54,8 +54,8 @@ export async function deletedSessions(places: SessionPlaces): Promise<DeletedSes
 }
 
 /**
- * Imports a file that a host was handed. Its sentences name the file alone: in a browser its folder is
- * a temporary one, which says nothing to the reader.
+ * Imports a file that was handed to a host. Messages mention only the file name, because in a browser the folder is
+ * a temporary one, which means nothing to the user.
  */
 export async function importFile(
   path: string,

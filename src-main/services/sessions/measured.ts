@@ -1,4 +1,4 @@
-/** What the recordings that ship measured of the rungs of a ladder, as the rungs are today. */
+/** What the shipped recordings measured for a ladder's rungs, compared with the rungs of today. */
 import type { Assets } from '../../adapters/kernels/assets'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import { readSources } from '../../adapters/sessions/session-sources'
@@ -13,7 +13,7 @@ import { listRecordings, readRecording } from './recording-list'
 
 const read = new Map<string, Promise<MeasuredRecording[]>>()
 
-/** The recordings of one ladder, whole and once: nothing writes them while the program runs. */
+/** The complete recordings of one ladder, read once, since nothing writes them while the program runs. */
 function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]> {
   const key = JSON.stringify([root, ladder])
   const known = read.get(key)
@@ -21,7 +21,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   const reading = listRecordings(root).then(async (listed) => {
     const ofLadder = listed.filter(({ summary }) => summary.ladder.id === ladder)
     const found = await Promise.all(
-      // One that is damaged has measured nothing; it says so where it is opened.
+      // A damaged one contributes nothing; opening it reports the damage.
       ofLadder.map(async (one) => {
         const recording = await readRecording(one).catch(() => null)
         if (!recording) return []
@@ -36,7 +36,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   return reading
 }
 
-/** None for a ladder that is not here, or that has a rung which cannot be used: that is told where it is run. */
+/** Null for a missing ladder, or one with an unusable rung, which running it reports. */
 function ladderOf(library: KernelLibrary, id: string): Ladder | null {
   const file = library.ladders.find((ladder) => ladder.id === id)
   try {
@@ -46,7 +46,7 @@ function ladderOf(library: KernelLibrary, id: string): Ladder | null {
   }
 }
 
-/** By rung id; a rung that no recording of the ladder holds is left out. */
+/** By rung id; rungs that no recording contains are omitted. */
 export async function measuredRungs(
   { recordingsDir }: Pick<Assets, 'recordingsDir'>,
   library: KernelLibrary,

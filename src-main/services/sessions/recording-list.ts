@@ -1,7 +1,7 @@
 /**
- * Which recordings ship. `index.json` beside them says of each what a list shows and what a request is matched
- * with, so that no session is read before one is opened. It is derived from the sessions by
- * `npm run recordings`; of a recording that it does not name, and where it is damaged, the session is read.
+ * The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
+ * that no session is read before it is opened. `npm run recordings` derives it from the sessions; for a recording
+ * that it lacks, or if it is damaged, the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import type { Task } from '../../domain/task/task'
 
 export const recordingIndexFile = 'index.json'
 
-/** What is said of a recording without reading it: its name is its folder's. */
+/** A recording's index entry; its name is the folder's. */
 const RecordingSummary = SessionSummary.omit({
   ref: true,
   kind: true,
@@ -42,12 +42,12 @@ export interface Recording {
   name: string
   folder: string
   session: Session
-  /** What it computed; the session's own. */
+  /** The session's task. */
   task: Task
   problem: Problem
 }
 
-/** null for an import: there is no run to replay. */
+/** null for an import, which has no run to replay. */
 export function asRecording(name: string, folder: string, session: Session): Recording | null {
   const { problem } = session
   const { task } = session.ladder
@@ -83,7 +83,7 @@ async function foldersIn(root: string): Promise<{ name: string; folder: string }
 const summarize = ({ name, session }: Recording): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
 
-/** Those that can be read; a folder without a session is none. */
+/** The readable ones; folders without a session are skipped. */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
   const found = await Promise.all(
@@ -97,29 +97,29 @@ async function list(root: string): Promise<ListedRecording[]> {
   const recordings = found
     .flat()
     .sort((a, b) => b.summary.createdAt.localeCompare(a.summary.createdAt))
-  // Behind the others: who asks for no level in particular is not meant to get the heaviest.
+  // Deep recordings come last, so that a request without a level does not get the heaviest.
   const isDeep = ({ summary }: ListedRecording): boolean => summary.profile === 'deep'
   return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
 }
 
 const listed = new Map<string, Promise<readonly ListedRecording[]>>()
 
-/** The recordings below a folder, listed once: they ship with the program and nothing writes them while it runs. */
+/** The recordings in a folder, listed once, since they ship with the program and are not written while it runs. */
 export function listRecordings(root: string): Promise<readonly ListedRecording[]> {
   const known = listed.get(root)
   if (known) return known
   const found = list(root)
   listed.set(root, found)
-  // A disk that could not be read may be there the next time.
+  // A disk that could not be read may work the next time.
   found.catch(() => listed.delete(root))
   return found
 }
 
-/** Every recording whole; for what is told of all of them together. */
+/** Every recording in full, for overviews of all of them. */
 export const readRecordings = async (root: string): Promise<Recording[]> =>
   Promise.all((await listRecordings(root)).map(readRecording))
 
-/** What index.json should say of the recordings below a folder; one that cannot be read is thrown for. */
+/** What index.json should contain for the recordings in a folder; throws if one cannot be read. */
 export async function recordingIndex(root: string): Promise<RecordingIndex> {
   const isSession = async ({ folder }: { folder: string }): Promise<boolean> =>
     (await readdir(folder)).includes('session.json')

@@ -1,4 +1,4 @@
-/** Shipped recordings: which one a request means, and how one is replayed. */
+/** Shipped recordings: choosing one for a request, and replaying it. */
 import { recordedMachine } from '../../adapters/machine/recorded-machine'
 import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
@@ -12,21 +12,22 @@ import type { Session } from '../../domain/session/session'
 import { readRecording, type ListedRecording, type Recording } from './recording-list'
 import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
+import { askedName } from '../run/parameters'
 import { selectRungs, type RunPlan } from '../run/plan'
 
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
-/** The size a bare `recorded` means when a ladder was recorded at several. */
+/** The size that plain `recorded` refers to if a ladder was recorded at several. */
 const usualSize = 4096
 
 const hasUsualSize = ({ summary }: ListedRecording): boolean =>
   Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
 
-/** The recording a request means; the request's ladder, size and parameters must be what was recorded. */
+/** The recording for a request, whose ladder, size and parameters must match what was recorded. */
 export async function chooseRecording(
   recordings: readonly ListedRecording[],
-  /** Its name; null for any that fits. */
+  /** Its name; null for any match. */
   name: string | null,
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {
@@ -39,7 +40,7 @@ export async function chooseRecording(
     )
   const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
   const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
-  // At the level asked for where there is one, else at any.
+  // At the requested level if available, else at any.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
     ...allOfLadder.filter((one) => !isAtLevel(one)),
@@ -67,7 +68,7 @@ export async function chooseRecording(
   return ofSize
 }
 
-/** Beside the size, by which the recording was chosen. */
+/** Checks everything besides the size, by which the recording was chosen. */
 function checkChoice({ name, task, problem }: Recording, request: Choice): void {
   const { scalars, options } = chosen(task, request)
   const recorded = { ...problem.scalars, ...problem.options }
@@ -83,13 +84,16 @@ function checkChoice({ name, task, problem }: Recording, request: Choice): void 
 }
 
 function checkParams(recording: Recording, params: Record<string, number>): void {
-  for (const [name, value] of Object.entries(params)) {
-    const holders = recording.session.rungs.filter((rung) => rung.params[name] !== undefined)
+  for (const [word, value] of Object.entries(params)) {
+    const { rung: id, name } = askedName(word)
+    const holders = recording.session.rungs.filter(
+      (rung) => (id === null || rung.id === id) && rung.params[name] !== undefined,
+    )
     if (holders.length === 0)
       throw inputError(
         message('asked.noParameterRecorded', {
           recording: recordedRef(recording.name),
-          name: JSON.stringify(name),
+          name: JSON.stringify(word),
         }),
         message('asked.seeParameters'),
       )
@@ -104,7 +108,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
   }
 }
 
-/** The problems that rungs of a recording were verified at beside its own. */
+/** The further problems at which a recording's rungs were verified. */
 function furtherOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
   const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
   const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
@@ -141,7 +145,7 @@ export async function replay(
     task,
     headers: new Map(),
     problem,
-    // All rungs are replayed, since one run of the tools holds them all; the unwanted are dropped below.
+    // All rungs are replayed, because the tools ran on all of them at once; unwanted ones are dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     trusted: null,
@@ -185,7 +189,7 @@ export async function replay(
   const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
   outcome.session.rungs = outcome.session.rungs
     .filter(({ id }) => keep.has(id))
-    // A source that is gone has no hash of its own; what was measured is what was hashed then.
+    // For a missing source, the recorded hash is used.
     .map((rung) =>
       sources[rung.id] === undefined
         ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }

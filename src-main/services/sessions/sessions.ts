@@ -1,4 +1,4 @@
-/** Sessions and recordings under one kind of name, for every host. */
+/** Sessions and recordings under common refs, for every host. */
 import { basename, join, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { readDeep } from '../../adapters/sessions/deep-store'
@@ -23,19 +23,19 @@ export interface OpenedSession {
   /** Source text by rung id. */
   sources: Record<string, string>
   folder: string
-  /** What the deep level knows of a rung; null where nothing was kept. */
+  /** A rung's deep profile; null if there is none. */
   deep(rung: string): Promise<DeepProfile | null>
 }
 
 export interface SessionPlaces extends Setup {
-  /** A session elsewhere that was named on the command line, reachable by its folder's name. */
+  /** A session folder given on the command line, reachable by its folder name. */
   mounted?: string
 }
 
-/** Folder of saved sessions. */
+/** The folder of saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
-/** What of a session's folder is not there is told beside what its run had to tell. */
+/** Adds missing parts of a session's folder to its warnings. */
 const withFaults = (session: Session, faults: readonly Statement[]): Session =>
   faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
 
@@ -66,7 +66,7 @@ async function openFolder(folder: string): Promise<OpenedSession> {
   }
 }
 
-/** The ref of a folder that was named on the command line, whose name may hold anything. */
+/** The ref of a folder given on the command line, whose name can be anything. */
 export function mountedRef(folder: string): string {
   const name = basename(folder)
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')
@@ -74,7 +74,7 @@ export function mountedRef(folder: string): string {
   return name.slice(0, 100) || 'session'
 }
 
-/** The folder a ref of the contract stands for; refs hold no path separators. */
+/** The folder that a ref refers to; refs contain no path separators. */
 const folderOf = (places: SessionPlaces, ref: string): string =>
   places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(storeOf(places), ref)
 
@@ -103,10 +103,10 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   return openRecording(await readRecording(recording))
 }
 
-/** Any of the recordings, as a target names it. */
+/** Any recording, in target notation. */
 const anyRecording = printTarget({ kind: 'recorded', name: null })
 
-/** A session as a person names it on the command line: a folder, a ref, or `recorded` for the default one. */
+/** A session as named on the command line: a folder, a ref, or `recorded` for the default one. */
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
   if (name === anyRecording) return openSession(places, await defaultRecordingRef(places))
   if (recordingOf(name) !== null) return openSession(places, name)
@@ -126,7 +126,7 @@ export async function defaultRecordingRef(places: SessionPlaces): Promise<string
   return recordedRef((await chooseRecording(recordings, null, { ladder })).name)
 }
 
-/** Own sessions, newest first, then the recordings; folders that cannot be read come with the reason. */
+/** The user's sessions, newest first, then the recordings; unreadable folders come with the reason. */
 export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> {
   const own = await listSessions(storeOf(places))
   const mounted = places.mounted

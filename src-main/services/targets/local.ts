@@ -1,12 +1,12 @@
 /** Runs rungs on this machine. */
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
-import { libraryFor } from '../drafts'
+import { libraryFor } from '../ladder-library/copies'
 import { defaultSettings, runLadder } from '../run/measured-run'
 import { planRun, type RunPlan } from '../run/plan'
 import type { Runner } from './runner'
 import { savedRun, type FinishedRun, type StartRunOptions } from './saved-run'
 
-/** A plan over a library that may not be the one on disk. */
+/** Runs a plan over a library that may differ from the one on disk. */
 export const runPlan = (
   library: KernelLibrary,
   plan: RunPlan,

@@ -1,4 +1,4 @@
-/** Tells a recording again, and saves what is told where a folder is named for it. */
+/** Replays a recording, and saves the result if an output folder is given. */
 import { diskError } from '../../adapters/disk/disk'
 import { copySources } from '../../adapters/sessions/session-sources'
 import { copyRaw } from '../../adapters/tools/raw-files'

@@ -1,4 +1,4 @@
-/** A run whose session is saved: where it was asked for, and elsewhere where the disk refuses that. */
+/** A run whose session is saved: in the requested place, or elsewhere if the disk fails. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -20,7 +20,7 @@ import type { RunSettings } from '../run/measured-run'
 import type { Run, RunOutcome } from '../run/stages'
 
 export interface StartRunOptions extends Setup {
-  /** Where to save, in place of the store; must not exist. */
+  /** Where to save instead of the store; must not exist. */
   out?: string
   appVersion: string
   settings?: Partial<RunSettings>
@@ -30,13 +30,12 @@ export interface StartRunOptions extends Setup {
 
 export interface FinishedRun {
   session: Session
-  /** The session's folder; null when nothing was finished and so nothing saved. */
+  /** The session's folder; null if nothing finished, so nothing was saved. */
   folder: string | null
-  /** Something this machine lacks kept part of what was asked from being done. */
+  /** Something missing on this machine prevented part of the request. */
   missing: ErrorShape | null
   /**
-   * It could not be saved where it was asked for: it is in `folder` then, and where that is null nowhere
-   * but in `session`.
+   * It could not be saved in the requested place: it is in `folder` then or, if that is null, only in `session`.
    */
   unsaved: ErrorShape | null
 }
@@ -48,7 +47,7 @@ function sessionId(ladder: string, size: string, createdAt: string): string {
   return `${ladder}-${size}-${stamp}`
 }
 
-/** A folder that a person named must be new: that is said before anything runs. */
+/** A folder given by the user must be new, which is checked before anything runs. */
 export async function draftNew(out: string): Promise<SessionDraft> {
   await refuseTaken(out)
   return draftSession(out)
@@ -74,7 +73,7 @@ const rawWarning = ({ keys, why }: LostOutput): Statement =>
     why,
   })
 
-/** Where the disk refuses it, the store, and at last the temporary folder: what was measured is not measured again. */
+/** If the disk fails, tries the store and finally the temporary folder, because measurements cannot be repeated. */
 async function saveSomewhere(
   { session, deep, draft, recorder, id }: Measured,
   { out, machine }: StartRunOptions,
@@ -119,11 +118,11 @@ export interface SavedRun {
   library: KernelLibrary
   plan: RunPlan
   target: Target
-  /** What is done with the plan. */
+  /** What to do with the plan. */
   work: (run: Run) => Promise<RunOutcome>
 }
 
-/** Does a plan on this machine, and saves what it finishes. */
+/** Executes a plan on this machine and saves what it finishes. */
 export async function savedRun(
   { library, plan, target, work }: SavedRun,
   options: StartRunOptions,

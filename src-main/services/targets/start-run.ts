@@ -1,4 +1,4 @@
-/** One request from a host to its end, by the runner of its target's kind. */
+/** Runs a host's request to completion, by the runner of its target kind. */
 import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

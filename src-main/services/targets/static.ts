@@ -1,10 +1,10 @@
-/** Builds rungs for a GPU of the table, and runs nothing. */
+/** Builds rungs for a GPU of the built-in table, without running anything. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { buildGpu, gpus } from '../../domain/gpu/gpus'
 import { computeCapabilities } from '../../domain/gpu/sm-limits'
-import { libraryFor } from '../drafts'
+import { libraryFor } from '../ladder-library/copies'
 import { planRun } from '../run/plan'
 import { buildForGpu } from '../run/static-run'
 import type { Runner } from './runner'

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { steps, stepFrom } from '../compare/compare-steps'
 import {
-  columnMetrics,
+  columnGroups,
   defaultPair,
   errorsDiffer,
   inLadderOrder,
   ladderRows,
   metricScale,
+  metricsOf,
+  rateOf,
   referenceThroughput,
   togglePick,
 } from './ladder-rows'
@@ -35,7 +37,28 @@ describe('rows', () => {
   })
 
   it('have columns for all of the card and for registers', () => {
-    expect(columnMetrics).toEqual(expect.arrayContaining([...cardMetricIds, 'registersPerThread']))
+    expect(metricsOf(columnGroups(climb))).toEqual(
+      expect.arrayContaining([...cardMetricIds, 'registersPerThread']),
+    )
+  })
+
+  it('lead with bytes a second and the load of DRAM where memory bounds the task', () => {
+    const { task } = climb.ladder
+    const moved = {
+      metrics: {
+        dramUtilization: { value: 80, unit: '%' as const, evidence: 'measured' as const },
+      },
+    }
+    const bound = session([rung('00_ref', 1), rung('01_copy', 10, moved)])
+    const work = { reads: '4*m*n', writes: '4*m*n' }
+    const copying = { ...bound, ladder: { ...bound.ladder, task: { ...task!, work } } }
+    const { m, n } = copying.problem!.sizes
+    expect(rateOf(copying, copying.rungs[1]!)).toBeCloseTo((8 * m! * n!) / (10 * 1e6))
+    expect(referenceThroughput(copying)).toBeCloseTo((8 * m! * n!) / 1e6)
+    const columns = metricsOf(columnGroups(copying))
+    expect(columns).toContain('dramUtilization')
+    expect(columns).not.toContain('fmaUtilization')
+    expect(rateOf(climb, climb.rungs[1]!)).toBe(climb.rungs[1]!.timing!.gflops)
   })
 
   it('tell the errors of rungs that compute in another precision, beside the reference’s own', () => {

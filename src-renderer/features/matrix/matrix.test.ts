@@ -1,4 +1,4 @@
-/** Rungs × metrics: what each cell says, what is copied, and what a spreadsheet makes of it. */
+/** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
@@ -40,6 +40,14 @@ describe('the rows', () => {
     expect(items.filter(({ type }) => type === 'group').map(({ id }) => id)).toContain('shared')
     for (const item of items)
       if (item.type === 'metric') expect(item.cells).toHaveLength(recorded.rungs.length)
+  })
+
+  it('are of bytes where memory bounds the task, and of no reference where there is none', () => {
+    const own = rung('01_copy', 10)
+    const alone = { ...own, timing: { ...own.timing!, gflops: null, ratioToReference: null } }
+    const items = matrixItems([alone], 'common', () => measured(3000, 'GB/s'))
+    const times = items.filter((item) => item.type === 'metric' && item.source === 'timing')
+    expect(times.map(({ id }) => id)).toEqual(['time', 'bandwidth'])
   })
 
   it('tell zero from not available and from not collected', () => {

@@ -7,6 +7,7 @@ import {
   freshForm,
   parameterChoices,
   parseExtent,
+  parseScalar,
   runRequest,
 } from './run-form'
 import { ladder } from '../../../test/renderer/samples'
@@ -67,6 +68,39 @@ describe('a request', () => {
     const request = runRequest({ ...fresh('recorded:h200'), params: { BM: '32' } }, ladder)
     expect(request).toEqual({ ladder: 'gemm-fp32', target: 'recorded:h200', profile: 'card' })
   })
+})
+
+describe('scalars and options', () => {
+  const form = { ...fresh(), values: { alpha: '0.5', beta: '', dtype: 'f32', gone: '1' } }
+
+  it('are asked for where they were given, beside the size', () => {
+    expect(runRequest(form, ladder).at).toEqual({
+      m: 4096,
+      n: 4096,
+      k: 4096,
+      alpha: 0.5,
+      dtype: 'f32',
+    })
+  })
+
+  it('keep a run from being started where they are no numbers', () => {
+    expect(formFault({ ...form, values: { alpha: 'x' } }, ladder)).toBe('badValue')
+  })
+
+  it.each([
+    ['1', 'f32', 1],
+    ['-1e-3', 'f64', -0.001],
+    ['2.5', 'i32', null],
+    ['', 'f32', null],
+    ['1e999', 'f32', null],
+  ] as const)('%j as %s is %j', (text, dtype, value) => {
+    expect(parseScalar(text, dtype)).toBe(value)
+  })
+})
+
+it('names a folder in place of the ladder’s id', () => {
+  const form = freshForm(ladder, 'local', '/home/me/softmax')
+  expect(runRequest(form, ladder).ladder).toBe('/home/me/softmax')
 })
 
 describe('faults', () => {

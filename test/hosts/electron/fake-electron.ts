@@ -27,10 +27,12 @@ export function createFakeElectron() {
   const schemeHandlers = new Map<string, (request: Request) => Promise<Response>>()
   const errorBoxes: { title: string; content: string }[] = []
   const messageBoxes: MessageBoxOptions[] = []
+  const folderDialogs: string[][] = []
   const exposed = new Map<string, unknown>()
   const opened: string[] = []
   const state = {
     messageBoxAnswer: 0,
+    chosenFolder: null as string | null,
     loadFailure: undefined as Error | undefined,
     onCreateWindow: (): void => {},
   }
@@ -157,6 +159,11 @@ export function createFakeElectron() {
       shell: { openExternal: async (url: string) => void opened.push(url) },
       dialog: {
         showErrorBox: (title: string, content: string) => errorBoxes.push({ title, content }),
+        async showOpenDialog(_window: unknown, { properties }: { properties: string[] }) {
+          folderDialogs.push(properties)
+          const filePaths = state.chosenFolder === null ? [] : [state.chosenFolder]
+          return { canceled: filePaths.length === 0, filePaths }
+        },
         async showMessageBox(_window: unknown, options: MessageBoxOptions) {
           messageBoxes.push(options)
           return { response: state.messageBoxAnswer, checkboxChecked: false }
@@ -171,6 +178,7 @@ export function createFakeElectron() {
     schemeHandlers,
     errorBoxes,
     messageBoxes,
+    folderDialogs,
     exposed,
     opened,
     state,

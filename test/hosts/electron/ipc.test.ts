@@ -1,6 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { RunMessage } from '../../../src-main/contract'
-import { callChannel, eventChannel, importChannel } from '../../../src-main/hosts/electron/ipc'
+import {
+  callChannel,
+  eventChannel,
+  folderChannel,
+  importChannel,
+} from '../../../src-main/hosts/electron/ipc'
 import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
 import { appInfo, logMessage } from '../support/fake-core'
 import { type FakeFrame, FakeWebContents } from './fake-parts'
@@ -72,9 +77,13 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel, as files have, and both go with the window', async () => {
+  it('has a channel, as files and the choice of a folder have, and all go with the window', async () => {
     const window = await desktop.open()
-    expect([...desktop.electron.handlers.keys()]).toEqual([callChannel, importChannel])
+    expect([...desktop.electron.handlers.keys()]).toEqual([
+      callChannel,
+      importChannel,
+      folderChannel,
+    ])
     window.close()
     expect(desktop.electron.handlers.size).toBe(0)
   })
@@ -134,6 +143,23 @@ describe('a file over IPC', () => {
   )
 })
 
+describe('the choice of a folder', () => {
+  const choose = (event: unknown): unknown => desktop.electron.handlers.get(folderChannel)!(event)
+
+  it('is asked of the reader for our page, and of nobody for another', async () => {
+    const { webContents } = await desktop.open()
+    const ours = { sender: webContents, senderFrame: webContents.mainFrame }
+    expect(await choose(ours)).toBeNull()
+    desktop.electron.state.chosenFolder = '/home/me/softmax'
+    expect(await choose(ours)).toBe('/home/me/softmax')
+    expect(desktop.electron.folderDialogs).toEqual([['openDirectory'], ['openDirectory']])
+    const other = new FakeWebContents()
+    expect(await choose({ sender: other, senderFrame: other.mainFrame })).toBeNull()
+    expect(await choose({ sender: webContents, senderFrame: null })).toBeNull()
+    expect(desktop.electron.folderDialogs).toHaveLength(2)
+  })
+})
+
 describe('the preload', () => {
   const load = async (): Promise<KernelLadderBridge> => {
     vi.resetModules()
@@ -141,10 +167,10 @@ describe('the preload', () => {
     return desktop.electron.exposed.get('kernelLadder') as KernelLadderBridge
   }
 
-  it('shows the page three functions and nothing else', async () => {
+  it('shows the page four functions and nothing else', async () => {
     const bridge = await load()
     expect([...desktop.electron.exposed.keys()]).toEqual(['kernelLadder'])
-    expect(Object.keys(bridge).sort()).toEqual(['call', 'importFile', 'subscribe'])
+    expect(Object.keys(bridge).sort()).toEqual(['call', 'chooseFolder', 'importFile', 'subscribe'])
   })
 
   it('carries a call to the core and its Reply back', async () => {

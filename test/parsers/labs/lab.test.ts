@@ -48,6 +48,12 @@ const swap = (from: string | RegExp, to: string): string => {
 }
 
 describe('lab.md', () => {
+  it('takes a plain number for an answer', () => {
+    const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
+    expect(faultsOf(text)).toEqual([])
+    expect(parseLab(text, 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
+  })
+
   it('is front matter and text', () => {
     const { lab, body, pictures, faults } = parseLab(good, 'x/lab.md', references)
     expect(faults).toEqual([])

@@ -1,22 +1,20 @@
 /** A rung whose header turns on flags of the task: who is told, and what the real kernels launch. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { inEnglish } from '../../../src-main/domain/text/wording'
-import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import {
   readKernelLibrary,
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
-import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { buildGpu } from '../../../src-main/domain/gpu/gpus'
 import { buildLaunchProbe, buildRung } from '../../../src-main/services/run/build'
-import type { Compiler } from '../../../src-main/services/run/compiler'
 import { planRun } from '../../../src-main/services/run/plan'
 import { caseOf } from '../../../src-main/domain/task/problem'
 import { gemmProblem } from '../../gemm'
-import { fakeMachine, root, rung, tempDir, type Machine } from '../support'
+import { realCompiler } from '../../kept-nvcc'
+import { fakeMachine, rung, shippedKernels, type Machine } from '../support'
 
 const after = (words: readonly string[], option: string): (string | undefined)[] =>
   words.flatMap((word, index) => (word === option ? [words[index + 1]] : []))
@@ -62,23 +60,10 @@ describe('the flags that a header turns on', () => {
 })
 
 const nvcc = await findTool('nvcc')
-const kernels = join(root, 'cuda-kernels')
-
-async function compiler(): Promise<Compiler> {
-  return {
-    toolbox: liveToolbox(null),
-    cache: diskBuildCache(await tempDir()),
-    nvcc: nvcc!,
-    version: 'test',
-    includes: await readSharedFiles(kernels, 'include'),
-    signal: new AbortController().signal,
-  }
-}
-
 describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
   it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async () => {
-    const real = await compiler()
-    const library = await readKernelLibrary(kernels)
+    const real = await realCompiler()
+    const library = await readKernelLibrary(shippedKernels)
     const plan = planRun(library, {
       ladder: 'seed-cutlass',
       rungs: ['21_unfused_epilogue', '20_fused_direct', '20_fused_epilogue'],
@@ -87,8 +72,8 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
     })
     const { rungs, task } = plan
     const probe = await buildLaunchProbe(real, {
-      runnerSources: await readSharedFiles(kernels, 'runner'),
-      probeSources: await readSharedFiles(kernels, 'probe'),
+      runnerSources: await readSharedFiles(shippedKernels, 'runner'),
+      probeSources: await readSharedFiles(shippedKernels, 'probe'),
     })
     if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
     const launched: Record<string, unknown> = {}

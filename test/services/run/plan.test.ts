@@ -6,7 +6,7 @@ import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
 import { gemmProblem } from '../../gemm'
-import { saying } from '../../said'
+import { said, saying } from '../../said'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 
@@ -28,10 +28,26 @@ describe('a run request', () => {
     expect(values['01_naive']).toBeUndefined()
   })
 
+  it('gives one to a rung alone, before what all are given, and says which rungs go without', async () => {
+    const { kernelsDir } = await fakeMachine()
+    const asked = {
+      ...request,
+      params: { TM: 16, '06_float4.TM': 4, '04_thread_tile_1d.TM': 4 },
+    }
+    const plan = planRun(await readKernelLibrary(kernelsDir), asked)
+    const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
+    expect(values).toMatchObject({ '04_thread_tile_1d': 4, '06_float4': 4, '05_thread_tile_2d': 8 })
+    const left = said(plan.parametersLeft ?? [])
+    expect(left).toContain('05_thread_tile_2d keeps TM = 8: it does not allow 16, only 4, 8.')
+    expect(left.join()).not.toMatch(/06_float4|04_thread|01_naive/)
+  })
+
   it.each([
     [{ ladder: 'nope' }, /no ladder named "nope"/, /gemm-fp32/],
     [{ rungs: ['nope'] }, /no rung named "nope"/, /01_naive/],
     [{ params: { NOPE: 1 } }, /no parameter named "NOPE"/, /TILE/],
+    [{ params: { '77_none.TM': 8 } }, /"77_none\.TM" names no rung/, /01_naive/],
+    [{ params: { '01_naive.TM': 8 } }, /01_naive has no parameter named "TM"/, /no parameters/],
     [{ params: { TILE: 17 } }, /TILE=17 is not allowed/, /16, 32/],
     [{ at: { m: 0, n: 1, k: 1 } }, /m = 0 is not a size/, /1 to/],
     [{ at: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
@@ -64,7 +80,7 @@ describe('a rung whose header lacks a key', () => {
     [
       'another id than its file',
       (text: string) => text.replace('@rung    03_shared_tile', '@rung    other'),
-      /must be the same/,
+      /the file must have that name/,
     ],
     ['no header at all', () => 'int main() {}', /@rung/],
   ])('or has %s', async (_case, edit, why) => {

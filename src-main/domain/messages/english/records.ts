@@ -10,6 +10,7 @@ export const records = {
   needsArchitecture: 'requires {requires}; {gpu} has compute capability {computeCapability}.',
 
   notCompiling: 'Does not compile: {what}',
+  parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
   wrongAt: 'At {at}: {why}',
   trustedFailed: '{rung}, which results are checked against, could not be used.',
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',

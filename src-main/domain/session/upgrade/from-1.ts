@@ -1,12 +1,12 @@
 /**
- * What version 1 wrote → version 2, as JSON: its English sentences become messages. This is the one place
- * that recognizes a sentence. What is damaged is passed on as it is, for the schema to refuse. Pure.
+ * Upgrades JSON of version 1 to version 2: its English sentences become messages. This is the only place that
+ * recognizes sentences. Damaged values are passed through, for the schema to reject. Pure.
  */
 import { isRecord } from './json'
 import { withTask } from './problem-1'
 import { recognizeAll, recognizeLabel } from './recognize'
 
-/** A copy in which what lies at the path is mapped; `*` is every item, or every value. */
+/** A copy in which the value at the path is mapped; `*` stands for every item or value. */
 function at(
   value: unknown,
   [step, ...rest]: readonly string[],
@@ -30,7 +30,7 @@ const mapAll = (
   map: (found: unknown) => unknown,
 ): unknown => paths.reduce((so, path) => at(so, path.split('.'), map), value)
 
-/** A session says the same of many figures: each text is read once. */
+/** A session repeats the same text for many figures, so each text is parsed once. */
 function inText(read: (text: string) => unknown): (found: unknown) => unknown {
   const known = new Map<string, unknown>()
   return (found) => {
@@ -58,7 +58,7 @@ export const sessionFrom1 = (session: unknown): unknown =>
 export const frozenReportFrom1 = (report: unknown): unknown =>
   numbered(at(report, ['sessions', '*', 'session'], sessionFrom1), { report: 2 })
 
-/** Packed for a report or not: what it says lies in its notes. */
+/** Packed for a report or not, its sentences are in its notes. */
 export const deepFrom1 = (profile: unknown): unknown =>
   numbered(at(profile, ['notes', '*'], inText(recognizeAll)), { schema: 2 })
 
@@ -86,7 +86,7 @@ export const labOutcomeFrom1 = (outcome: unknown): unknown =>
     { schema: 2 },
   )
 
-/** By check of the lab: an object with the reason why no tool ran, or the tools. */
+/** By lab check: an object with the reason why no tool ran, or the tools. */
 export const sanitizerVerdictsFrom1 = (verdicts: unknown): unknown => ({
   schema: 2,
   verdicts: mapAll(verdicts, ['*.reason', '*.*.reason'], inText(recognizeAll)),

@@ -1,6 +1,6 @@
 /**
- * Files of older versions, made into what this version reads: one upgrader a version, in a row. What was
- * read stays on disk as it was. Pure.
+ * Upgrades files of older versions to the current one: one upgrader per version, applied in sequence. The files
+ * on disk are not changed. Pure.
  */
 import {
   deepFrom1,
@@ -11,19 +11,19 @@ import {
 } from './from-1'
 import { message, type AnyMessage } from '../../messages/message'
 
-/** From the version that it is named by to the next. */
+/** From the version it is keyed by to the next. */
 type Upgrader = (value: unknown) => unknown
 
 interface Format {
-  /** Where the file says its version; a file that says none is of version 1 where `unnumbered`. */
+  /** The key of the version in the file; without it, the file is version 1 if `unnumbered`. */
   version: string
-  /** What a person is told that the version is of. */
+  /** What the version is called in messages. */
   word: string
   unnumbered?: true
   upgraders: Readonly<Record<number, Upgrader>>
 }
 
-/** The version that this program writes is one past the last upgrader. */
+/** The version that this program writes is one above the last upgrader. */
 export const formats = {
   session: { version: 'schema', word: 'schema', upgraders: { 1: sessionFrom1 } },
   report: { version: 'report', word: 'version', upgraders: { 1: frozenReportFrom1 } },
@@ -37,7 +37,7 @@ export const formats = {
   },
 } as const satisfies Record<string, Format>
 
-/** A value of the current version, still to be checked, or why the program cannot read it. */
+/** A value of the current version, not yet validated, or why the program cannot read it. */
 export function upgraded(
   { version: field, word, unnumbered, upgraders }: Format,
   value: unknown,

@@ -1,15 +1,15 @@
-/** Values of a file before its schema has seen them. */
+/** Values of a file before validation by its schema. */
 export type Json = unknown
 export type JsonRecord = Record<string, unknown>
 
 export const isRecord = (value: Json): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The elements of a list, changed where they are objects; anything else as it is. */
+/** Maps the objects in a list; anything else is unchanged. */
 export const eachRecord = (value: Json, change: (record: JsonRecord) => JsonRecord): Json =>
   Array.isArray(value) ? value.map((one: Json) => (isRecord(one) ? change(one) : one)) : value
 
-/** The record with a part changed where it is there. */
+/** The record with a part changed, if present. */
 export const withPart = (
   record: JsonRecord,
   key: string,

@@ -1,6 +1,6 @@
 /**
- * Version 1 knew one task, the matrix product, and had its names for fields of its own. Here they become
- * values of that task, which a session of version 2 carries. The task is as it was then, and stays so.
+ * Version 1 knew only one task, the matrix product, and used fixed fields for its names. Here they become values
+ * of that task, which sessions of version 2 carry. The task is frozen as it was then.
  */
 import type { Task } from '../../task/task'
 import { eachRecord, isRecord, withPart, type Json, type JsonRecord } from './json'
@@ -106,12 +106,12 @@ const ladder =
       task: isKnown ? taskOfVersion1 : null,
       scalars: isKnown ? { alpha, beta } : {},
       options: isKnown ? { dtype } : {},
-      // An import had a size of 1 throughout in place of none.
+      // An import had all sizes set to 1 instead of none.
       ...(isKnown ? {} : { sizes: [] }),
     }
   }
 
-/** A session of version 1 with its task, and all that named the matrix product as values of it. */
+/** A session of version 1 with its task, and all fields of the matrix product as its values. */
 export function withTask(session: JsonRecord): JsonRecord {
   const target = session.target
   const isKnown = !(isRecord(target) && target.kind === 'imported')

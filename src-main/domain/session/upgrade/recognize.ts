@@ -1,6 +1,6 @@
 /**
- * Files of version 1 hold English sentences. One of ours is read back into the message that it was made
- * from, by the template of then; whatever else a file says stays as it is. Pure.
+ * Files of version 1 contain English sentences. Sentences written by this program are converted back to the
+ * message they were made from, by the templates of that version; all other text is kept. Pure.
  */
 import {
   message,
@@ -18,17 +18,17 @@ type StoredKey = keyof typeof templates1
 const allKeys = Object.keys(templates1) as StoredKey[]
 const isPart = (key: StoredKey): boolean => key.split('.')[0] === 'part'
 
-/** Every sentence that can be in a file; a part of one is in it only as such. */
+/** Every sentence that a file can contain; fragments occur only within sentences. */
 export const storedKeys: readonly MessageKey[] = allKeys.filter((key) => !isPart(key))
 
-/** A longer text is no sentence of ours: a compiler's, a tool's. */
+/** Longer texts come from a compiler or another tool. */
 const longest = 2000
 
 const metricsByLabel = new Map(Object.entries(metricLabels1).map(([id, label]) => [label, id]))
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
-/** What a placeholder's text can be, and what it is read as; undefined where it is not that. */
+/** The pattern of a placeholder's text and how to read it; undefined if it does not match. */
 interface Reading {
   pattern: string
   read(text: string): MessageValue | undefined
@@ -36,29 +36,29 @@ interface Reading {
 
 const anything: Reading = { pattern: '.+?', read: (text) => text }
 const word: Reading = { pattern: '\\S+', read: (text) => text }
-/** A count is a number again; `1.50` and `NaN` are texts that show one. */
+/** A count becomes a number again; `1.50` and `NaN` remain text. */
 const count: Reading = {
   pattern: '\\S+',
   read: (text) =>
     Number.isFinite(Number(text)) && String(Number(text)) === text ? Number(text) : text,
 }
 const metric: Reading = {
-  // A label may itself hold a colon; the longest first, as one may begin another.
+  // A label may contain a colon; longest first, because one label may be a prefix of another.
   pattern: [...metricsByLabel.keys()]
     .sort((a, b) => b.length - a.length)
     .map(escaped)
     .join('|'),
   read: (label) => ({ metric: metricsByLabel.get(label)! }),
 }
-/** A part of a sentence of ours, or one of them, and nothing else. */
+/** A known fragment or sentence, and nothing else. */
 const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
-/** `256³, 129×257×65`: an author's title may begin as a sentence of ours does. */
+/** `256³, 129×257×65`: an author's title may begin like one of our sentences. */
 const sizes: Reading = { pattern: '[\\d×³, ]+', read: (text) => text }
-/** Version 1 knew one task, whose one result is C. */
+/** Version 1 knew only one task, whose only result is C. */
 const result: Reading = { pattern: 'C', read: (text) => text }
 const place: Reading = { pattern: 'C\\[\\d+\\]\\[\\d+\\]', read: (text) => text }
 const sign: Reading = { pattern: '[≤≥]', read: (text) => text }
-/** A message of ours, or what a tool said. */
+/** A known message, or text from a tool. */
 const cause: Reading = {
   pattern: '.*',
   read: (text) => recognizeAll(text),
@@ -74,7 +74,7 @@ const several: Reading = {
 const named = (reading: Reading, names: string): Record<string, Reading> =>
   Object.fromEntries(names.split(' ').map((name) => [name, reading]))
 
-/** By the placeholder's name, the same in every template; anything where it is not here. */
+/** By placeholder name, which means the same in every template; any text if not listed. */
 const readings: Readonly<Record<string, Reading>> = {
   metric,
   sign,
@@ -98,7 +98,7 @@ interface Known {
   key: MessageKey
   names: string[]
   pattern: RegExp
-  /** Letters of its own: the more, the surer the match. */
+  /** Number of literal letters: the more, the more certain the match. */
   letters: number
 }
 
@@ -115,7 +115,7 @@ function known(key: StoredKey): Known {
   }
 }
 
-/** The surest first. */
+/** Most certain first. */
 const bySurety = (keys: readonly StoredKey[]): Known[] =>
   keys.map(known).sort((a, b) => b.letters - a.letters)
 const sentences = bySurety(allKeys.filter((key) => !isPart(key)))
@@ -141,11 +141,11 @@ function find(candidates: readonly Known[], text: string): AnyMessage | undefine
   return undefined
 }
 
-/** The message that a stored sentence was made from; undefined where it is none of ours. */
+/** The message that a stored sentence was made from; undefined if it is not one of ours. */
 export const recognize = (text: string): AnyMessage | undefined =>
   text.length > longest ? undefined : find(sentences, text)
 
-/** The same of a text of several sentences; those that are not ours stay as they are. */
+/** The same for a text of several sentences; unknown ones are kept. */
 export function recognizeAll(text: string): Statement {
   const whole = recognize(text)
   if (whole) return whole
@@ -155,7 +155,7 @@ export function recognizeAll(text: string): Statement {
   return [first, ...more].some((said) => typeof said !== 'string') ? together(first, ...more) : text
 }
 
-/** What a figure is called: a metric by its registry's label, or words of ours. */
+/** The name of a figure: a metric by its registry label, or a known text. */
 export function recognizeLabel(text: string): Statement {
   const id = metricsByLabel.get(text)
   if (id === undefined || id === 'time') return recognize(text) ?? text

@@ -8,6 +8,7 @@ import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
+import { copiesOf } from '../../../services/ladder-library/copies'
 import { openLadder } from '../../../services/ladder-library/open'
 import { note, printJson, printText, table } from '../output'
 
@@ -76,6 +77,9 @@ export async function laddersCommand(
       )
       const task = library.tasks.get(ladder.task)
       if (id !== null && task) printText(`  --at takes: ${namesOf(task).join(', ')}`)
+      const copies = await copiesOf(setup, ladder.id)
+      if (copies.length > 0)
+        printText(`  copies, run by --rungs: ${copies.map(({ rung }) => rung).join(', ')}`)
       const recordings = [
         ...new Set(ladder.rungs.flatMap(({ measured }) => measured?.recording ?? [])),
       ]

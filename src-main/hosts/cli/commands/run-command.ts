@@ -1,7 +1,7 @@
 /** `kernel-ladder run`: runs a ladder, prints the session, and exits with the contract's exit code. */
 import { resolve } from 'node:path'
 import { setUp } from '../../../adapters/machine/local-machine'
-import { exitCodes } from '../../../domain/errors'
+import { exitCodes, inputError } from '../../../domain/errors'
 import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
 import type { FinishedRun } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
@@ -13,6 +13,7 @@ import { note, printError, printJson, printText } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'
+import { watchRun } from './watch-command'
 
 /** 1 if a rung is wrong, failed or was not reached, 3 if the GPU was lost during the run; an unsupported rung is not a failure. */
 function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
@@ -32,6 +33,12 @@ export async function runCommand(
   named: readonly NamedOption[],
 ): Promise<number> {
   const request = parseRunRequest(options, named)
+  if (options.watch) {
+    const given = options.json ? '--json' : options.out === undefined ? null : '--out'
+    if (given) throw inputError(`${given} does not go with --watch, which runs again and again.`)
+    const { kind } = parseTarget(request.target)!
+    if (can({ kind }).replays) throw inputError('A recording is not watched: it does not change.')
+  }
   const settings = {
     ...(options.timeout === undefined
       ? {}
@@ -42,14 +49,15 @@ export async function runCommand(
   const setup = await setUp()
   const target = parseTarget(request.target)
   if (target && !can(target).replays) await askTrust(setup, request.ladder, options)
-  const result = await startRun(request, {
+  const runOptions = {
     ...setup,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     settings,
-    emit: progressPrinter(),
     signal: abortOnStop('stopping and saving what has finished.'),
-  })
+  }
+  if (options.watch) return watchRun(setup, request, runOptions)
+  const result = await startRun(request, { ...runOptions, emit: progressPrinter() })
   const { session, folder, missing, unsaved } = result
   if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))

@@ -14,7 +14,7 @@ export interface ServeOptions {
 }
 
 export async function serveCommand(options: ServeOptions): Promise<number> {
-  const port = options.port === undefined ? 0 : wholeNumber(options.port, '--port', 65_535)
+  const port = options.port === undefined ? 0 : wholeNumber(options.port, '--port', 65_535, 0)
   const session = options.session === undefined ? undefined : resolve(options.session)
   if (session !== undefined) await readSession(session)
   const setup = await setUp()

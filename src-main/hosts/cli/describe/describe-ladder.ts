@@ -3,8 +3,20 @@ import { ratioWarnings } from '../../../domain/analysis/comparability'
 import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
 import { parameterWords, speedup } from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
+import {
+  leadFigure,
+  leadMetric,
+  leadOf,
+  rateText,
+  shareText,
+} from '../../../domain/analysis/lead-figure'
 import { inEnglish } from '../../../domain/text/wording'
-import { cardMetricIds, metricDefinitions, type MetricValue } from '../../../domain/metrics/metrics'
+import {
+  cardMetricIds,
+  metricDefinition,
+  metricDefinitions,
+  type MetricValue,
+} from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { can, kindOf } from '../../../domain/target/targets'
@@ -25,12 +37,14 @@ const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass
 export const metric = (value: MetricValue | undefined): string =>
   value?.value == null ? none : formatValue(value.value, value.unit)
 
-const metricHeaders: Record<(typeof cardMetricIds)[number], string> = {
+const metricHeaders: Readonly<Record<string, string>> = {
   wavesPerSm: 'waves/SM',
   theoreticalOccupancy: 'occ. theor.',
   achievedOccupancy: 'occ. achvd.',
   sharedLoads: 'shared lds',
   fmaUtilization: 'FMA pipe',
+  tensorUtilization: 'tensor pipe',
+  dramUtilization: 'DRAM busy',
   sharedLoadBankConflicts: 'confl. ld',
   sharedStoreBankConflicts: 'confl. st',
 }
@@ -96,6 +110,42 @@ function describePublished(session: Session): string[] {
   ]
 }
 
+/** Of a task that memory bounds, the bytes a second, and what share that is of what memory gives. */
+function leadColumns(session: Session): Column<RungResult>[] {
+  const lead = leadOf(session)
+  const figure = (rung: RungResult) => leadFigure(session, rung, lead)
+  return [
+    { header: 'throughput', cell: (rung) => rateText(figure(rung)) || none },
+    ...(lead.of === 'bytes' && lead.roof.value.value !== null
+      ? [{ header: 'of DRAM', cell: (rung: RungResult) => shareText(figure(rung)) || none }]
+      : []),
+  ]
+}
+
+/** The card's, where a task is bound by something else than FMA in place of that. */
+const countersOf = (session: Session): string[] =>
+  cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
+
+/** What the share of memory's bandwidth is of. */
+function leadEvidence(session: Session): string[] {
+  const { of, roof } = leadOf(session)
+  const { value, unit } = roof.value
+  if (of === 'operations' || value === null) return []
+  return [
+    `throughput: the least bytes of a launch over the time; of DRAM: of ${formatValue(value, unit)}, ${inEnglish(roof.how)}`,
+  ]
+}
+
+/** What an error is relative to, which is for each check to say. */
+function errorEvidence({ ladder: { task } }: Session): string {
+  const checks = Object.values(task?.check ?? {})
+  if (checks.every((check) => 'scale' in check))
+    return 'error: the largest against FP64, relative to the scale of its rounding errors'
+  return checks.some((check) => 'scale' in check)
+    ? 'error: the largest, relative to the scale of its rounding errors or to what is expected'
+    : 'error: the largest, relative to what is expected'
+}
+
 export function describeSession(session: Session): string {
   const columns: Column<RungResult>[] = [
     { header: 'rung', align: 'left', cell: ({ id }) => id },
@@ -105,7 +155,7 @@ export function describeSession(session: Session): string {
       header: '±',
       cell: ({ timing }) => (timing ? `${(timing.spread * 50).toFixed(1)}%` : none),
     },
-    { header: 'throughput', cell: ({ timing }) => (timing ? formatGflops(timing.gflops) : none) },
+    ...leadColumns(session),
     {
       header: 'to ref.',
       cell: ({ timing }) =>
@@ -118,10 +168,10 @@ export function describeSession(session: Session): string {
         return factor === null ? none : formatRatio(factor)
       },
     },
-    // Relative to FP64: it tells apart rungs that multiply in different precisions.
+    // Rungs that compute in different precisions differ in it.
     { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
-    ...cardMetricIds.map((id): Column<RungResult> => ({
-      header: metricHeaders[id],
+    ...countersOf(session).map((id): Column<RungResult> => ({
+      header: metricHeaders[id] ?? metricDefinition(id)?.label ?? id,
       cell: ({ metrics }) => metric(metrics[id]),
     })),
   ]
@@ -150,7 +200,8 @@ export function describeSession(session: Session): string {
     ...(knowsRun
       ? [
           'times: CUDA events, median; ± half the interquartile range',
-          'error: the largest deviation from FP64, relative to |A||B|',
+          errorEvidence(session),
+          ...leadEvidence(session),
         ]
       : []),
     ...(passes.length > 0

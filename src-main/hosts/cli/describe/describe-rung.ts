@@ -17,17 +17,12 @@ import {
   type Rule,
 } from '../../../domain/session/deep'
 import { mixOf } from '../../../domain/analysis/instruction-mix'
+import { leadText } from '../../../domain/analysis/lead-figure'
 import { inEnglish } from '../../../domain/text/wording'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
-import {
-  formatCount,
-  formatGflops,
-  formatMs,
-  formatPercent,
-  formatValue,
-} from '../../../domain/metrics/units'
+import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
 import { describeExpectation, describeOrigin, metric } from './describe-ladder'
 import { table } from '../output'
 
@@ -224,7 +219,7 @@ export function describeRung(
   profile: DeepProfile | null,
 ): string {
   const time = rung.timing
-    ? `${formatMs(rung.timing.medianMs)}, ${formatGflops(rung.timing.gflops)}`
+    ? [formatMs(rung.timing.medianMs), leadText(session, rung)].filter(Boolean).join(', ')
     : `${rung.status}. ${inEnglish(rung.reason ?? '')}`.trim()
   const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
   const more = ratioWarning(session, rung)

@@ -14,13 +14,13 @@ export const diffDocument = documentKind({
     'What `kernel-ladder diff SESSION A B --json` prints: two rungs side by side, B against A.',
   fields: {
     ...RungComparison.shape,
-    /** What a reader must know beside the figures. */
+    /** What the reader should know in addition to the figures. */
     warnings: z.array(Statement),
     source: z.object({ hunks: z.array(Hunk) }),
-    /** null where a side has no deep profile. */
+    /** null unless both rungs have a deep profile. */
     deep: z
       .object({
-        /** null where a side's machine code is not known. */
+        /** null if the machine code of either rung is unknown. */
         identicalSass: z.boolean().nullable(),
         opcodes: z.array(HistogramDelta).nullable(),
         stalls: z.array(HistogramDelta).nullable(),

@@ -1,10 +1,10 @@
-/** What a JSON document is: the schema that its type comes from, and what is published of it in docs/schemas. */
+/** JSON documents: the schema that defines the type, and its published form in docs/schemas. */
 import { z } from 'zod'
 
 export interface PublishedSchema {
   /** docs/schemas/<name>.json */
   readonly name: string
-  /** null of a file that says none. */
+  /** null for a file without a version. */
   readonly version: number | null
   readonly title: string
   readonly description: string

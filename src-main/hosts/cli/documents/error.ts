@@ -1,4 +1,4 @@
-/** What a command prints with `--json` when it fails before it has a document of its own. */
+/** What a command prints with `--json` if it fails before it has its own document. */
 import { ErrorShape } from '../../../domain/errors'
 import { documentKind } from './document'
 
@@ -7,6 +7,6 @@ export const errorDocument = documentKind({
   version: 1,
   title: 'error',
   description:
-    'What any command prints with --json when it ends without a result: bad usage or input, or something that this machine lacks. The sentence is on stderr too.',
+    'What any command prints with --json if it ends without a result: bad usage or input, or something missing on this machine. The sentence is also on stderr.',
   fields: { error: ErrorShape },
 })

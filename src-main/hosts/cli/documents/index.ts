@@ -18,7 +18,7 @@ const ciDocument: PublishedSchema = {
   name: 'ci',
   version: ciSchemaVersion,
   title: 'check against a baseline',
-  description: 'What `kernel-ladder report --ci --json` prints. docs/CI.md tells what it means.',
+  description: 'What `kernel-ladder report --ci --json` prints. docs/CI.md explains it.',
   schema: CiDocument,
 }
 
@@ -30,7 +30,7 @@ const comparisonDocument: PublishedSchema = {
   schema: ComparisonJson,
 }
 
-/** What is printed: a schema has the form that leaves the program. */
+/** Printed documents: the schemas describe the output form. */
 export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
@@ -46,14 +46,14 @@ export const printedDocuments: readonly PublishedSchema[] = [
   errorDocument,
 ]
 
-/** What is read: a schema says what is taken, so that fields with a default may be left out. */
+/** Files that are read: the schemas describe the input form, in which fields with a default may be omitted. */
 export const readFiles: readonly PublishedSchema[] = [
   {
     name: 'session',
     version: sessionSchemaVersion,
     title: 'session',
     description:
-      'session.json of a session folder, and what `kernel-ladder report --format json` writes. docs/SESSION-FORMAT.md tells what the fields mean.',
+      'session.json of a session folder, and what `kernel-ladder report --format json` writes. docs/SESSION-FORMAT.md explains the fields.',
     schema: Session,
   },
   {
@@ -61,7 +61,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: 1,
     title: 'ladder folder',
     description:
-      'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md tells what the keys mean; `kernel-ladder ladders DIR` also looks at expressions, names and files.',
+      'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
     schema: LadderDocument,
   },
   {
@@ -69,7 +69,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: null,
     title: 'front matter of a lab',
     description:
-      'The YAML at the top of lab.md. docs/LABS.md tells what the keys mean; `kernel-ladder lab validate` also looks at the rungs, metrics and files that they name.',
+      'The YAML at the top of lab.md. docs/LABS.md explains the keys; `kernel-ladder lab validate` also checks the rungs, metrics and files that they name.',
     schema: LabFile,
   },
 ]

@@ -23,7 +23,7 @@ export const labListDocument = documentKind({
   version: 1,
   title: 'lab list',
   description:
-    'What `kernel-ladder lab list --json` prints: the labs in their order. `problems` are the faults of labs that cannot be used, as sentences.',
+    'What `kernel-ladder lab list --json` prints: the labs in order. `problems` lists the faults of unusable labs, as sentences.',
   fields: { labs: z.array(ListedLab), problems: z.array(z.string()) },
 })
 
@@ -34,7 +34,7 @@ export const labCheckDocument = documentKind({
   version: labOutcomeVersion,
   title: 'lab check',
   description:
-    'What `kernel-ladder lab check --json` prints: what an attempt came to, check by check. docs/LABS.md tells what a lab is.',
+    'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/LABS.md says what a lab is.',
   fields: {
     ...outcome,
     /** Where the attempt is kept. */
@@ -46,7 +46,7 @@ export const labGradeDocument = documentKind({
   name: 'lab-grade',
   version: 2,
   title: 'lab grade',
-  description: 'What `kernel-ladder lab grade --json` prints: a row for each submission.',
+  description: 'What `kernel-ladder lab grade --json` prints: one row per submission.',
   fields: {
     /** What submissions were kept from, and what not, in words. */
     isolation: z.string(),

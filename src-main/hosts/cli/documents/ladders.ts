@@ -8,9 +8,9 @@ import { Task } from '../../../domain/task/task'
 import { documentKind } from './document'
 
 const ListedRung = z.object({
-  /** The variant's name, where the ladder gives one. */
+  /** The variant's name, if the ladder gives one. */
   id: Identifier,
-  /** null where the rung's file cannot be used, like all that its header says. */
+  /** null if the rung's file is unusable, like everything from its header. */
   title: z.string().nullable(),
   idea: z.string().nullable(),
   expect: z.array(Expectation),
@@ -21,11 +21,11 @@ const ListedRung = z.object({
   values: Parameters,
   /** Options of the task as the rung is climbed with. */
   options: Options,
-  /** By option of the task: the choices that it takes. */
+  /** By option of the task: the choices that it supports. */
   takes: z.record(z.string(), z.array(z.string())),
   flags: z.array(z.string()),
   requires: z.string().nullable(),
-  /** What a recording measured of it; null where none holds it. */
+  /** What a recording measured for it; null if no recording contains it. */
   measured: RungMeasured.nullable(),
 })
 
@@ -34,7 +34,7 @@ export const laddersDocument = documentKind({
   version: 2,
   title: 'ladders',
   description:
-    'What `kernel-ladder ladders --json` prints: the tasks, and the ladders with their rungs. `problems` are the faults of files that cannot be used, as sentences.',
+    'What `kernel-ladder ladders --json` prints: the tasks, and the ladders with their rungs. `problems` lists the faults of unusable files, as sentences.',
   fields: {
     tasks: z.array(Task),
     ladders: z.array(LadderFile.omit({ schema: true }).extend({ rungs: z.array(ListedRung) })),

@@ -7,7 +7,7 @@ import { documentKind, type FieldsOf } from './document'
 const { target, device, problem, ...rest } = Session.shape
 
 const fields = {
-  /** The session's folder; null of a recording, and where nothing was saved. */
+  /** The session's folder; null for a recording, and if nothing was saved. */
   session: z.string().nullable(),
   target,
   device,
@@ -29,11 +29,11 @@ export const runDocument = documentKind({
   version: sessionSchemaVersion,
   title: 'run, import and show',
   description:
-    'What `kernel-ladder run --json`, `import --json` and `show SESSION --json` print: a session. docs/SESSION-FORMAT.md tells what its fields mean.',
+    'What `kernel-ladder run --json`, `import --json` and `show SESSION --json` print: a session. docs/SESSION-FORMAT.md explains its fields.',
   fields,
 })
 
-/** `folder` is null where the session is kept in none. */
+/** `folder` is null if the session is not stored in a folder. */
 export const sessionFields = (
   { target, device, problem, ladder, ...rest }: Session,
   folder: string | null,

@@ -8,6 +8,6 @@ export const sanitizeDocument = documentKind({
   name: 'sanitize',
   version: sanitizeReportVersion,
   title: 'sanitize',
-  description: 'What `kernel-ladder sanitize --json` prints: what each checker found in each rung.',
+  description: 'What `kernel-ladder sanitize --json` prints: what each tool found in each rung.',
   fields,
 })

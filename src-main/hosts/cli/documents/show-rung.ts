@@ -11,16 +11,16 @@ export const showRungDocument = documentKind({
   version: 3,
   title: 'show --rung',
   description:
-    'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, and what the deep level knows of it.',
+    'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, and its deep profile.',
   fields: {
     /** The session's folder; null of a recording. */
     session: z.string().nullable(),
     rung: RungResult,
-    /** null where the rung has no counter to judge by. */
+    /** null if the rung has no counters to judge by. */
     bottleneck: Bottleneck.nullable(),
     /** null below the deep level. */
     deep: DeepProfile.nullable(),
-    /** What a recording measured of the rung; null where none holds it, or this session is the one. */
+    /** What a recording measured for the rung; null if none contains it, or this session is that recording. */
     measured: RungMeasured.nullable(),
   },
 })

@@ -1,12 +1,13 @@
 /**
- * A report as CSV. Long: a line a figure, `rung,metric,value,unit,evidence,reason`; lines without a rung
- * tell where all of it comes from. Wide: a line a rung, units in the names of the columns. Figures have
- * their full precision; `timing.…`, `verify.…` and `build.…` are the session schema's own names.
+ * A report as CSV. Long: one row per figure, `rung,metric,value,unit,evidence,reason`; rows without a rung contain the
+ * provenance. Wide: one row per rung, with units in the column names. Figures have full precision; `timing.…`,
+ * `verify.…` and `build.…` are names of the session schema.
  */
 import type { Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/wording'
 import { rungOrigins } from '../../../domain/session/rung-origins'
 import type { RungResult } from '../../../domain/session/session'
+import { leadFigure, leadOf } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 import type { ComparisonModel } from '../comparison'
@@ -20,7 +21,7 @@ interface Field {
   of: (rung: RungResult) => number | null | undefined
 }
 
-const fields: readonly Field[] = [
+const ofEverySession: readonly Field[] = [
   { id: 'timing.medianMs', unit: 'ms', evidence: 'measured', of: ({ timing }) => timing?.medianMs },
   { id: 'timing.spread', unit: '1', evidence: 'derived', of: ({ timing }) => timing?.spread },
   { id: 'timing.samples', unit: '1', evidence: 'measured', of: ({ timing }) => timing?.samples },
@@ -81,13 +82,36 @@ const fields: readonly Field[] = [
   },
 ]
 
+/** Of a task that memory bounds: what the session has no field for. */
+function fieldsOf({ session }: ReportModel): readonly Field[] {
+  const lead = leadOf(session)
+  if (lead.of === 'operations') return ofEverySession
+  const figure = (rung: RungResult) => leadFigure(session, rung, lead)
+  return [
+    ...ofEverySession,
+    {
+      id: 'throughput',
+      unit: 'GB/s',
+      evidence: 'derived',
+      of: (rung) => figure(rung)?.rate.value,
+    },
+    {
+      id: 'throughput.ofDram',
+      unit: '%',
+      evidence: 'derived',
+      of: (rung) => figure(rung)?.share,
+    },
+  ]
+}
+
 const told = (reason: Statement | undefined): string =>
   reason === undefined ? '' : inEnglish(reason)
 
 const noTime = ({ status }: RungResult): string =>
   status === 'ok' ? 'It was not recorded.' : `The rung's status is ${status}.`
 
-function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
+function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
+  const { metrics } = model
   const { id, title, status, reason, sourceHash } = rung
   return [
     [id, 'title', title, '', '', ''],
@@ -101,7 +125,7 @@ function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
       '',
       '',
     ]),
-    ...fields.map(({ id: field, unit, evidence, of }): Cell[] => {
+    ...fieldsOf(model).map(({ id: field, unit, evidence, of }): Cell[] => {
       const value = of(rung) ?? null
       return value === null
         ? [id, field, null, unit, 'unavailable', noTime(rung)]
@@ -113,7 +137,7 @@ function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
         ? [[id, metric, found.value, found.unit, found.evidence, told(found.reason)]]
         : []
     }),
-    // An import keeps all that ncu reported, under its names.
+    // An import keeps everything ncu reported, under ncu's names.
     ...Object.entries(rung.ncuMetrics ?? {}).map(([name, { value, unit }]): Cell[] => [
       id,
       name,
@@ -125,7 +149,7 @@ function rungLines({ metrics }: ReportModel, rung: RungResult): Cell[][] {
   ]
 }
 
-/** What every figure of the session shares. */
+/** What applies to every figure of the session. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
   ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),
@@ -140,6 +164,7 @@ const printLong = (model: ReportModel): string =>
 
 function printWide(model: ReportModel): string {
   const { metrics, session, facts, date } = model
+  const fields = fieldsOf(model)
   const unitOf = (id: string): string =>
     metricDefinition(id)?.unit ??
     session.rungs.find(({ metrics: own }) => own[id])?.metrics[id]?.unit ??

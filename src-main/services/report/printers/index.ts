@@ -1,4 +1,4 @@
-/** A printer for each format that is text. */
+/** A printer for each text format. */
 import type { TextFormat } from '../../../domain/report/report-format'
 import { csvPrinter } from './csv'
 import { jsonPrinter } from './json'

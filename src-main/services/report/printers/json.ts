@@ -1,4 +1,4 @@
-/** A report as JSON: the session itself by its published schema, or two of them with what became of each rung. */
+/** A report as JSON: the session itself in its published schema, or a comparison of two. */
 import { visibleJson } from '../../../domain/text/visible'
 import { withText } from '../../../domain/text/wording'
 import { comparisonJson } from '../comparison-json'

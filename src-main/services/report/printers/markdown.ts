@@ -1,4 +1,4 @@
-/** A report as Markdown for GitHub: tables, and source diffs that open on a click. */
+/** A report as GitHub Markdown: tables, and collapsible source diffs. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/wording'
 import type { ReportSection } from '../../../domain/report/frozen-report'
@@ -43,7 +43,7 @@ import type { Printer } from './printer'
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
 
-/** About as many columns as GitHub shows beside a rung's name without scrolling. */
+/** About the number of columns that GitHub shows beside a rung's name without scrolling. */
 const mostAcross = 8
 
 export const patchText = (hunks: readonly Hunk[]): string =>
@@ -128,7 +128,7 @@ const sourceTable = ({ session }: ReportModel): string =>
 const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
   sections.includes(section)
 
-/** The rungs with their times, and the matrix of their counters; what the marks mean is below either. */
+/** The rungs with their times, and the matrix of their counters, each with its legend below. */
 function ladderSection(model: ReportModel): string[] {
   const { notes, absent } = model
   const hasLadder = isTold(model, 'ladder')
@@ -164,7 +164,7 @@ function publishedSection({ published }: ReportModel): string[] {
   ]
 }
 
-/** `pictures`: the folder beside it that holds the charts; without one they are left out. */
+/** `pictures`: the folder of the charts next to the file; without it they are omitted. */
 function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
   const parts = [
@@ -216,7 +216,7 @@ const diffBlock = ({ a, hunks }: ComparedRung): string[] =>
 const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
-/** `pictures`: the folder beside it that holds the chart; without one it is left out. */
+/** `pictures`: the folder of the chart next to the file; without it the chart is omitted. */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
   const told = (section: ReportSection, parts: () => string[]): string[] =>
     model.sections.includes(section) ? parts() : []

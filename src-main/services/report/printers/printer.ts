@@ -1,16 +1,16 @@
-/** What a format is to a report: text of a model, without anything of the machine that makes it. */
+/** A printer turns a report model into text, independent of the machine. */
 import type { ComparisonModel } from '../comparison'
 import type { ReportModel } from '../model'
 
 export interface PrintOptions {
-  /** CSV of one session with a line a rung in place of a line a figure. */
+  /** CSV of one session with one row per rung instead of one row per figure. */
   wide?: boolean
-  /** Markdown: the folder beside it that its pictures lie in; without one it has none. */
+  /** Markdown: the folder of its pictures next to the file; without it there are none. */
   pictures?: string
 }
 
 export interface Printer {
   session: (model: ReportModel, options: PrintOptions) => string
-  /** Two sessions side by side. */
+  /** A comparison of two sessions. */
   comparison: (model: ComparisonModel, options: PrintOptions) => string
 }

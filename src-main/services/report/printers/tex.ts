@@ -1,4 +1,4 @@
-/** The ladder as a LaTeX table with booktabs, with what the figures mean and where they come from below it. */
+/** The ladder as a LaTeX booktabs table, with the meaning and provenance of the figures below it. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/wording'
 import { rungOrigins } from '../../../domain/session/rung-origins'
@@ -23,7 +23,7 @@ const rowLine = ({
   step,
 }: LadderRow): string => {
   const name = `${texCode(rung.id)} & ${tex(rung.title)}${isReference ? ' (reference)' : ''}`
-  // A rung without a time says why it has none where its figures would stand.
+  // A rung without a time shows the reason in place of its figures.
   const figures = rung.timing
     ? [time, spread, throughput, ratio, step].map(({ text }) => tex(text)).join(' & ')
     : `\\multicolumn{5}{c}{${tex(rung.status)}}`
@@ -44,7 +44,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
     '    \\toprule',
     '    Rung & Figure & Published & Here \\\\',
     '    \\midrule',
-    // A line a figure: side by side they would not fit a page.
+    // One row per figure, because side by side they would not fit on a page.
     ...rows.flatMap(({ id, theirs, ours }) =>
       columns.flatMap((column, index) =>
         theirs[index] === dash
@@ -66,7 +66,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
   ]
 }
 
-/** A label that LaTeX takes as it is. */
+/** A label that is valid in LaTeX. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
 function printSession(model: ReportModel): string {
@@ -141,7 +141,7 @@ function printComparison(model: ComparisonModel): string {
     `  \\caption{${tex(comparisonTitle(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,
     '  \\begin{tabular}{lrrrr}',
     '    \\toprule',
-    `    Rung & First & Second & ${tex('Times as fast ○')} & ${tex('±')} \\\\`,
+    `    Rung & First & Second & ${tex('Speedup ○')} & ${tex('±')} \\\\`,
     '    \\midrule',
     ...rungs.map((rung) => `    ${cells(rung)} \\\\`),
     '    \\bottomrule',

@@ -1,0 +1,28 @@
+// @ts-check
+/** A document that is written by hand but for what stands between its markers. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format, resolveConfig } from 'prettier'
+import { PlainError, root } from './project.mjs'
+
+/**
+ * Puts a block between the two comments of a marker.
+ * @param {string} text @param {string} name @param {string} block
+ */
+export function between(text, name, block) {
+  const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
+  if (!pattern.test(text)) throw new PlainError(`There are no markers named ${name}.`)
+  return text.replace(pattern, (_all, begin, end) => `${begin}\n${block}\n\n${end}`)
+}
+
+/**
+ * The document with these blocks, as Prettier leaves it.
+ * @param {string} path from the root of the repository
+ * @param {Iterable<readonly [name: string, block: string]>} blocks
+ */
+export async function documentWith(path, blocks) {
+  const file = join(root, path)
+  let text = readFileSync(file, 'utf8')
+  for (const [name, block] of blocks) text = between(text, name, block)
+  return format(text, { ...(await resolveConfig(file)), filepath: file })
+}

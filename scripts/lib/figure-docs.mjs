@@ -1,0 +1,64 @@
+// @ts-check
+/** The figures of README.md and docs/RESULTS.md: what the command line prints of recordings that ship. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { documentWith } from './document.mjs'
+import { PlainError, root } from './project.mjs'
+
+/** @typedef {(args: string[]) => Promise<string>} Program gives what it prints on stdout */
+
+/** Shown in docs/RESULTS.md, each between markers of its own. */
+const shown = [
+  ['gemm-fp32', '4096'],
+  ['gemm-fp32', '1024'],
+  ['gemm-tensor', '4096'],
+  ['gemm-tensor', '8192'],
+  ['gemm-3xtf32', '4096'],
+]
+
+/** @param {string} recording */
+const session = (recording) =>
+  JSON.parse(readFileSync(join(root, 'resources/recordings', recording, 'session.json'), 'utf8'))
+
+/**
+ * The ladder of a recording, as a report in Markdown has it.
+ * @param {Program} program @param {string} recording
+ */
+async function ladderTable(program, recording) {
+  const format = ['--format', 'md', '--sections', 'ladder']
+  const text = await program(['report', `recorded:${recording}`, ...format, '--out', '-'])
+  const [, title] = /^# (.*)/.exec(text) ?? []
+  const [, table, legend] = /## Ladder\n\n((?:\|.*\n)+)\n(.*)\n/.exec(text) ?? []
+  if (!table) throw new PlainError(`The report on ${recording} has no table of its ladder.`)
+  return `${title}, recorded ${session(recording).createdAt.slice(0, 10)}:\n\n${table}\n${legend}`
+}
+
+/** @param {Program} program @param {string} ladder @param {string} size */
+async function runOutput(program, ladder, size) {
+  const recording = `${ladder}-h200-${size}`
+  const { profile } = session(recording).settings
+  const printed = await program(['show', `recorded:${recording}`])
+  return [
+    '```',
+    `$ node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${profile}`,
+    printed.trimEnd(),
+    '```',
+  ].join('\n')
+}
+
+/**
+ * The documents as they should be.
+ * @param {Program} program
+ * @returns {Promise<Map<string, string>>} by path
+ */
+export async function figureDocs(program) {
+  const table = await ladderTable(program, 'gemm-fp32-h200-4096')
+  /** @type {[string, string][]} */
+  const outputs = []
+  for (const [ladder = '', size = ''] of shown)
+    outputs.push([`run-${ladder}-${size}`, await runOutput(program, ladder, size)])
+  return new Map([
+    ['README.md', await documentWith('README.md', [['ladder', table]])],
+    ['docs/RESULTS.md', await documentWith('docs/RESULTS.md', outputs)],
+  ])
+}

@@ -1,0 +1,216 @@
+// @ts-check
+/** Generates parts of the reference documents from the program's own registries. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { documentWith } from './document.mjs'
+import { root } from './project.mjs'
+
+/** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
+/** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
+/**
+ * @typedef {object} Registries
+ * @property {readonly Metric[]} metrics
+ * @property {readonly string[]} groups in display order
+ * @property {Record<string, string>} groupTitles
+ * @property {Counters} counters
+ * @property {(how: string) => string} explain how a metric is derived, in words
+ * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
+ * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
+ * @property {Record<string, any>} recordings the shipped ones, from index.json
+ * @property {(sizes: any) => string} sizesLabel
+ */
+
+/** @param {readonly string[][]} rows the first is the header */
+function table([header = [], ...rows]) {
+  const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(' | ')} |`
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+const levels = { card: 'card, standard, deep', standard: 'standard, deep', deep: 'deep' }
+
+/** @param {string} id */
+const link = (id) => `[\`${id}\`](#${id.toLowerCase()})`
+
+/**
+ * @param {string} name @param {Counters} counters
+ * @returns {string} the chips that have it
+ */
+function chipsOf(name, { chips, names }) {
+  const own = names[name.split('.')[0] ?? '']
+  if (own === undefined) return 'computed by ncu itself'
+  return own.length === chips.length ? 'all chips' : own.join(', ')
+}
+
+/** @param {Metric} metric @param {Registries} registries */
+function section(metric, { counters, explain }) {
+  const { id, label, unit, meaning, better, kind, level, aggregate, ncu, derived } = metric
+  const facts = [
+    `**${label}**`,
+    unit,
+    better === 'neither' ? 'neither direction is better' : `${better} is better`,
+    derived ? 'derived' : 'measured',
+    `levels ${levels[level]}`,
+    kind,
+    aggregate,
+  ]
+  return [
+    `#### ${id}`,
+    facts.join(' · '),
+    meaning,
+    derived
+      ? `From ${derived.from.map(link).join(', ')}. ${explain(derived.how)}`
+      : ncu.map((name) => `- \`${name}\`: ${chipsOf(name, counters)}`).join('\n'),
+  ].join('\n\n')
+}
+
+/** @param {Registries} registries */
+function metricsPart(registries) {
+  const { metrics, groups, groupTitles } = registries
+  return groups
+    .flatMap((group) => {
+      const own = metrics.filter((metric) => metric.group === group)
+      const overview = table([
+        ['id', 'label', 'unit', 'better', 'evidence', 'levels'],
+        ...own.map(({ id, label, unit, better, derived, level }) => [
+          link(id),
+          label,
+          unit,
+          better === 'neither' ? '–' : better,
+          derived ? 'derived' : 'measured',
+          levels[level],
+        ]),
+      ])
+      return [
+        `### ${groupTitles[group]}`,
+        overview,
+        ...own.map((metric) => section(metric, registries)),
+      ]
+    })
+    .join('\n\n')
+}
+
+/** @param {Registries} registries */
+const gpusPart = ({ gpus }) =>
+  table([
+    ['`--target`', 'GPU', 'compute capability', 'SMs'],
+    ...gpus.map(({ id, name, computeCapability, smCount }) => [
+      `\`static:${id}\``,
+      name,
+      computeCapability,
+      smCount === null ? 'unknown' : String(smCount),
+    ]),
+  ])
+
+/** @param {Registries} registries */
+function targetsPart({ targetKinds }) {
+  const mark = (/** @type {boolean} */ can) => (can ? 'yes' : '–')
+  return table([
+    ['`--target`', 'what', 'builds', 'runs', 'times', 'profiles', 'needs a GPU'],
+    ...targetKinds.flatMap(({ syntax, help, can }) =>
+      syntax === null
+        ? []
+        : [
+            [
+              [syntax.bare, syntax.named]
+                .filter((word) => word !== null)
+                .map((word) => `\`${word}\``)
+                .join(', '),
+              help,
+              ...[can.builds, can.runs, can.times, can.profiles, can.needsGpu].map(mark),
+            ],
+          ],
+    ),
+  ])
+}
+
+/** Those that ship, by path. */
+const ladderFiles = () =>
+  readdirSync(join(root, 'cuda-kernels'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/\\]+[/\\]ladders[/\\][^/\\]+\.json$/.test(path))
+    .map((path) => join('cuda-kernels', path))
+    .sort()
+
+/** @param {Registries} registries */
+const laddersPart = ({ ladders }) =>
+  table([
+    ['ladder', 'title', 'task', 'rungs', 'reference'],
+    ...ladders.map(({ id, title, task, rungs, reference }) => [
+      `\`${id}\``,
+      title,
+      `\`${task}\``,
+      String(rungs.length),
+      reference === null ? 'none' : `\`${reference}\``,
+    ]),
+  ])
+
+/** @param {Registries} registries */
+const recordingsPart = ({ recordings, sizesLabel }) =>
+  table([
+    ['recording', 'ladder', 'size', 'level', 'rungs', 'GPU', 'made'],
+    ...Object.entries(recordings).map(
+      ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
+        `\`${name}\``,
+        ladder.title,
+        sizesLabel(problem.sizes),
+        profile,
+        String(rungCount),
+        deviceName,
+        createdAt.slice(0, 10),
+      ],
+    ),
+  ])
+
+/** @type {Record<string, Record<string, (registries: Registries) => string>>} */
+const documents = {
+  'resources/recordings/README.md': { recordings: recordingsPart },
+  'cuda-kernels/README.md': { ladders: laddersPart },
+  'docs/METRICS.md': { metrics: metricsPart },
+  'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
+}
+
+/**
+ * The documents' up-to-date text: generated parts between their markers, hand-written text around them.
+ * @param {Registries} registries
+ */
+export async function referenceDocs(registries) {
+  /** @type {Map<string, string>} */
+  const texts = new Map()
+  for (const [path, parts] of Object.entries(documents)) {
+    const blocks = Object.entries(parts).map(
+      ([name, part]) => /** @type {const} */ ([name, part(registries)]),
+    )
+    texts.set(path, await documentWith(path, blocks))
+  }
+  return texts
+}
+
+/**
+ * The input of the documents, from the program's modules.
+ * @param {{
+ *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
+ *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),
+ *   messages: typeof import('../../src-main/domain/messages/message.ts'),
+ *   wording: typeof import('../../src-main/domain/text/wording.ts'),
+ *   gpus: typeof import('../../src-main/domain/gpu/gpus.ts'),
+ *   targets: typeof import('../../src-main/domain/target/targets.ts'),
+ *   problem: typeof import('../../src-main/domain/task/problem.ts'),
+ * }} modules
+ * @returns {Registries}
+ */
+export function registriesOf(modules) {
+  const { metrics, definition, messages, wording, gpus, targets, problem } = modules
+  const json = (/** @type {string} */ path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+  return {
+    metrics: metrics.metricDefinitions,
+    groups: definition.metricGroups,
+    groupTitles: json('src-renderer/locales/en/figures.json').metricGroup,
+    counters: json('test/captures/ncu/query-metrics/2025.3.1.json'),
+    explain: (how) => wording.inEnglish(messages.message(/** @type {any} */ (how))),
+    gpus: gpus.gpus,
+    targetKinds: Object.values(targets.targetKinds),
+    ladders: ladderFiles().map(json),
+    recordings: json('resources/recordings/index.json').recordings,
+    sizesLabel: problem.sizesLabel,
+  }
+}

@@ -1,0 +1,103 @@
+/** One file of a ladder folder, as it is edited in place: read with its version, written whole or not at all. */
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { inputError } from '../../domain/errors'
+import { diskError, errorCode } from '../disk/disk'
+import { headerName, ladderFileNames, refusalOf, shownPath } from './ladder-folder'
+
+export interface ReadFile {
+  /** With `\n` alone, as an editor has it. */
+  text: string
+  /** SHA-256 of the bytes, hex. */
+  version: string
+  /** Why a save would lose something, as a sentence. */
+  locked: string | null
+}
+
+const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+function decode(bytes: Buffer, name: string): Pick<ReadFile, 'text' | 'locked'> {
+  try {
+    return {
+      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
+      locked: null,
+    }
+  } catch {
+    return {
+      text: bytes.toString('utf8'),
+      locked: `${name} is not UTF-8 text, so it cannot be saved from here without losing some of it.`,
+    }
+  }
+}
+
+/** null where there is no such file; throws for one that cannot be used. */
+export async function readFolderFile(folder: string, name: string): Promise<ReadFile | null> {
+  const why = await refusalOf(folder, name)
+  if (why !== null) {
+    if (await isAbsent(join(folder, name))) return null
+    throw inputError(`${shownPath(join(folder, name))}: ${why}`)
+  }
+  const bytes = await readFile(join(folder, name))
+  const { text, locked } = decode(bytes, name)
+  return { text: text.replaceAll('\r\n', '\n'), version: versionOf(bytes), locked }
+}
+
+const isAbsent = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => false,
+    (error: unknown) => errorCode(error) === 'ENOENT',
+  )
+
+/** Only what a ladder folder is made of is written: its ladder file, sources and headers. */
+const isEditable = (name: string): boolean =>
+  (ladderFileNames.some((known) => known === name) ||
+    /\.cu$/.test(name) ||
+    headerName.test(name)) &&
+  !name.split('/').some((part) => part.startsWith('.'))
+
+const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.test(text)
+
+export type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
+
+/** Writes nothing where the file is not `version` any more: null where there was none. */
+export async function saveFolderFile(
+  folder: string,
+  name: string,
+  text: string,
+  version: string | null,
+): Promise<Saved> {
+  const shown = shownPath(join(folder, name))
+  if (!isEditable(name))
+    throw inputError(
+      `${shown} is no file of a ladder.`,
+      'A ladder folder has a ladder.yaml, .cu files and headers.',
+    )
+  const now = await readFolderFile(folder, name)
+  if ((now?.version ?? null) !== version) return { saved: false, now }
+  if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
+  try {
+    const root = await realpath(folder)
+    // A link within the folder stays one: what it leads to is written.
+    const target = now ? await realpath(join(root, name)) : join(root, name)
+    const above = await realpath(dirname(target))
+    if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))
+      throw inputError(`${shown} is not in the folder.`)
+    const bytes = Buffer.from(
+      now && isCrlf(await readFile(target, 'utf8')) ? text.replace(/\r?\n/g, '\r\n') : text,
+    )
+    // Hidden, so that nobody takes it for a header meanwhile.
+    const staged = join(above, `.${basename(target)}.${randomBytes(4).toString('hex')}`)
+    try {
+      await writeFile(staged, bytes, { flush: true })
+      if (now) await chmod(staged, (await stat(target)).mode & 0o7777)
+      await rename(staged, target)
+    } catch (error) {
+      await rm(staged, { force: true }).catch(() => undefined)
+      throw error
+    }
+    return { saved: true, version: versionOf(bytes) }
+  } catch (error) {
+    throw diskError(error, shown, 'write', 'other')
+  }
+}

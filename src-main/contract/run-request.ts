@@ -1,0 +1,28 @@
+/** What is asked of a run, on every way to one. */
+import { z } from 'zod'
+import { DraftId } from '../domain/ladder/draft'
+import { Identifier, Parameters } from '../domain/ladder/rung'
+import { ProfileLevel } from '../domain/metrics/metric-definition'
+import { TargetText } from '../domain/target/targets'
+import { At } from '../domain/task/choose'
+import { LadderName } from './ladder-name'
+
+export const RunRequest = z.object({
+  ladder: LadderName,
+  /** Rung ids; by default all rungs of the ladder. The reference always runs with them. */
+  rungs: z.array(Identifier).min(1).optional(),
+  /** Every size of the ladder's task. */
+  size: z.number().int().optional(),
+  /** Its sizes, scalars and options by name; by default the ladder's. */
+  at: At.optional(),
+  params: Parameters.default({}),
+  target: TargetText,
+  profile: ProfileLevel.default('card'),
+  /** An edited copy, run as a rung after its original. */
+  draft: DraftId.optional(),
+  /** Rungs to measure but not to profile. */
+  profileSkip: z.array(Identifier).optional(),
+  /** Rungs whose profiling is expected to take longer are not profiled; seconds. */
+  profileLimitSeconds: z.number().positive().optional(),
+})
+export type RunRequest = z.infer<typeof RunRequest>

@@ -1,0 +1,74 @@
+/** `kernel-ladder run --watch`: runs what changed at each save, and prints what the change did. */
+import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
+import { shownPath } from '../../../adapters/kernels/ladder-folder'
+import type { Setup } from '../../../adapters/machine/machine'
+import type { RunRequest } from '../../../contract'
+import type { WatchedRung } from '../../../domain/analysis/watched'
+import { percentChange } from '../../../domain/analysis/time-change'
+import { inputError } from '../../../domain/errors'
+import { formatMs } from '../../../domain/metrics/units'
+import { isBuiltOnly } from '../../../domain/target/targets'
+import { inEnglish } from '../../../domain/text/wording'
+import { openTrustedLadder } from '../../../services/ladder-library/open'
+import { watchFolder, type WatchNews } from '../../../services/run/watch'
+import type { StartRunOptions } from '../../../services/targets/saved-run'
+import { startRun } from '../../../services/targets/start-run'
+import { sessionText } from '../describe/describe-static'
+import { note, printError, printText } from '../output'
+import { progressPrinter } from '../progress'
+
+/** `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster` */
+function describeChange({ id, status, verdict, reasons, beforeMs, nowMs, change }: WatchedRung) {
+  const times = [beforeMs, nowMs].map((ms) => (ms === null ? null : formatMs(ms)))
+  const time = times[0] && times[1] ? `${times[0]} → ${times[1]}` : (times[1] ?? times[0] ?? status)
+  const by = change === null ? '' : `, ${percentChange(change.ratio)}`
+  const why = status === 'ok' ? '' : ` ${reasons.map(inEnglish).join(' ')}`
+  return `${id}: ${time}${by}: ${verdict}.${why}`.trimEnd()
+}
+
+const phases: Partial<Record<WatchNews['phase'], string>> = {
+  waiting: 'Waiting for a change. Press ^C to stop.',
+  gone: 'The folder is gone; waiting for it to come back.',
+}
+
+/** Ends with 0 when it is told to stop. */
+export async function watchRun(
+  setup: Setup,
+  request: RunRequest,
+  options: Omit<StartRunOptions, 'emit'>,
+): Promise<number> {
+  const { own } = await openTrustedLadder(setup, request.ladder)
+  if (!own)
+    throw inputError(
+      `${request.ladder} comes with the program and does not change.`,
+      'Only a ladder folder can be watched: `kernel-ladder init DIR` makes one.',
+    )
+  let rounds = 0
+  await watchFolder({
+    folder: own.folder,
+    shipped: await readKernelLibrary(setup.assets.kernelsDir),
+    rungs: request.rungs,
+    async run(rungs) {
+      const { session, folder, missing, unsaved } = await startRun(
+        { ...request, ladder: own.folder, rungs },
+        { ...options, emit: progressPrinter() },
+      )
+      // Of the first round, and of what was built only, there is nothing to set it beside.
+      if (rounds === 0 || isBuiltOnly(session.target)) printText(sessionText(session))
+      if (folder !== null) note(`Saved in ${shownPath(folder)}`)
+      for (const error of [missing, unsaved]) if (error) printError(error)
+      return session
+    },
+    onNews({ phase, error, rounds: done, rungs }) {
+      if (done > 1 && done > rounds)
+        for (const rung of rungs)
+          if (rung.fresh && rung.status !== 'not-run') printText(describeChange(rung))
+      rounds = done
+      if (error) printError(error)
+      const words = phases[phase]
+      if (words) note(words)
+    },
+    signal: options.signal,
+  })
+  return 0
+}

@@ -1,0 +1,87 @@
+/** The library for a request: that of its ladder, with the copies of rungs that it names. */
+import { draftRung } from '../../adapters/kernels/draft-source'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { Setup } from '../../adapters/machine/machine'
+import { draftStore } from '../../adapters/sessions/draft-store'
+import type { RunRequest } from '../../contract'
+import type { Draft } from '../../domain/ladder/draft'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import type { Parameters } from '../../domain/ladder/rung'
+import { findLadder, taskOf } from '../run/plan'
+import { openTrustedLadder } from './open'
+
+type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
+
+const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
+
+/** The library with the copy added to its ladder, after its original rung. */
+export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
+  const ladder = findLadder(library, copy.ladder)
+  const source = draftRung(copy, taskOf(library, ladder))
+  const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
+  const base = ladder.rungs[at]
+  if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
+  if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
+    throw inputError(message('drafts.taken', { ladder: copy.ladder, rung: copy.rung }))
+  const entry: LadderEntry = {
+    id: copy.rung,
+    params: declared(copy.params, source.header.params),
+    ...(base.options === undefined ? {} : { options: base.options }),
+  }
+  const extended: LadderFile = {
+    ...ladder,
+    rungs: [...ladder.rungs.slice(0, at + 1), entry, ...ladder.rungs.slice(at + 1)],
+  }
+  return {
+    ...library,
+    ladders: library.ladders.map((each) => (each.id === ladder.id ? extended : each)),
+    rungs: new Map([...library.rungs, [copy.rung, source]]),
+  }
+}
+
+/** The parent's values of the parameters that the copy still declares. */
+const declared = (
+  params: Parameters,
+  header: readonly { name: string; allowed: readonly number[] }[],
+): Parameters =>
+  Object.fromEntries(
+    Object.entries(params).filter(([name, value]) =>
+      header.some((param) => param.name === name && param.allowed.includes(value)),
+    ),
+  )
+
+/** Copies of rungs of a ladder, newest first. */
+export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draft[]> =>
+  (await draftStore(machine.folders.drafts).list()).filter((draft) => draft.ladder === ladder)
+
+type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
+
+/** What a request has copies of: its draft, and the rungs that it names and only a draft declares. */
+async function namedCopies(
+  setup: Setup,
+  library: KernelLibrary,
+  { ladder, draft: id, rungs = [] }: Request,
+): Promise<Draft[]> {
+  if (id !== undefined) {
+    const draft = await draftStore(setup.machine.folders.drafts).read(id)
+    if (draft) return [draft]
+    throw inputError(message('drafts.gone'), message('drafts.openAgain'))
+  }
+  const own = new Set(findLadder(library, ladder).rungs.map(idOf))
+  const others = rungs.filter((rung) => !own.has(rung))
+  if (others.length === 0) return []
+  return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
+}
+
+/** With the request as it is of a ladder in the library, which a folder is named in by its ladder's id. */
+export async function libraryFor<R extends Request>(
+  setup: Setup,
+  request: R,
+): Promise<{ library: KernelLibrary; request: R }> {
+  const { library, id } = await openTrustedLadder(setup, request.ladder)
+  const own = { ...request, ladder: id }
+  const copies = await namedCopies(setup, library, own)
+  return { library: copies.reduce(withCopy, library), request: own }
+}

@@ -1,0 +1,30 @@
+/** Answers the calls `folders.*` of the contract. */
+import type { Setup } from '../../adapters/machine/machine'
+import type { CallInput } from '../../contract'
+import {
+  buildFolder,
+  completeFolder,
+  forgetOpened,
+  listFolders,
+  openFolder,
+  saveFile,
+  trustOpened,
+} from './folders'
+
+export const folderCalls = (setup: Setup) => ({
+  'folders.list': async () => ({ folders: await listFolders(setup) }),
+  'folders.open': ({ path }: CallInput<'folders.open'>) => openFolder(setup, path),
+  'folders.forget': async ({ path }: CallInput<'folders.forget'>) => {
+    await forgetOpened(setup, path)
+    return {}
+  },
+  'folders.trust': async ({ path }: CallInput<'folders.trust'>) => {
+    await trustOpened(setup, path)
+    return {}
+  },
+  'folders.complete': async ({ typed }: CallInput<'folders.complete'>) => ({
+    folders: await completeFolder(setup, typed),
+  }),
+  'folders.save': (request: CallInput<'folders.save'>) => saveFile(setup, request),
+  'folders.build': (request: CallInput<'folders.build'>) => buildFolder(setup, request),
+})

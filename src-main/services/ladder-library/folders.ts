@@ -1,0 +1,311 @@
+/** Ladder folders as a UI works with them: opened, listed, saved into, built. */
+import { readdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { errorCode, pathExists } from '../../adapters/disk/disk'
+import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
+import {
+  headersBelow,
+  ladderFileIn,
+  ladderFileNames,
+  readLadderFolder,
+  shownPath,
+  type LadderFolder,
+} from '../../adapters/kernels/ladder-folder'
+import {
+  readKernelLibrary,
+  readSharedFiles,
+  sentenceOf,
+} from '../../adapters/kernels/kernel-library'
+import type {
+  BuiltSource,
+  FolderBuild,
+  FolderFault,
+  FolderFile,
+  FolderView,
+  RecentFolder,
+  SaveAnswer,
+} from '../../contract/folders'
+import { inputError, toErrorShape } from '../../domain/errors'
+import type { Ladder } from '../../domain/ladder/ladder'
+import type { Diagnostic } from '../../domain/session/session'
+import { referenceFile } from '../../domain/task/task'
+import { inEnglish } from '../../domain/text/wording'
+import { builtArchitecture, ownArchitecture, recordedArchitecture } from '../run/architecture'
+import { buildRung, compileReference, inParallel, type BuildOutcome } from '../run/build'
+import { openCompiler } from '../run/compiler'
+import { planRun, resolveLadder } from '../run/plan'
+import { forgetFolder, recentFolders, rememberFolder } from './recent'
+import { isTrustedFolder, requireTrustedFolder, trustFolder } from './trust'
+
+/** `~/kernels` as the shell would have it. */
+const expanded = ({ machine }: Setup, typed: string): string =>
+  /^~(?=$|[\\/])/.test(typed) ? join(machine.folders.home, typed.slice(1)) : typed
+
+/** Where the folder is, links on the way followed once and for all; it must hold a ladder file. */
+async function locate(setup: Setup, typed: string): Promise<string> {
+  const path = resolve(expanded(setup, typed.trim()))
+  const real = await realpath(path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')
+      throw inputError(
+        `There is no folder ${path}.`,
+        'Give the path of a folder with a ladder.yaml.',
+      )
+    throw inputError(`${path} cannot be opened (${errorCode(error) ?? '?'}).`)
+  })
+  if ((await ladderFileIn(real)) === null)
+    throw inputError(
+      `${path} holds no ladder.yaml.`,
+      'Give the folder that the ladder.yaml is in, or make one with `kernel-ladder init DIR`.',
+    )
+  return real
+}
+
+/** The sentences of our own parsers begin with their place; the file is told from the folder on. */
+export function placedFaults(faults: string, folder: string): FolderFault[] {
+  const shown = shownPath(folder)
+  const own = (file: string): string =>
+    [`${shown}/`, `${folder}/`].reduce(
+      (name, prefix) => (name.startsWith(prefix) ? name.slice(prefix.length) : name),
+      file.replaceAll('\\', '/'),
+    )
+  return faults.split('\n').map((fault) => {
+    const [, file, line, column, message] =
+      /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl)):(?:(\d+):)?(?:(\d+):)? (.+)$/s.exec(fault) ?? []
+    return file === undefined
+      ? { file: null, line: null, column: null, message: fault }
+      : {
+          file: own(file),
+          line: line === undefined ? null : Number(line),
+          column: column === undefined ? null : Number(column),
+          message: message!,
+        }
+  })
+}
+
+const faultText = (error: unknown): string => {
+  const { message, remedy } = toErrorShape(error)
+  const more = remedy === undefined ? '' : inEnglish(remedy)
+  // Further faults follow a line each; advice belongs to the sentence before it.
+  return `${inEnglish(message)}${more === '' ? '' : /^\S+:\d+:\d+: /.test(more) ? `\n${more}` : ` ${more}`}`
+}
+
+interface ReadFolder {
+  own: LadderFolder | null
+  ladder: Ladder | null
+  faults: FolderFault[]
+}
+
+/** What can be used of it, and what is wrong with the rest. */
+async function read(setup: Setup, path: string): Promise<ReadFolder> {
+  try {
+    const own = await readLadderFolder(path, await readKernelLibrary(setup.assets.kernelsDir))
+    const faults = [...own.library.faults.values()].flatMap((text) => placedFaults(text, path))
+    if (faults.length > 0) return { own, ladder: null, faults }
+    try {
+      return { own, ladder: resolveLadder(own.library, own.ladder), faults }
+    } catch (error) {
+      return { own, ladder: null, faults: placedFaults(sentenceOf(error), path) }
+    }
+  } catch (error) {
+    return { own: null, ladder: null, faults: placedFaults(faultText(error), path) }
+  }
+}
+
+/** The files to edit, by what they are: those that the ladder names, whether they are there or not, and headers. */
+async function editedFiles(path: string, own: LadderFolder | null): Promise<FolderFile[]> {
+  const found: FolderFile[] = []
+  const add = async (name: string, kind: FolderFile['kind']): Promise<void> => {
+    if (found.some((file) => file.name === name)) return
+    const text = await readFolderFile(path, name).catch((error: unknown) => ({
+      text: '',
+      version: null,
+      locked: sentenceOf(error),
+    }))
+    found.push({ name, kind, ...(text ?? { text: '', version: null, locked: null }) })
+  }
+  await add((await ladderFileIn(path)) ?? ladderFileNames[0], 'ladder')
+  if (!own) return found
+  const reference = referenceFile(own.task)
+  for (const { id } of own.ladder.rungs) if (`${id}.cu` !== reference) await add(`${id}.cu`, 'rung')
+  if (reference !== null) await add(reference, 'reference')
+  for (const name of await headersBelow(path)) await add(name, 'header')
+  return found
+}
+
+export async function openFolder(setup: Setup, typed: string): Promise<FolderView> {
+  const { folders } = setup.machine
+  const path = await locate(setup, typed)
+  const { own, ladder, faults } = await read(setup, path)
+  await rememberFolder(folders, path)
+  return {
+    path,
+    trusted: await isTrustedFolder(folders, path),
+    ladder,
+    faults,
+    files: await editedFiles(path, own),
+  }
+}
+
+export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
+  const { folders } = setup.machine
+  return Promise.all(
+    (await recentFolders(folders)).map(async ({ folder, openedAt }): Promise<RecentFolder> => {
+      const base = { path: folder, openedAt }
+      if ((await ladderFileIn(folder)) === null)
+        return { ...base, state: 'gone', trusted: false, ladder: null }
+      const { ladder } = await read(setup, folder)
+      const trusted = await isTrustedFolder(folders, folder).catch(() => false)
+      return { ...base, state: ladder ? 'ready' : 'faulty', trusted, ladder }
+    }),
+  )
+}
+
+export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
+  forgetFolder(machine.folders, path)
+
+/** A page can only name what its user has opened. */
+async function requireOpened({ machine }: Setup, path: string): Promise<string> {
+  if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
+  throw inputError(`${path} is not open.`, 'Open the folder first.')
+}
+
+export async function trustOpened(setup: Setup, path: string): Promise<void> {
+  await trustFolder(setup.machine.folders, await locate(setup, await requireOpened(setup, path)))
+}
+
+const mostCompletions = 50
+
+/** Folders below the user's own; links are not followed, hidden ones only named by their dot. */
+export async function completeFolder(
+  setup: Setup,
+  typed: string,
+): Promise<{ path: string; isLadder: boolean }[]> {
+  const { home } = setup.machine.folders
+  const path = expanded(setup, typed === '' ? '~/' : typed)
+  const parent = resolve(/[\\/]$/.test(path) ? path : dirname(path))
+  const begun = /[\\/]$/.test(path) ? '' : basename(path)
+  const [root, above] = await Promise.all(
+    [home, parent].map((one) => realpath(one).catch(() => null)),
+  )
+  if (!root || !above || (above !== root && !above.startsWith(root + sep))) return []
+  const names = (await readdir(above, { withFileTypes: true }).catch(() => []))
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith(begun))
+    .filter(({ name }) => begun.startsWith('.') || !name.startsWith('.'))
+    .map(({ name }) => join(parent, name))
+    .sort()
+    .slice(0, mostCompletions)
+  return Promise.all(
+    names.map(async (name) => ({ path: name, isLadder: (await ladderFileIn(name)) !== null })),
+  )
+}
+
+export async function saveFile(
+  setup: Setup,
+  {
+    path,
+    file,
+    text,
+    version,
+  }: { path: string; file: string; text: string; version: string | null },
+): Promise<SaveAnswer> {
+  await requireOpened(setup, path)
+  if (!(await pathExists(path)))
+    throw inputError(
+      `There is no folder ${path} any more.`,
+      'The text is still in the editor: bring the folder back, or copy it elsewhere.',
+    )
+  const answer = await saveFolderFile(path, file, text, version)
+  return answer.saved
+    ? { state: 'saved', version: answer.version }
+    : { state: 'changed', version: answer.now?.version ?? null, text: answer.now?.text ?? null }
+}
+
+/** Paths of the build are below the library, where the folder has the name of its task. */
+const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
+  diagnostics.map(({ file, ...rest }) => ({
+    ...rest,
+    file: file?.startsWith(`${task}/`) ? file.slice(task.length + 1) : file,
+  }))
+
+const builtSource = (
+  task: string,
+  file: string,
+  rung: string | null,
+  { artefact, build, diagnostics, reason }: BuildOutcome,
+): BuiltSource => ({
+  file,
+  rung,
+  built: artefact !== null,
+  reason: reason ?? null,
+  diagnostics: inFolder(task, diagnostics),
+  build,
+})
+
+export async function buildFolder(
+  setup: Setup,
+  { path, file }: { path: string; file: string },
+): Promise<FolderBuild> {
+  const { assets, machine } = setup
+  await requireOpened(setup, path)
+  const { library, ladder, task } = await readLadderFolder(
+    path,
+    await readKernelLibrary(assets.kernelsDir),
+  )
+  await requireTrustedFolder(machine.folders, { folder: path })
+  const broken = library.faults.get(file.replace(/\.cu$/, ''))
+  if (broken !== undefined) {
+    const [fault] = placedFaults(broken, path)
+    const { line, message } = fault!
+    const diagnostics: Diagnostic[] = [{ severity: 'error', file, line, message }]
+    const none = { artefact: null, build: null, diagnostics, reason: message }
+    return {
+      architecture: `sm_${recordedArchitecture}`,
+      ownGpu: false,
+      sources: [builtSource(task.id, file, file.replace(/\.cu$/, ''), none)],
+    }
+  }
+  const compiler = await openCompiler(
+    { toolbox: machine.toolbox(null), cache: machine.cache },
+    await readSharedFiles(library.root, 'include'),
+  )
+  const own = await ownArchitecture(compiler, library.root)
+  const usable = ladder.rungs.filter(({ id }) => !library.faults.has(id))
+  const asked = usable.filter(({ id }) => `${id}.cu` === file)
+  const reference = library.references.get(task.id)
+  const ofReference = reference !== undefined && referenceFile(task) === file
+  // A header or the ladder file itself: everything may have changed.
+  const entries = asked.length > 0 || ofReference ? asked : usable
+  const sources: BuiltSource[] = []
+  if (reference && (ofReference || asked.length === 0)) {
+    const inputs = { task, headers: library.headers.get(task.id) ?? new Map<string, string>() }
+    const sm = builtArchitecture(null, own)
+    const outcome = await compileReference(compiler, inputs, reference, sm)
+    sources.push(builtSource(task.id, referenceFile(task)!, null, outcome))
+  }
+  if (entries.length > 0) {
+    const plan = planRun(library, {
+      ladder: ladder.id,
+      rungs: entries.map(({ as, id }) => as ?? id),
+      params: {},
+      profile: 'none',
+    })
+    const built = new Map<string, BuiltSource>()
+    await inParallel(plan.rungs, async (planned) => {
+      const { id, file: source, header } = planned.rung
+      const outcome = await buildRung(
+        compiler,
+        plan,
+        planned,
+        builtArchitecture(header.requires, own),
+      )
+      built.set(id, builtSource(task.id, source.slice(task.id.length + 1), id, outcome))
+    })
+    sources.push(...plan.rungs.map(({ rung }) => built.get(rung.id)!))
+  }
+  return {
+    architecture: `sm_${builtArchitecture(null, own)}`,
+    ownGpu: own !== null,
+    sources,
+  }
+}

@@ -1,0 +1,45 @@
+/** The ladder folders that were opened, the latest first. */
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { diskError, makeFolder } from '../../adapters/disk/disk'
+import type { Folders } from '../../adapters/machine/machine'
+
+const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }))
+export type Recent = z.infer<typeof RecentFile>[number]
+
+/** More is a history and not a list to choose from. */
+const most = 20
+
+const recentPath = ({ ladders }: Folders): string => join(ladders, 'recent.json')
+
+export const recentFolders = (folders: Folders): Promise<Recent[]> =>
+  readFile(recentPath(folders), 'utf8')
+    .then((text) => RecentFile.parse(JSON.parse(text)))
+    // Absent or damaged: then none is remembered.
+    .catch(() => [])
+
+async function write(folders: Folders, recent: readonly Recent[]): Promise<void> {
+  const path = recentPath(folders)
+  const staged = `${path}.${randomBytes(4).toString('hex')}`
+  try {
+    await makeFolder(folders.ladders)
+    await writeFile(staged, `${JSON.stringify(recent, null, 2)}\n`, { mode: 0o600 })
+    await rename(staged, path)
+  } catch (error) {
+    await rm(staged, { force: true }).catch(() => undefined)
+    throw diskError(error, path, 'write', 'data')
+  }
+}
+
+export async function rememberFolder(folders: Folders, folder: string): Promise<void> {
+  const others = (await recentFolders(folders)).filter((known) => known.folder !== folder)
+  await write(folders, [{ folder, openedAt: new Date().toISOString() }, ...others].slice(0, most))
+}
+
+export const forgetFolder = async (folders: Folders, folder: string): Promise<void> =>
+  write(
+    folders,
+    (await recentFolders(folders)).filter((known) => known.folder !== folder),
+  )

@@ -1,0 +1,82 @@
+/** The one ladder folder that may be watched, for a UI that asks after it: each save starts a run as any other. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { readKernelLibrary } from '../adapters/kernels/kernel-library'
+import type { Setup } from '../adapters/machine/machine'
+import type { CallInput, RunRequest } from '../contract'
+import type { WatchState } from '../contract/folders'
+import { inputError, toErrorShape } from '../domain/errors'
+import type { Session } from '../domain/session/session'
+import { openTrustedLadder } from './ladder-library/open'
+import { watchFolder } from './run/watch'
+
+export interface WatchRuns {
+  /** The GPU is at work on something else. */
+  isBusy: () => boolean
+  /** A run to its end; null where nothing finished. Throws what it failed with. */
+  start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
+}
+
+const busyPauseMs = 300
+
+export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
+  let state: WatchState = { on: false }
+  let abort: AbortController | null = null
+
+  const stop = (): void => {
+    abort?.abort()
+    abort = null
+    state = { on: false }
+  }
+
+  async function begin(request: RunRequest): Promise<void> {
+    const { own } = await openTrustedLadder(setup, request.ladder)
+    if (!own)
+      throw inputError(
+        `${request.ladder} comes with the program and does not change.`,
+        'Only a ladder folder can be watched.',
+      )
+    const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+    stop()
+    abort = new AbortController()
+    const { signal } = abort
+    const path = own.folder
+    let session: string | null = null
+    state = { on: true, path, session, phase: 'waiting', error: null, rounds: 0, rungs: [] }
+    const run = async (rungs: string[]): Promise<Session | null> => {
+      while (isBusy() && !signal.aborted) await pause(busyPauseMs)
+      if (signal.aborted) return null
+      const ended = await start({ ...request, ladder: path, rungs })
+      session = ended.ref ?? session
+      return ended.session
+    }
+    void watchFolder({
+      folder: path,
+      shipped,
+      rungs: request.rungs,
+      run,
+      signal,
+      onNews: (news) => {
+        // Of a watch that was ended meanwhile nothing is told.
+        if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
+      },
+    }).catch((error: unknown) => {
+      if (!signal.aborted && state.on)
+        state = { ...state, phase: 'failed', error: toErrorShape(error) }
+    })
+  }
+
+  return {
+    stop,
+    calls: {
+      'watch.start': async (request: CallInput<'watch.start'>) => {
+        await begin({ params: {}, profile: 'card', ...request })
+        return {}
+      },
+      'watch.stop': () => {
+        stop()
+        return Promise.resolve({})
+      },
+      'watch.current': () => Promise.resolve(state),
+    },
+  }
+}

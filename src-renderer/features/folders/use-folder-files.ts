@@ -1,0 +1,89 @@
+/** A folder's files while they are edited: each has its own text and is saved in place. */
+import { computed, reactive, ref } from 'vue'
+import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
+import { useClient } from '../../client/current'
+
+interface EditedFile extends FolderFile {
+  /** The text on screen. */
+  edited: string
+  /** What another program has written since; saving waits for the user's decision. */
+  theirs: { text: string | null; version: string | null } | null
+}
+
+export function useFolderFiles() {
+  const files = reactive(new Map<string, EditedFile>())
+  const order = ref<string[]>([])
+  const saving = ref(false)
+  const saveError = ref<unknown>(null)
+  const isDirty = ({ text, edited }: EditedFile): boolean => text !== edited
+  const dirty = computed(() => [...files.values()].filter(isDirty).map(({ name }) => name))
+
+  /** Adopts what is on disk, except where the user edited the text; marks a conflict if both changed. */
+  function adopt(view: FolderView): void {
+    for (const file of view.files) {
+      const known = files.get(file.name)
+      if (!known || !isDirty(known))
+        files.set(file.name, { ...file, edited: file.text, theirs: null })
+      else if (known.version === file.version || known.edited === file.text)
+        files.set(file.name, { ...file, edited: known.edited, theirs: null })
+      else known.theirs = { text: file.version === null ? null : file.text, version: file.version }
+    }
+    // A file that the ladder no longer names stays while it has unsaved edits.
+    for (const [name, file] of files)
+      if (!view.files.some((each) => each.name === name) && !isDirty(file)) files.delete(name)
+    const named = view.files.map(({ name }) => name)
+    order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
+  }
+
+  /** Called for another folder. */
+  function clear(): void {
+    files.clear()
+    order.value = []
+    saveError.value = null
+  }
+
+  /** false if nothing was saved: the call failed, or the file changed on disk. */
+  async function save(path: string, name: string): Promise<boolean> {
+    const file = files.get(name)
+    if (!file || file.theirs || saving.value) return false
+    if (!isDirty(file)) return true
+    const text = file.edited
+    saving.value = true
+    saveError.value = null
+    try {
+      const { version } = file
+      const answer = await useClient().call('folders.save', { path, file: name, text, version })
+      if (answer.state === 'changed') file.theirs = { text: answer.text, version: answer.version }
+      else Object.assign(file, { text, version: answer.version })
+      return answer.state === 'saved'
+    } catch (error) {
+      saveError.value = error
+      return false
+    } finally {
+      saving.value = false
+    }
+  }
+
+  /** Replaces the user's edits with the text on disk. */
+  function reload(name: string): void {
+    const file = files.get(name)
+    if (!file?.theirs) return
+    const text = file.theirs.text ?? ''
+    Object.assign(file, { text, edited: text, version: file.theirs.version, theirs: null })
+  }
+
+  /** Overwrites the text on disk with the user's edits. */
+  async function overwrite(path: string, name: string): Promise<boolean> {
+    const file = files.get(name)
+    if (!file?.theirs) return false
+    Object.assign(file, {
+      text: file.theirs.text ?? '',
+      version: file.theirs.version,
+      theirs: null,
+    })
+    // If the two are identical by chance, there is nothing to write.
+    return save(path, name)
+  }
+
+  return { files, order, dirty, saving, saveError, adopt, clear, save, reload, overwrite }
+}

@@ -1,0 +1,77 @@
+import { defineStore } from 'pinia'
+import { computed, shallowRef } from 'vue'
+import type { FolderView, RecentFolder } from '../../src-main/contract/folders'
+import type { Ladder } from '../../src-main/domain/ladder/ladder'
+import { useClient } from '../client/current'
+import { loading, track, valueOf, type Loadable } from './loadable'
+
+/** A ladder on offer, by the name a request uses for it: its id or its folder. */
+export interface NamedLadder {
+  name: string
+  ladder: Ladder
+  /** null for a shipped ladder. */
+  folder: RecentFolder | null
+}
+
+export const shippedLadders = (ladders: readonly Ladder[]): NamedLadder[] =>
+  ladders.map((ladder) => ({ name: ladder.id, ladder, folder: null }))
+
+/** The user's ladder folders: those opened so far, and the one on screen. */
+export const useFoldersStore = defineStore('folders', () => {
+  const list = shallowRef<Loadable<RecentFolder[]>>(loading)
+  const view = shallowRef<Loadable<FolderView>>(loading)
+  /** Error of the last action. */
+  const error = shallowRef<unknown>(null)
+
+  const recent = computed(() => valueOf(list.value) ?? [])
+  /** Includes folders that are not trusted yet; the form checks that. */
+  const ladders = computed((): NamedLadder[] =>
+    recent.value.flatMap((folder) =>
+      folder.ladder ? [{ name: folder.path, ladder: folder.ladder, folder }] : [],
+    ),
+  )
+
+  const loadList = () =>
+    track(
+      useClient()
+        .call('folders.list', {})
+        .then(({ folders }) => folders),
+      (next) => {
+        if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
+      },
+    )
+
+  /** On reload, the old view stays until the new one arrives. */
+  async function load(path: string): Promise<FolderView | null> {
+    const same = valueOf(view.value)?.path === path
+    if (!same) error.value = null
+    await track(useClient().call('folders.open', { path }), (next) => {
+      if (next.state === 'ready' || !same) view.value = next
+      if (next.state === 'failed' && same) error.value = next.error
+    })
+    void loadList()
+    return valueOf(view.value) ?? null
+  }
+
+  async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+    error.value = null
+    try {
+      await work()
+      return true
+    } catch (caught) {
+      error.value = caught
+      return false
+    }
+  }
+
+  async function forget(path: string): Promise<void> {
+    await attempt(() => useClient().call('folders.forget', { path }))
+    await loadList()
+  }
+
+  async function trust(path: string): Promise<void> {
+    if (await attempt(() => useClient().call('folders.trust', { path }))) await load(path)
+  }
+
+  return { list, view, error, recent, ladders, loadList, load, forget, trust }
+})

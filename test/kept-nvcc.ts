@@ -1,0 +1,166 @@
+/**
+ * What a real nvcc said of the code that ships, kept by content in test/captures/nvcc: the same source, headers
+ * and flags make the same compiler of the same version say the same again, so nothing is compiled twice. What is not kept is
+ * compiled, where there is an nvcc, and kept in .cache until it changes.
+ *
+ * A file of kept outputs belongs to one test file. After a change to kernels or flags, with an nvcc of the kept version:
+ *
+ *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import type { TestContext } from 'vitest'
+import { diskBuildCache, sha256, type BuildCache } from '../src-main/adapters/disk/build-cache'
+import { readSharedFiles } from '../src-main/adapters/kernels/kernel-library'
+import { findTool, liveToolbox } from '../src-main/adapters/tools/live-toolbox'
+import { nvccRelease } from '../src-main/adapters/tools/nvcc'
+import {
+  runProcess,
+  type ProcessCall,
+  type ProcessResult,
+} from '../src-main/adapters/tools/process'
+import { openCompiler, type Compiler } from '../src-main/services/run/compiler'
+import { root, shippedKernels, tempDir } from './services/support'
+
+const cache = join(root, '.cache', 'nvcc')
+
+/** The version whose outputs are kept with the code. */
+const keptVersion = '13.0.88'
+
+interface Kept {
+  /** For whoever reads the file. */
+  what: string
+  stdout: string
+  stderr: string
+}
+
+const localIncludes = (text: string): string[] =>
+  [...text.matchAll(/^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]/gm)].map(([, name]) => name!)
+
+/** A source and all that it includes from its own folder, text by path; system headers belong to the compiler. */
+async function closure(
+  inputs: readonly string[],
+  folders: readonly string[],
+  cwd: string,
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  const visit = async (path: string): Promise<void> => {
+    if (texts.has(path)) return
+    const text = await readFile(join(cwd, path), 'utf8')
+    texts.set(path, text)
+    for (const name of localIncludes(text)) {
+      const places = [dirname(path), ...folders].map((folder) => normalize(join(folder, name)))
+      const found = places.find((place) => existsSync(join(cwd, place)))
+      if (found !== undefined) await visit(found)
+    }
+  }
+  for (const input of inputs) await visit(input)
+  return new Map([...texts].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+async function keyOf({ args, cwd = '.' }: ProcessCall, version: string): Promise<string> {
+  const words = args.filter((word, index) => word !== '-o' && args[index - 1] !== '-o')
+  const folders = words.filter((_, index) => words[index - 1] === '-I')
+  const inputs = words.filter((word) => /\.(cu|cpp)$/.test(word))
+  const texts = await closure(inputs, folders, cwd)
+  return sha256(JSON.stringify([version, words, [...texts]])).slice(0, 32)
+}
+
+export interface KeptNvcc {
+  /** Builds of it are replayed where they are kept: there is no artefact to load, only a file in its place. */
+  compiler(): Promise<Compiler>
+  /** What is not kept although this machine's nvcc is of the version that is. */
+  stale: readonly string[]
+  /** Writes what was said in this run in place of what was kept; its whole test file must have run. */
+  save(): void
+}
+
+/** Something is to be compiled, and there is nothing to compile it with. */
+class NotKept extends Error {}
+
+/** Leaves a test out where what it looks at has changed since it was kept, and there is no nvcc. */
+export const orSkip = (test: TestContext, work: Promise<void>): Promise<void> =>
+  work.catch((error: unknown) => {
+    if (error instanceof NotKept) test.skip(error.message)
+    throw error
+  })
+
+const release = async (nvcc: string): Promise<string> =>
+  nvccRelease((await runProcess({ file: nvcc, args: ['--version'] })).stdout) ?? 'unknown'
+
+/** Whether this run is to keep what it hears. */
+export const keeping = Boolean(process.env['KERNEL_LADDER_KEEP'])
+
+export async function keptNvcc(name: string): Promise<KeptNvcc> {
+  const file = join(root, 'test/captures/nvcc', keptVersion, `${name}.json`)
+  const kept: Record<string, Kept> = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Kept>)
+    : {}
+  const nvcc = await findTool('nvcc')
+  const version = nvcc === null ? keptVersion : await release(nvcc)
+  const said: Record<string, Kept> = {}
+  const stale: string[] = []
+
+  async function exec(call: ProcessCall & { key: string }): Promise<ProcessResult> {
+    const output = call.args[call.args.indexOf('-o') + 1]!
+    const key = await keyOf(call, version)
+    const answer = (texts: Kept): ProcessResult => {
+      said[key] = texts
+      const { stdout, stderr } = texts
+      return { outcome: 'exited', exitCode: 0, signal: null, stdout, stderr, seconds: 0 }
+    }
+    const cached = join(cache, `${key}.json`)
+    const known =
+      kept[key] ??
+      (await readFile(cached, 'utf8').then(
+        (text) => JSON.parse(text) as Kept,
+        () => undefined,
+      ))
+    if (nvcc !== null && version === keptVersion && !kept[key]) stale.push(call.key)
+    if (known) {
+      await writeFile(output, '')
+      return answer(known)
+    }
+    if (nvcc === null) throw new NotKept(`${call.key} is not kept, and there is no nvcc.`)
+    const result = await runProcess({ ...call, file: nvcc })
+    if (result.outcome !== 'exited' || result.exitCode !== 0) return result
+    const what = [call.key, ...call.args.filter((word) => /code=|^-D/.test(word))].join(' ')
+    const texts = { what, stdout: result.stdout, stderr: result.stderr }
+    await mkdir(cache, { recursive: true })
+    await writeFile(cached, JSON.stringify(texts))
+    return answer(texts)
+  }
+
+  return {
+    stale,
+    async compiler() {
+      return {
+        toolbox: { ...liveToolbox(null), exec },
+        cache: diskBuildCache(await tempDir()),
+        nvcc: nvcc ?? 'nvcc',
+        version,
+        includes: await readSharedFiles(shippedKernels, 'include'),
+        signal: new AbortController().signal,
+      }
+    },
+    save() {
+      if (version !== keptVersion)
+        throw new Error(`Outputs of nvcc ${keptVersion} are kept; this is ${version}.`)
+      const rows = Object.entries(said).sort(([, a], [, b]) => (a.what < b.what ? -1 : 1))
+      const lines = rows.map(([key, texts]) => `${JSON.stringify(key)}: ${JSON.stringify(texts)}`)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`)
+    },
+  }
+}
+
+/** This machine's own nvcc; what it has built is kept in .cache, unless another place is given. */
+export async function realCompiler(
+  cache: BuildCache = diskBuildCache(join(root, '.cache', 'build-of-tests')),
+): Promise<Compiler> {
+  return openCompiler(
+    { toolbox: liveToolbox(null), cache },
+    await readSharedFiles(shippedKernels, 'include'),
+  )
+}

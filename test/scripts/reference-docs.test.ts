@@ -1,0 +1,45 @@
+/** Reference documents say what the registries say. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { between } from '../../scripts/lib/document.mjs'
+import { referenceDocs, registriesOf } from '../../scripts/lib/reference-docs.mjs'
+import * as gpus from '../../src-main/domain/gpu/gpus'
+import * as messages from '../../src-main/domain/messages/message'
+import * as definition from '../../src-main/domain/metrics/metric-definition'
+import * as metrics from '../../src-main/domain/metrics/metrics'
+import * as targets from '../../src-main/domain/target/targets'
+import * as problem from '../../src-main/domain/task/problem'
+import * as wording from '../../src-main/domain/text/wording'
+
+const root = join(import.meta.dirname, '../..')
+const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets, problem })
+
+describe('the reference documents', () => {
+  it('are what `npm run readme -- reference` writes', async () => {
+    const texts = await referenceDocs(registries)
+    expect([...texts.keys()]).toContain('docs/METRICS.md')
+    for (const [path, text] of texts)
+      expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
+  })
+
+  it('have a heading for each metric, so that others can link to it', () => {
+    const text = readFileSync(join(root, 'docs/METRICS.md'), 'utf8')
+    const headings = new Set(text.match(/^#### .+$/gm))
+    for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`#### ${id}`)
+  })
+})
+
+describe('a generated part', () => {
+  const text = 'Before.\n\n<!-- gpus:begin -->\nold\n<!-- gpus:end -->\n\nAfter.\n'
+
+  it('replaces what stands between its markers, and nothing else', () => {
+    expect(between(text, 'gpus', 'new $1')).toBe(
+      'Before.\n\n<!-- gpus:begin -->\n\nnew $1\n\n<!-- gpus:end -->\n\nAfter.\n',
+    )
+  })
+
+  it('is refused where its markers are gone', () => {
+    expect(() => between(text, 'metrics', 'new')).toThrow('metrics')
+  })
+})

@@ -1,0 +1,293 @@
+/** Ladder folders as a UI works with them, over fake tools. */
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createCore } from '../../src-main/services/core'
+import { placedFaults } from '../../src-main/services/ladder-library/folders'
+import { dispatch, type Core } from '../../src-main/contract'
+import { rungText, sumsFolder, sumsYaml } from './sums-folder'
+import { fakeMachine, type Machine } from './support'
+
+async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
+  const machine = await fakeMachine(without)
+  const path = await sumsFolder(machine, options)
+  const core = createCore(machine.setup, { host: 'web' })
+  return { machine, path, core }
+}
+const open = (core: Core, path: string) => core.call('folders.open', { path })
+const fileOf = async (core: Core, path: string, name: string) =>
+  (await open(core, path)).files.find((file) => file.name === name)!
+
+describe('an opened folder', () => {
+  it('has its ladder and the files that it names, and is built by nobody yet', async () => {
+    const { machine, path, core } = await machineWith({ trusted: false })
+    await writeFile(join(path, 'secret.txt'), 'not named')
+    const view = await open(core, path)
+    expect(view).toMatchObject({ path, trusted: false, faults: [] })
+    expect(view.ladder?.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    expect(view.files.map(({ name, kind }) => [name, kind])).toEqual([
+      ['ladder.yaml', 'ladder'],
+      ['a.cu', 'rung'],
+      ['b.cu', 'rung'],
+      ['c.cu', 'rung'],
+      ['reference.cu', 'reference'],
+      ['parts.cuh', 'header'],
+    ])
+    await expect(core.call('folders.build', { path, file: 'b.cu' })).rejects.toThrow(
+      /has not been allowed/,
+    )
+    await expect(
+      core.call('watch.start', { ladder: path, target: 'local', params: {}, profile: 'none' }),
+    ).rejects.toThrow(/has not been allowed/)
+    expect(machine.calls()).toEqual([])
+    await core.call('folders.trust', { path })
+    expect((await open(core, path)).trusted).toBe(true)
+  })
+
+  it('tells what is wrong at its place, and is opened all the same', async () => {
+    const { path, core } = await machineWith({
+      yaml: sumsYaml.replace('summary:', 'sumary:').replace('title: Sums', 'title: 3'),
+    })
+    const view = await open(core, path)
+    expect(view.ladder).toBeNull()
+    expect(view.faults).toContainEqual({
+      file: 'ladder.yaml',
+      line: 4,
+      column: 1,
+      message: 'There is no key "sumary".',
+    })
+    expect(view.faults.length).toBeGreaterThan(1)
+    expect(view.files.map(({ name }) => name)).toEqual(['ladder.yaml'])
+  })
+
+  it('has a rung with a faulty header, or with no file yet, among its files', async () => {
+    const { path, core } = await machineWith()
+    await writeFile(join(path, 'b.cu'), '// @rung b\n// @title b\n// @idae x\n')
+    await rm(join(path, 'c.cu'))
+    const view = await open(core, path)
+    expect(view.faults).toMatchObject([
+      { file: 'b.cu', line: 3 },
+      { file: 'ladder.yaml', line: 16, message: 'There is no c.cu in the folder.' },
+    ])
+    expect(view.files.find(({ name }) => name === 'c.cu')).toMatchObject({
+      text: '',
+      version: null,
+    })
+  })
+
+  it('never shows what a link leads to outside', async () => {
+    const { machine, path, core } = await machineWith()
+    await writeFile(join(machine.dir, 'private'), 'mine')
+    await rm(join(path, 'b.cu'))
+    await symlink(join(machine.dir, 'private'), join(path, 'b.cu'))
+    const view = await open(core, path)
+    expect(JSON.stringify(view)).not.toContain('mine')
+    const linked = view.files.find(({ name }) => name === 'b.cu')!
+    expect(linked.locked).toMatch(/a link that leads outside/)
+    const save = core.call('folders.save', { path, file: 'b.cu', text: 'x', version: null })
+    await expect(save).rejects.toThrow(/a link that leads outside/)
+    expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
+  })
+
+  it('is remembered, shown as gone where it is, and forgotten', async () => {
+    const { machine, path, core } = await machineWith()
+    await open(core, path)
+    const list = async () => (await core.call('folders.list', {})).folders
+    expect(await list()).toMatchObject([{ path, state: 'ready', ladder: { id: 'sums' } }])
+    await rename(path, join(machine.dir, 'elsewhere'))
+    expect(await list()).toMatchObject([{ path, state: 'gone', ladder: null }])
+    await expect(open(core, path)).rejects.toThrow(/There is no folder/)
+    await core.call('folders.forget', { path })
+    expect(await list()).toEqual([])
+  })
+})
+
+describe('a path', () => {
+  it('is completed by folders of the user’s own, and by no others', async () => {
+    const { machine, path, core } = await machineWith()
+    const home = join(machine.dir, 'home')
+    await mkdir(join(home, 'kernels', '.hidden'), { recursive: true })
+    await mkdir(join(home, 'kernels', 'softmax'))
+    await symlink(machine.dir, join(home, 'kernels', 'out'))
+    await writeFile(join(home, 'kernels', 'softmax', 'ladder.yaml'), '')
+    const own = { ...machine.setup.machine, folders: { ...machine.setup.machine.folders, home } }
+    const homely = createCore({ ...machine.setup, machine: own }, { host: 'web' })
+    const complete = async (typed: string) =>
+      (await homely.call('folders.complete', { typed })).folders
+    expect(await complete('~/ker')).toEqual([{ path: join(home, 'kernels'), isLadder: false }])
+    expect(await complete('~/kernels/')).toEqual([
+      { path: join(home, 'kernels', 'softmax'), isLadder: true },
+    ])
+    expect(await complete(join(home, 'kernels', 'out/'))).toEqual([])
+    expect(await complete(join(path, '..', ''))).toEqual([])
+    expect(await complete('/etc/')).toEqual([])
+    await core.close()
+  })
+})
+
+describe('a save', () => {
+  it('replaces the file whole, with its rights and line ends', async () => {
+    const { path, core } = await machineWith()
+    const file = join(path, 'b.cu')
+    await writeFile(file, rungText('b').replaceAll('\n', '\r\n'))
+    await chmod(file, 0o640)
+    const { text, version } = await fileOf(core, path, 'b.cu')
+    expect(text).toBe(rungText('b'))
+    const edited = `${text}// more\n`
+    const answer = await core.call('folders.save', { path, file: 'b.cu', text: edited, version })
+    expect(await readFile(file, 'utf8')).toBe(edited.replaceAll('\n', '\r\n'))
+    expect((await stat(file)).mode & 0o777).toBe(0o640)
+    expect(answer).toEqual({ state: 'saved', version: (await fileOf(core, path, 'b.cu')).version })
+    expect((await readdir(path)).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  it('writes nothing where another program wrote meanwhile, and then what was decided', async () => {
+    const { path, core } = await machineWith()
+    const { version } = await fileOf(core, path, 'b.cu')
+    await writeFile(join(path, 'b.cu'), 'theirs')
+    const save = (from: string | null) =>
+      core.call('folders.save', { path, file: 'b.cu', text: 'ours', version: from })
+    const refused = await save(version)
+    expect(refused).toMatchObject({ state: 'changed', text: 'theirs' })
+    expect(await readFile(join(path, 'b.cu'), 'utf8')).toBe('theirs')
+    expect(await save(refused.version)).toMatchObject({ state: 'saved' })
+    await rm(join(path, 'b.cu'))
+    expect(await save(version)).toEqual({ state: 'changed', version: null, text: null })
+    expect(await save(null)).toMatchObject({ state: 'saved' })
+    expect(await readFile(join(path, 'b.cu'), 'utf8')).toBe('ours')
+  })
+
+  it('keeps to the files of an opened ladder', async () => {
+    const { machine, path, core } = await machineWith()
+    const save = (more: object) => {
+      const usual = { path, file: 'b.cu', text: 'x', version: null }
+      return dispatch(core, 'folders.save', { ...usual, ...more })
+    }
+    expect(await save({})).toMatchObject({ error: { message: expect.stringMatching(/not open/) } })
+    await open(core, path)
+    for (const file of ['../x.cu', '/x.cu', 'a/../../x.cu', '.git/x.cu', '.bashrc', 'run.sh'])
+      expect(await save({ file }), file).toMatchObject({ ok: false })
+    await symlink(machine.dir, join(path, 'out'))
+    expect(await save({ file: 'out/x.cu' })).toMatchObject({ ok: false })
+    await writeFile(join(path, 'b.cu'), Buffer.from([0x2f, 0x2f, 0xff, 0x0a]))
+    const { locked, version } = await fileOf(core, path, 'b.cu')
+    expect(locked).toMatch(/is not UTF-8/)
+    expect(await save({ version })).toMatchObject({ error: { message: locked } })
+  })
+})
+
+describe('a build', () => {
+  const build = (core: Core, path: string, file: string) =>
+    core.call('folders.build', { path, file })
+
+  it('is of one source, with the compiler’s words at their lines', async () => {
+    const { path, core } = await machineWith()
+    await open(core, path)
+    await writeFile(join(path, 'b.cu'), rungText('b', 'int x = undeclared;'))
+    expect(await build(core, path, 'b.cu')).toMatchObject({
+      architecture: 'sm_90',
+      ownGpu: true,
+      sources: [
+        {
+          ...{ file: 'b.cu', rung: 'b', built: false },
+          diagnostics: [{ severity: 'error', file: 'b.cu', line: 5 }],
+        },
+      ],
+    })
+    expect((await build(core, path, 'reference.cu')).sources).toMatchObject([
+      { file: 'reference.cu', rung: null, built: true },
+    ])
+  })
+
+  it('is of all where a header or the ladder changed, and needs no GPU', async () => {
+    const { machine, path, core } = await machineWith({}, ['nvidia-smi', 'ncu'])
+    await open(core, path)
+    const { ownGpu, sources } = await build(core, path, 'parts.cuh')
+    expect(ownGpu).toBe(false)
+    expect(sources.map(({ rung, built }) => [rung, built])).toEqual([
+      [null, true],
+      ['a', true],
+      ['b', true],
+      ['c', true],
+    ])
+    expect(machine.calls('runner')).toEqual([])
+  })
+
+  it('tells of a header that cannot be used without asking nvcc', async () => {
+    const { machine, path, core } = await machineWith()
+    await open(core, path)
+    await writeFile(join(path, 'b.cu'), '// @rung b\n// @title b\n// @idae x\n')
+    const { sources } = await build(core, path, 'b.cu')
+    expect(sources).toMatchObject([
+      { built: false, diagnostics: [{ file: 'b.cu', line: 3, severity: 'error' }] },
+    ])
+    expect(machine.calls('nvcc')).toEqual([])
+  })
+})
+
+it('tells a place from a sentence that has none', () => {
+  expect(
+    placedFaults('/x/y/ladder.yaml:3:5: Bad. Do this.\n/x/y/b.cu:2: Worse.\nNo place.', '/x/y'),
+  ).toEqual([
+    { file: 'ladder.yaml', line: 3, column: 5, message: 'Bad. Do this.' },
+    { file: 'b.cu', line: 2, column: null, message: 'Worse.' },
+    { file: null, line: null, column: null, message: 'No place.' },
+  ])
+})
+
+describe('a watched folder', () => {
+  const request = (ladder: string) => ({
+    ladder,
+    target: 'local',
+    params: {},
+    profile: 'none' as const,
+  })
+  const current = (core: Core) => core.call('watch.current', {})
+  type Watching = Extract<Awaited<ReturnType<typeof current>>, { on: true }>
+  async function until(core: Core, wanted: (state: Watching) => boolean): Promise<Watching> {
+    for (;;) {
+      const state = await current(core)
+      if (state.on && wanted(state)) return state
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+  }
+  const settled = (rounds: number) => (state: Watching) =>
+    state.rounds === rounds && state.phase === 'waiting'
+  const built = (machine: Machine, file: string) =>
+    machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`)).length
+
+  it('runs what a save changed, beside the reference, against the run before', async () => {
+    const { machine, path, core } = await machineWith()
+    await core.call('watch.start', request(path))
+    const first = await until(core, settled(1))
+    expect(first.rungs.map(({ id, verdict, beforeMs }) => [id, verdict, beforeMs])).toEqual([
+      ['a', 'new', null],
+      ['b', 'new', null],
+      ['c', 'new', null],
+    ])
+    await writeFile(join(path, 'b.cu'), rungText('b', '', '06_float4'))
+    const second = await until(core, settled(2))
+    const [a, b, c] = second.rungs
+    expect(b).toMatchObject({ verdict: 'faster', fresh: true, beforeMs: first.rungs[1]!.nowMs })
+    expect(b!.change!.high).toBeLessThan(1)
+    expect(a).toMatchObject({ verdict: 'same', fresh: true })
+    expect(c).toMatchObject({ fresh: false, nowMs: first.rungs[2]!.nowMs })
+    expect(['a.cu', 'b.cu', 'c.cu'].map((file) => built(machine, file))).toEqual([1, 2, 1])
+    const session = await core.call('sessions.get', { ref: second.session! })
+    expect(session.rungs.map(({ id }) => id)).toEqual(['a', 'b'])
+
+    await core.call('watch.stop', {})
+    expect(await current(core)).toEqual({ on: false })
+    await core.close()
+  })
+})

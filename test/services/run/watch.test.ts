@@ -1,0 +1,211 @@
+/** The loop that runs a folder again at each save; what it runs is made up here. */
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { message } from '../../../src-main/domain/messages/message'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { toErrorShape } from '../../../src-main/domain/errors'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { watchFolder, type WatchNews } from '../../../src-main/services/run/watch'
+import { recordingsDir, root, tempDir } from '../support'
+import { rungText, sumsFiles, sumsYaml } from '../sums-folder'
+
+const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
+const shipped = await readKernelLibrary(join(root, 'cuda-kernels'))
+const timed = recorded.rungs.find(({ status }) => status === 'ok')!
+
+const rungOf = (id: string, factor: number): RungResult => {
+  const timing = timed.timing!
+  const samplesMs = timing.samplesMs.map((ms) => ms * factor)
+  return {
+    ...timed,
+    id,
+    timing: { ...timing, samplesMs, medianMs: timing.medianMs * factor },
+  }
+}
+const failed = (id: string): RungResult => ({
+  ...timed,
+  id,
+  status: 'failed',
+  reason: message('records.notCompiling', { what: 'no' }),
+  timing: null,
+  verify: null,
+})
+const sessionOf = (rungs: RungResult[]): Session => ({
+  ...recorded,
+  ladder: { ...recorded.ladder, reference: null },
+  rungs,
+})
+
+const ends: (() => void)[] = []
+afterEach(() => {
+  for (const end of ends.splice(0)) end()
+})
+
+/** `run` makes a session of the rungs that are asked for, with these factors on their times. */
+async function watched(wanted?: readonly string[]) {
+  const folder = await tempDir()
+  for (const [name, text] of Object.entries(sumsFiles())) await writeFile(join(folder, name), text)
+  const abort = new AbortController()
+  ends.push(() => abort.abort())
+  const asked: string[][] = []
+  const news: WatchNews[] = []
+  const state = {
+    factors: {} as Record<string, number | null>,
+    /** How the next run ends, where it is not well. */
+    fail: null as Error | null,
+    reached: null as string[] | null,
+  }
+  void watchFolder({
+    folder,
+    shipped,
+    ...(wanted ? { rungs: wanted } : {}),
+    signal: abort.signal,
+    everyMs: 10,
+    onNews: (one) => news.push(one),
+    run: (rungs) => {
+      asked.push(rungs)
+      const { fail, reached } = state
+      Object.assign(state, { fail: null, reached: null })
+      if (fail) return Promise.reject(fail)
+      if (reached?.length === 0) return Promise.resolve(null)
+      return Promise.resolve(
+        sessionOf(
+          rungs.map((id): RungResult => {
+            const factor = state.factors[id] === undefined ? 1 : state.factors[id]
+            if (reached && !reached.includes(id))
+              return { ...failed(id), status: 'not-run', build: null }
+            return factor === null ? failed(id) : rungOf(id, factor)
+          }),
+        ),
+      )
+    },
+  })
+  const until = async (is: (last: WatchNews) => boolean): Promise<WatchNews> => {
+    for (;;) {
+      const last = news.at(-1)
+      if (last && is(last)) return last
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  /** A save, and the news once all is quiet behind it. */
+  const save = async (name: string, text: string): Promise<WatchNews> => {
+    const before = asked.length
+    await writeFile(join(folder, name), text)
+    return until(({ phase }) => asked.length > before && phase !== 'running')
+  }
+  const verdicts = ({ rungs }: WatchNews) => rungs.map(({ id, verdict }) => `${id} ${verdict}`)
+  await until(({ phase }) => phase === 'waiting')
+  return { folder, asked, state, until, save, verdicts, news }
+}
+
+describe('a save', () => {
+  it('runs the rung that it changed, beside the reference', async () => {
+    const { asked, state, save, verdicts } = await watched()
+    expect(asked).toEqual([['a', 'b', 'c']])
+    state.factors = { b: 0.5 }
+    const after = await save('b.cu', rungText('b', '// 2'))
+    expect(asked.at(-1)).toEqual(['a', 'b'])
+    expect(verdicts(after)).toEqual(['a same', 'b faster', 'c new'])
+    expect(after.rungs.map(({ fresh }) => fresh)).toEqual([true, true, false])
+    expect(after.rungs[1]!.change!.ratio).toBeCloseTo(0.5)
+  })
+
+  it('of what all include, or are checked against, runs all', async () => {
+    const { asked, save } = await watched()
+    await save('parts.cuh', '// 2')
+    await save('reference.cu', '// 2')
+    await save('ladder.yaml', sumsYaml.replace('rtol: 1e-5', 'rtol: 1e-4'))
+    expect(asked.slice(1)).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ])
+  })
+
+  it('that changes only words about the ladder runs nothing', async () => {
+    const { folder, asked, save } = await watched()
+    await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('Of rows.', 'Of columns.'))
+    await save('c.cu', rungText('c', '// 2'))
+    expect(asked).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'c'],
+    ])
+  })
+
+  it('of a rung that is not watched runs nothing', async () => {
+    const { folder, asked, save } = await watched(['b'])
+    await writeFile(join(folder, 'c.cu'), rungText('c', '// 2'))
+    await save('b.cu', rungText('b', '// 2'))
+    expect(asked).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ])
+  })
+
+  it('is held against the last run in which the rung did well', async () => {
+    const { state, save, verdicts } = await watched()
+    state.factors = { b: null }
+    expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b broken')
+    state.factors = { b: 2 }
+    const after = await save('b.cu', rungText('b', '// 3'))
+    expect(verdicts(after)[1]).toBe('b slower')
+    expect(after.rungs[1]).toMatchObject({ beforeMs: timed.timing!.medianMs })
+  })
+})
+
+describe('the watch goes on', () => {
+  it('after a fault of the ladder or of a rung, told with its place', async () => {
+    const { folder, asked, until, save } = await watched()
+    await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('summary', 'sumary'))
+    const faulty = await until(({ phase }) => phase === 'faulty')
+    expect(inEnglish(faulty.error!.remedy!)).toContain('ladder.yaml:4:1: ')
+    await writeFile(join(folder, 'ladder.yaml'), sumsYaml)
+    await until(({ phase }) => phase === 'waiting')
+    expect(asked).toHaveLength(1)
+    await writeFile(join(folder, 'b.cu'), '// @rung b\n// @idae x\n')
+    const broken = await until(({ phase }) => phase === 'faulty')
+    expect(inEnglish(broken.error!.message)).toContain('b.cu:2: ')
+    await save('b.cu', rungText('b', '// 2'))
+    expect(asked.at(-1)).toEqual(['a', 'b'])
+  })
+
+  it('after a run that failed, with what it owed', async () => {
+    const { asked, state, save } = await watched()
+    state.fail = new Error('no GPU')
+    const after = await save('b.cu', rungText('b', '// 2'))
+    expect(after).toMatchObject({ phase: 'failed', error: toErrorShape(new Error('no GPU')) })
+    expect((await save('c.cu', rungText('c', '// 2'))).phase).toBe('waiting')
+    expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('after a run that was cancelled, with what it did not reach', async () => {
+    const { asked, state, save, verdicts } = await watched()
+    state.reached = ['a']
+    expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b unresolved')
+    state.reached = []
+    await save('c.cu', rungText('c', '// 2'))
+    expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
+    const after = await save('c.cu', rungText('c', '// 3'))
+    expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
+    expect(verdicts(after)).toEqual(['a same', 'b same', 'c same'])
+  })
+
+  it('while the folder is away, and when it is back', async () => {
+    const { folder, asked, until, save } = await watched()
+    await rename(folder, `${folder}-away`)
+    try {
+      await until(({ phase }) => phase === 'gone')
+    } finally {
+      await rename(`${folder}-away`, folder)
+    }
+    await until(({ phase }) => phase === 'waiting')
+    expect(asked).toHaveLength(1)
+    await save('c.cu', rungText('c', '// 2'))
+    expect(asked.at(-1)).toEqual(['a', 'c'])
+    await rm(folder, { recursive: true })
+    await until(({ phase }) => phase === 'gone')
+  })
+})
