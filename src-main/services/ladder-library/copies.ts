@@ -6,6 +6,7 @@ import { draftStore } from '../../adapters/sessions/draft-store'
 import type { RunRequest } from '../../contract'
 import type { Draft } from '../../domain/ladder/draft'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import type { Parameters } from '../../domain/ladder/rung'
 import { findLadder, taskOf } from '../run/plan'
@@ -21,12 +22,9 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const source = draftRung(copy, taskOf(library, ladder))
   const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
   const base = ladder.rungs[at]
-  if (!base)
-    throw inputError(
-      `The ladder ${copy.ladder} has no rung ${copy.base} for the copy to run after.`,
-    )
+  if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
   if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
-    throw inputError(`The ladder ${copy.ladder} already has a rung ${copy.rung}.`)
+    throw inputError(message('drafts.taken', { ladder: copy.ladder, rung: copy.rung }))
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
@@ -69,7 +67,7 @@ async function namedCopies(
   if (id !== undefined) {
     const draft = await draftStore(setup.machine.folders.drafts).read(id)
     if (draft) return [draft]
-    throw inputError('The draft no longer exists.', 'Open the rung and edit a copy again.')
+    throw inputError(message('drafts.gone'), message('drafts.openAgain'))
   }
   const own = new Set(findLadder(library, ladder).rungs.map(idOf))
   const others = rungs.filter((rung) => !own.has(rung))

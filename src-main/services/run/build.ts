@@ -204,11 +204,11 @@ export async function buildReference(
 ): Promise<string> {
   const built = await compileReference(compiler, inputs, source, sm)
   if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${inputs.task.id} could not be built.`, built.reason),
-    `See ${source.file}.`,
+    together(message('tools.referenceNotBuilt', { task: inputs.task.id }), built.reason),
+    message('tools.seeFile', { file: source.file }),
   )
 }
 
@@ -227,7 +227,7 @@ export async function buildRunner(
     libraries: ['-ldl', '-lpthread'],
   })
   if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'missing',
     together(message('tools.runnerNotBuilt'), built.reason),

@@ -16,21 +16,27 @@ export function askedName(word: string): { rung: string | null; name: string } {
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],
-  where: string,
+  /** What declares them. */
+  whole: Statement,
 ): Parameters {
   for (const [name, value] of Object.entries(params)) {
     const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
     if (declared.length === 0) {
       const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
       throw inputError(
-        `${where} has no parameter named ${JSON.stringify(name)}.`,
-        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
+        message('asked.noParameter', { whole, name: JSON.stringify(name) }),
+        known.size > 0
+          ? message('asked.parameters', { names: list(known) })
+          : message('asked.noParameters'),
       )
     }
     if (!declared.some((param) => param.allowed.includes(value)))
       throw inputError(
-        `${name}=${value} is not allowed.`,
-        `Allowed values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+        message('asked.notAllowed', { name, value }),
+        message('asked.allowed', {
+          name,
+          values: list(new Set(declared.flatMap((p) => p.allowed.map(String)))),
+        }),
       )
   }
   return params
@@ -50,7 +56,7 @@ export const askedOf = (asked: Parameters, id: string): string[] =>
 export function giveParams(
   rungs: readonly LadderRung[],
   asked: Parameters,
-  whole: string,
+  whole: Statement,
 ): Statement[] {
   const ofAll: Parameters = {}
   const ofOne: [LadderRung, string, number][] = []
@@ -61,8 +67,8 @@ export function giveParams(
     else if (rung) ofOne.push([rung, name, value])
     else
       throw inputError(
-        `${JSON.stringify(word)} does not name a rung of this run.`,
-        `They are: ${list(rungs.map((candidate) => candidate.id))}.`,
+        message('asked.noRungRun', { name: JSON.stringify(word) }),
+        message('asked.rungsRun', { rungs: list(rungs.map((candidate) => candidate.id)) }),
       )
   }
   checkParams(

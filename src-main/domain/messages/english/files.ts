@@ -22,7 +22,7 @@ export const files = {
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
   rawDamaged: '{file} is damaged: {why}',
   rawLeft: 'Nothing was changed. Use another recording, or download this one again.',
-  rawDeleted: 'It was deleted while the run was in progress.',
+  rawDeleted: 'It was deleted during the run.',
   rawFull: 'The disk was full.',
   rawNotWritten: 'It could not be written ({text}).',
   notUnpacked: 'it cannot be unpacked.',
