@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * Benchmarks: what is measured is printed with its spread, and where there is a budget (bench/budgets.mjs),
- * with it; the last lines are the budgets, and the exit code is 1 when one is over. Run on a quiet machine.
+ * Benchmarks: prints every measurement with its spread and its budget, if it has one (bench/budgets.mjs).
+ * The last lines list the budgets, and the exit code is 1 if one is exceeded. Run on a quiet machine.
  *
- * UI: from opening the address to a ladder whose rows answer a click, in a fresh browser profile each
- * time, over the real web host and the shipped recording.
+ * UI: from opening the URL to a ladder whose rows react to a click, in a fresh browser profile each
+ * time, with the real web host and a shipped recording.
  * Replay: `run --target recorded` as a process, from start to exit.
- * Compare: the pair switched over sources of 1,500 lines.
- * Grids: 200 rungs, and their metrics, scrolled; the size of the first scripts; the page's memory.
+ * Compare: switching the pair, with sources of 1,500 lines.
+ * Grids: scrolling 200 rungs and their metrics; the size of the initial scripts; the page's memory.
  * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
- * Report, csv: files of ncu read, a table of 100 MB beside papaparse, a report of ncu, and the memory that both take.
- * GPU: what profiling costs; only where there is a GPU whose counters may be read.
+ * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.
+ * GPU: the cost of profiling; needs a GPU with access to its performance counters.
  *
  *     npm run bench [-- replay ui compare grids reports report csv gpu]
  */
@@ -41,7 +41,7 @@ function start(args) {
 /** @param {import('./bench/budgets.mjs').Judge} judge */
 async function benchUi(judge) {
   const executablePath = await obtainChromium()
-  // Installed only by now, so it cannot be imported at the top.
+  // Not imported at the top, because it may only just have been installed.
   const { chromium } = await import('playwright-core')
   const server = start(['serve'])
   const address = await new Promise((done, failed) => {
@@ -51,7 +51,7 @@ async function benchUi(judge) {
       const found = /(http:\S+)\n/.exec(text)?.[1]
       if (found) done(found)
     })
-    server.on('exit', () => failed(new Error('The server ended before it said its address.')))
+    server.on('exit', () => failed(new Error('The server exited before it printed its address.')))
   })
   const browser = await chromium.launch({
     executablePath,
@@ -64,7 +64,7 @@ async function benchUi(judge) {
     await first.close()
     /** @type {number[]} */
     const times = []
-    // The first is thrown away: it warms the disk cache, not the browser's.
+    // The first sample is discarded: it warms the disk cache, not the browser's.
     for (let sample = -1; sample < samples; sample += 1) {
       const context = await browser.newContext({
         storageState,
@@ -96,10 +96,10 @@ async function benchReplay() {
     const child = start(['run', '--ladder', 'gemm-fp32', '--target', 'recorded', '--json'])
     child.stdout.resume()
     const code = await new Promise((done) => child.on('close', done))
-    if (code !== 0) throw new Error(`The replay ended with exit code ${code}.`)
+    if (code !== 0) throw new Error(`The replay exited with code ${code}.`)
     times.push(performance.now() - startedAt)
   }
-  console.log(`Replay of gemm-fp32 at 4096 by the command line: ${describe(times)}`)
+  console.log(`Replay of gemm-fp32 at 4096 from the command line: ${describe(times)}`)
 }
 
 const parts = {

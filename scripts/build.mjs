@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run build [-- --force] [-- renderer|report|electron|cli …]`: everything, or what is named. */
+/** `npm run build [-- --force] [-- renderer|report|electron|cli …]`: builds everything or only the named targets. */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { PlainError, runScript } from './lib/project.mjs'

@@ -1,5 +1,5 @@
 // @ts-check
-/** The command line program from a checkout: installs and builds what is missing, then runs it. */
+/** Runs the command-line program from a checkout, after installing and building whatever is missing. */
 import { ensureBuilt } from './lib/build.mjs'
 import { runCli } from './lib/cli.mjs'
 import { ensureInstalled } from './lib/install.mjs'

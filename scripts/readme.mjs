@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * Writes what documents show of the program: in README.md and docs/RESULTS.md recorded runs and pictures of
- * the UI over them, in docs/METRICS.md and others the tables
- * of the registries.
+ * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
+ * of the UI, in docs/METRICS.md and others the tables of the registries.
  * `npm run readme [-- figures|pictures|reference]`.
  */
 import { spawn } from 'node:child_process'
@@ -36,10 +35,10 @@ function output(args) {
 async function writeFigures() {
   await ensureBuilt(['cli'])
   for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
-  say('Wrote the figures of README.md and docs/RESULTS.md.')
+  say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }
 
-/** GitHub shows them on every visit: light, as wide as the smallest window that is worked in, and small. */
+/** GitHub loads them on every visit: light theme, the smallest supported window width, and a small file. */
 const limitBytes = 300_000
 
 async function takePictures() {
@@ -66,10 +65,12 @@ async function takePictures() {
       await show(page, server.address, screen, tmpdir())
       const picture = smaller(await page.screenshot())
       if (picture.length > limitBytes)
-        throw new PlainError(`The picture ${name} takes ${picture.length} bytes of ${limitBytes}.`)
+        throw new PlainError(
+          `The screenshot ${name} is ${picture.length} bytes; the limit is ${limitBytes}.`,
+        )
       writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
-    say('Took the pictures of README.md.')
+    say('Took the screenshots for README.md.')
   } finally {
     await browser.close()
     await server.stop()
@@ -90,7 +91,7 @@ async function writeReference() {
   })
   const texts = await referenceDocs(registries)
   for (const [path, text] of texts) writeFileSync(join(root, path), text)
-  say(`Wrote the tables of ${[...texts.keys()].join(', ')}.`)
+  say(`Wrote the tables in ${[...texts.keys()].join(', ')}.`)
 }
 
 const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }

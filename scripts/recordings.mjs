@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Makes recordings that ship of session folders, and keeps what is derived of all recordings true:
- * `npm run recordings -- keep FOLDER…` takes sessions and attempts at labs into resources/recordings;
- * `npm run recordings` alone writes index.json and takes away sources that no recording names.
+ * Turns session folders into shipped recordings and updates the files derived from all recordings:
+ * `npm run recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings;
+ * `npm run recordings` alone writes index.json and removes sources that no recording references.
  */
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
@@ -16,7 +16,7 @@ await runScript(async () => {
   const [verb, ...folders] = process.argv.slice(2)
   if ((verb !== undefined && verb !== 'keep') || (verb === 'keep' && folders.length === 0))
     throw new PlainError(
-      'Say `npm run recordings -- keep FOLDER…`, or `npm run recordings` to index them.',
+      'Use `npm run recordings -- keep FOLDER…` to add recordings, or `npm run recordings` to index them.',
     )
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/keep-recording.ts'))
@@ -24,7 +24,7 @@ await runScript(async () => {
     for (const folder of folders) say(`Kept ${await module.keepRecording(folder, recordings)}.`)
     const sources = await module.sweepStore(recordings)
     const listed = await module.writeIndex(recordings)
-    say(`${listed} recordings of ladders are listed; all have ${sources} sources.`)
+    say(`Indexed ${listed} ladder recordings; all recordings share ${sources} sources.`)
   } catch (error) {
     const { kind, message, remedy } =
       /** @type {import('../src-main/domain/errors.ts').KernelLadderError} */ (error)

@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run schemas` writes docs/schemas: a JSON schema for each document that is printed and each file that is read. */
+/** `npm run schemas` writes docs/schemas: a JSON schema for each printed document and each input file. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'

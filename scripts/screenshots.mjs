@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]`: every screen
- * over the shipped recordings, in both themes, 1280 and 1920 px wide, and the states they come in, into
- * out/screenshots. To be looked at, not compared.
+ * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]`: captures every
+ * screen with the shipped recordings, in both themes, 1280 and 1920 px wide, and the screens' states, into
+ * out/screenshots. For viewing, not for comparison.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ await runScript(async () => {
           const screen = /** @type {import('./lib/screens.mjs').Screen} */ (
             all[/** @type {keyof typeof all} */ (name)]
           )
-          // What a fake tool does wrong is said as a server starts.
+          // Faults of the fake tools are set when a server starts.
           const own = screen.faults === undefined ? undefined : await startServer(screen)
           const address = (own ?? server).address
           const { page, close } = own
@@ -78,7 +78,7 @@ await runScript(async () => {
           await own?.stop()
         }
       }
-    say(`The pictures are in ${folder}.`)
+    say(`The screenshots are in ${folder}.`)
   } finally {
     await browser.close()
     await server.stop()

@@ -1,5 +1,5 @@
 // @ts-check
-/** Opens the UI: in a window where there can be one, else served on loopback. */
+/** Opens the UI in a window if possible, otherwise serves it on loopback. */
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { runCli } from './lib/cli.mjs'
@@ -19,7 +19,7 @@ const reason = (electron) =>
     electron,
   })
 
-/** @returns {Promise<number | string>} an exit code, or why there was no window */
+/** @returns {Promise<number | string>} an exit code, or the reason why no window opened */
 async function openWindow() {
   const early = reason('unknown')
   if (early !== undefined) return early

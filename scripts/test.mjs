@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Everything that has to hold before a change goes in, the quick checks first; stops at the first
- * that fails. The last line counts the tests: "N passed, N failed". A check that fails counts as one.
+ * All checks that a change must pass, quick ones first; stops at the first failure. The last line counts
+ * the tests: "N passed, N failed". A failed check counts as one test.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ const tests = (project) => async () => {
   try {
     report = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // It ended before it could report: its exit code counts.
+    // It exited without a report: its exit code decides.
   }
   return countTests(report, code)
 }

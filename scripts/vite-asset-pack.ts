@@ -1,17 +1,17 @@
 /**
- * The virtual module `virtual:kernel-ladder-assets`: what the command line program needs beside its
- * code, so that one copied file can run ladders, replay recordings and serve the UI.
+ * The virtual module `virtual:kernel-ladder-assets`: the files that the command-line program needs besides
+ * its code, so that a single copied file can run ladders, replay recordings and serve the UI.
  *
- * Its default export is `null` (tests, the desktop build: files are read where they lie) or
- * `{ hash, base64 }`. `base64` is a Brotli stream of an archive of this form:
+ * Its default export is `null` (tests, the desktop build: files are read in place) or
+ * `{ hash, base64 }`. `base64` is a Brotli stream of an archive in this format:
  *
  *     4 bytes   length of the index in bytes, unsigned, little endian
  *     index     JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
- *     contents  every file's bytes, one after the other, in the order of the index
+ *     contents  every file's bytes, concatenated in index order
  *
- * `path` is relative to the repository's root, with `/`; paths are sorted. `hash` is the SHA-256 of
- * the archive before compression, in hex: equal content gives an equal hash, so it can name the folder that
- * the archive is unpacked into.
+ * `path` is relative to the repository root, with `/`; paths are sorted. `hash` is the SHA-256 of the
+ * archive before compression, in hex: equal content has an equal hash, so it can name the folder that the
+ * archive is unpacked into.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -29,10 +29,10 @@ export const packedFolders = [
   'out/report',
 ]
 
-/** A profiler's own report is large, and its numbers are in the recording's raw output already. */
+/** Profiler reports are large, and their numbers are already in the recording's raw output. */
 const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
 
-/** Recordings repeat each other, further apart than gzip looks back; this window spans them all. */
+/** Recordings repeat each other beyond gzip's window; this window spans them all. */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
   [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
@@ -89,7 +89,7 @@ export function assetPack(options: { root: string; embed: boolean }): Plugin {
       if (id !== `\0${moduleId}`) return undefined
       if (!options.embed) return 'export default null'
       if (!existsSync(join(options.root, 'out/renderer/index.html')))
-        this.warn('The UI has not been built: the program will not be able to serve it.')
+        this.warn('The UI has not been built, so the program will not be able to serve it.')
       const { hash, base64 } = packAssets(collectAssets(options.root))
       return `export default { hash: '${hash}', base64: '${base64}' }`
     },

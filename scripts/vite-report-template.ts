@@ -1,9 +1,8 @@
 /**
- * Puts a build's one script and one style sheet into one page, template.html. The script lies in it
- * compressed, since a report is to be small; a few lines unpack it. The page's content security policy
- * knows these lines, the script and the style sheet by their hashes, so that nothing else can run,
- * whatever a session says; and the page loads nothing. `<!--report-title-->` and `<!--report-data-->`
- * are left to be filled.
+ * Puts a build's single script and style sheet into one page, template.html. The script is compressed, to
+ * keep reports small; a short loader unpacks it. The page's content security policy lists the loader, the
+ * script and the style sheet by hash, so that nothing else can run, whatever a session contains, and the
+ * page loads nothing. `<!--report-title-->` and `<!--report-data-->` are placeholders to fill in.
  */
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -12,10 +11,10 @@ import type { Plugin } from 'vite'
 const sha256 = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Inserted as an element, the script is subject to its hash; eval and blob: addresses would not be. */
+/** Inserted as an element, the script is checked against its hash; eval and blob: URLs would not be. */
 const loader = `(async () => {
   const say = (text) => { document.getElementById('app').textContent = text }
-  if (!('DecompressionStream' in window)) return say('This report needs a browser of 2023 or later.')
+  if (!('DecompressionStream' in window)) return say('This report requires a browser from 2023 or later.')
   const packed = atob(document.getElementById('kernel-ladder-ui').textContent)
   const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0))
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
@@ -66,12 +65,13 @@ export function reportTemplate(): Plugin {
         const [name] = names
         const part = name === undefined ? undefined : bundle[name]
         if (name === undefined || part === undefined || names.length > 1)
-          throw new Error(`A report needs one ${ending} file, and the build made ${names.length}.`)
+          throw new Error(`A report needs one ${ending} file, but the build made ${names.length}.`)
         Reflect.deleteProperty(bundle, name)
         return part.type === 'chunk' ? part.code : String(part.source)
       }
       const [script, style] = [text('.js'), text('.css')]
-      if (style.includes('</')) throw new Error('The style sheet would end its element.')
+      if (style.includes('</'))
+        throw new Error('The style sheet contains "</", which would close its element.')
       const left = Object.keys(bundle)
       if (left.length > 0) throw new Error(`A report is one file, and there is ${left.join(', ')}.`)
       const source = templatePage(script, style)

@@ -3,7 +3,7 @@ import type { CallName, Reply, RunMessage } from '../src-main/contract'
 
 declare global {
   interface Window {
-    /** The bridge that Electron's preload exposes; absent in a browser. */
+    /** The bridge exposed by Electron's preload script; absent in a browser. */
     kernelLadder?: {
       call(name: CallName, input: unknown): Promise<Reply<unknown>>
       chooseFolder(): Promise<string | null>

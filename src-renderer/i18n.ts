@@ -1,4 +1,4 @@
-/** English is part of the page; the other languages are fetched when they are asked for. */
+/** English is bundled with the page; other languages are loaded on demand. */
 import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
 import en from './locales/en'
@@ -28,17 +28,17 @@ async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
   if (name !== 'en') {
     const words = await loaders[name]()
-    // Their keys are the English ones; test/renderer/locales.test.ts holds them to it.
+    // Same keys as English, which test/renderer/locales.test.ts checks.
     i18n.global.setLocaleMessage(name, words.default as typeof en)
   }
-  // Another choice may have been made while the words were on their way.
+  // The user may have switched again while the locale was loading.
   if (choice !== languageChoice.value) return
   i18n.global.locale.value = name
   language.value = name
   document.documentElement.lang = name
 }
 
-/** Shows the language of choice, now and whenever it changes; English where its words cannot be fetched. */
+/** Applies the chosen language now and on every change; falls back to English if it cannot be loaded. */
 export async function followLanguage(): Promise<void> {
   const follow = (choice: LanguageChoice) => show(choice).catch(() => undefined)
   watch(languageChoice, follow)

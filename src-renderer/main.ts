@@ -19,7 +19,7 @@ provideClient(
   createClient(window.kernelLadder ? electronTransport(window.kernelLadder) : webTransport()),
 )
 
-// Before the first paint, so that no English flashes by.
+// Before the first paint, to avoid a flash of English.
 await followLanguage()
 
 createApp(App).use(createPinia()).use(i18n).use(router).directive('tip', tip).mount('#app')

@@ -1,4 +1,4 @@
-/** The UI of an HTML report: the program's own screens over the sessions that the page holds. */
+/** The UI of an HTML report: the app's own screens over the sessions embedded in the page. */
 import { createPinia } from 'pinia'
 import { createApp } from 'vue'
 import { z } from 'zod'
@@ -29,6 +29,6 @@ try {
     .directive('tip', tip)
     .mount('#app')
 } catch (error) {
-  // Without its data there is nothing to draw; the page must not stay blank.
+  // Without data there is nothing to draw, but the page must not stay blank.
   document.body.textContent = `This report cannot be read: ${error instanceof Error ? error.message : String(error)}`
 }

@@ -1,4 +1,4 @@
-/** The screens' entries, and what navigation, keys and titles make of them. */
+/** The screens' entries, and the navigation, keys and titles derived from them. */
 import { describe, expect, it } from 'vitest'
 import { goTos } from './features/palette/go-to'
 import en from './locales/en'

@@ -1,9 +1,9 @@
 /**
- * The screens of the program. A screen is a component, an entry here, and its words: a file in each of
- * locales/, which has its `title`. Router, navigation, palette, keys and help follow from the entry.
+ * The app's screens. A screen is a component, an entry here, and a file in each locale, which includes its
+ * `title`. Router, navigation, palette, keys and help are derived from the entry.
  */
 import type { RouteLocationRaw, RouteRecordRaw } from 'vue-router'
-// Not fetched on demand as the others are: it is on the way to the default session.
+// Not loaded on demand like the others: it is on the way to the default session.
 import HomeScreen from './features/frame/HomeScreen.vue'
 import { sessionScreens } from './features/frame/session-screens'
 
@@ -11,9 +11,9 @@ declare module 'vue-router' {
   interface RouteMeta {
     /** The navigation has a link to it. */
     linked?: true
-    /** The letter that opens it after g; the palette has it too. */
+    /** The letter that opens it after g. */
     key?: string
-    /** It has no link of its own and belongs under another's. */
+    /** The screen whose link is highlighted instead, if it has none itself. */
     under?: string
   }
 }
@@ -22,7 +22,7 @@ export type Screen = RouteRecordRaw & { name: string }
 
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** In the order of the navigation. */
+/** In navigation order. */
 export const screens: readonly Screen[] = [
   { path: '/', name: 'home', component: HomeScreen },
   ...Object.values(sessionScreens),
@@ -105,7 +105,7 @@ export const screens: readonly Screen[] = [
   },
 ]
 
-/** Where it is, with the session that is open; home opens one for a screen that needs it. */
+/** The location of a screen with the open session; home opens one if the screen needs it. */
 export function placeOf({ name, path }: Screen, sessionRef: string | null): RouteLocationRaw {
   if (!path.startsWith('/session/:sessionRef/')) return { name }
   return sessionRef === null ? { name: 'home' } : { name, params: { sessionRef } }

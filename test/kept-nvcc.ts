@@ -38,6 +38,18 @@ interface Kept {
 const localIncludes = (text: string): string[] =>
   [...text.matchAll(/^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]/gm)].map(([, name]) => name!)
 
+/** What the compiler sees of a text: no comments, and no space that only lays it out. */
+const asCompiled = (text: string): string =>
+  text
+    .replaceAll(
+      /("(?:\\.|[^"\\\n])*")|\/\/[^\n]*|\/\*[^]*?\*\//g,
+      (_, quoted?: string) => quoted ?? ' ',
+    )
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+    .filter(Boolean)
+    .join('\n')
+
 /** A source and all that it includes from its own folder, text by path; system headers belong to the compiler. */
 async function closure(
   inputs: readonly string[],
@@ -48,7 +60,7 @@ async function closure(
   const visit = async (path: string): Promise<void> => {
     if (texts.has(path)) return
     const text = await readFile(join(cwd, path), 'utf8')
-    texts.set(path, text)
+    texts.set(path, asCompiled(text))
     for (const name of localIncludes(text)) {
       const places = [dirname(path), ...folders].map((folder) => normalize(join(folder, name)))
       const found = places.find((place) => existsSync(join(cwd, place)))

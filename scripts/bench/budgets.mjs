@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What the program is allowed to cost, stated once: a benchmark hands its figure to `judge`, which says
- * beside it whether the budget is met, and the benchmarks end with all of them and exit code 1 where one is
- * over. Times and frames are those of a quiet machine.
+ * The performance budgets, defined once: a benchmark passes its result to `judge`, which says whether the
+ * budget is met; the benchmarks end with a list of all budgets and exit with 1 if one is exceeded. Times
+ * and frames are for a quiet machine.
  */
 
 /**
@@ -10,26 +10,30 @@
  * @property {string} what
  * @property {number} most
  * @property {string} unit
- * @property {number} [digits] after the point, in print
+ * @property {number} [digits] decimals when printed
  */
 
-/** A frame longer than this is seen: two of a display's sixty a second. */
+/** A longer frame is noticeable: it takes two refreshes of a 60 Hz display. */
 export const slowFrameMs = 32
 
 const budgets = /** @satisfies {Record<string, Budget>} */ ({
-  initialScripts: { what: 'First scripts, compressed by gzip', most: 700, unit: 'kB' },
-  initialLibraries: { what: 'Charts, editor or formulas among them', most: 0, unit: 'files' },
+  initialScripts: { what: 'Initial scripts, gzip-compressed', most: 700, unit: 'kB' },
+  initialLibraries: {
+    what: 'Chart, editor or formula libraries among them',
+    most: 0,
+    unit: 'files',
+  },
   interactive: { what: 'Recorded session to interactive, median', most: 1000, unit: 'ms' },
-  pairSwitch: { what: 'Pair switched over 1,500 lines, median', most: 100, unit: 'ms' },
+  pairSwitch: { what: 'Pair switch over 1,500 lines, median', most: 100, unit: 'ms' },
   slowFrames: { what: `Frames over ${slowFrameMs} ms`, most: 0, unit: 'frames' },
   rendererMemory: { what: 'Memory of the page’s process (PSS)', most: 250, unit: 'MB' },
   htmlSize: { what: 'HTML report of 14 deep rungs', most: 2, unit: 'MB', digits: 2 },
   htmlTime: { what: 'HTML report of 14 deep rungs, median', most: 2, unit: 's', digits: 2 },
   largeHtmlTime: { what: 'HTML report of 200 rungs, median', most: 10, unit: 's', digits: 2 },
-  cardPasses: { what: 'Passes of the card level', most: 1, unit: 'pass a kernel' },
-  cardOverBare: { what: 'Card level over a bare ncu', most: 1.15, unit: '×', digits: 2 },
+  cardPasses: { what: 'Passes of the card level', most: 1, unit: 'pass per kernel' },
+  cardOverBare: { what: 'Card level over plain ncu', most: 1.15, unit: '×', digits: 2 },
   cardOverFull: { what: 'Card level over ncu --set full', most: 0.1, unit: '×', digits: 3 },
-  standardPasses: { what: 'Passes of the standard level', most: 8, unit: 'passes a kernel' },
+  standardPasses: { what: 'Passes of the standard level', most: 8, unit: 'passes per kernel' },
   pdfTime: { what: 'PDF report of 14 deep rungs, median', most: 20, unit: 's', digits: 2 },
 })
 
@@ -37,7 +41,7 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
 /** @param {BudgetName} name @returns {Budget} */
 export const budget = (name) => budgets[name]
 
-/** A tally of budgets, filled by the benchmarks of one run. */
+/** Collects the budget results of one run. */
 export function budgetTally() {
   /** @type {{ line: string, over: boolean }[]} */
   const judged = []
@@ -45,12 +49,12 @@ export function budgetTally() {
     /**
      * @param {BudgetName} name
      * @param {number} figure in the budget's unit
-     * @param {string} [where] tells one figure of a budget from another
+     * @param {string} [where] distinguishes several figures of one budget
      * @returns {string} `met, of 1000 ms`
      */
     judge(name, figure, where) {
       const { what, most, unit, digits = 0 } = budget(name)
-      // NaN is no figure that met anything.
+      // NaN never meets a budget.
       const over = !(figure <= most)
       const verdict = over ? 'over' : 'met'
       const label = where ? `${what}, ${where}` : what
@@ -71,7 +75,7 @@ export function budgetTally() {
 /** @typedef {ReturnType<typeof budgetTally>['judge']} Judge */
 
 /**
- * Prints what was judged; gives the exit code.
+ * Prints the results; returns the exit code.
  * @param {ReturnType<ReturnType<typeof budgetTally>['summary']>} summary
  */
 export function printBudgets({ lines, over }) {

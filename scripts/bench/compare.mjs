@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Compare, the pair switched by key, over sources of 1,500 lines: from the key to the second frame after
- * it, and the processor time of the page's thread, which a busy machine does not change. The session is a
- * shipped recording whose sources are lengthened by repeating their own lines.
+ * Compare with sources of 1,500 lines, switching the pair by key: from the keystroke to the second frame
+ * after it, and the CPU time of the page's thread, which a busy machine does not affect. The session is a
+ * shipped recording whose sources are lengthened by repeating their lines.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ function lengthened(text) {
   const own = text.split('\n')
   const body = own.slice(own.findIndex((line) => !line.startsWith('//')))
   const all = [...own]
-  // Each repetition numbers some of its lines, so that the diff has changes all the way.
+  // Each repetition numbers some of its lines, so that the diff has changes throughout.
   for (let round = 1; all.length < lines; round += 1)
     all.push(...body.map((line, index) => (index % 9 === 0 ? `${line} // ${round}` : line)))
   return all.slice(0, lines).join('\n')
@@ -56,7 +56,7 @@ const walk = (page) =>
       await frame()
       await frame()
       times.push(performance.now() - start)
-      // What is left to be parsed when nobody waits is no part of the next switch.
+      // Background parsing left over from this switch must not count toward the next.
       await new Promise((done) => setTimeout(done, 400))
     }
     return times
@@ -78,9 +78,9 @@ export async function benchCompare(judge) {
       const found = /(http:\S+)\n/.exec(text)?.[1]
       if (found) done(found)
     })
-    server.on('exit', () => failed(new Error('The server ended before it said its address.')))
+    server.on('exit', () => failed(new Error('The server exited before it printed its address.')))
   })
-  // Installed only by now, so it cannot be imported at the top.
+  // Not imported at the top, because it may only just have been installed.
   const { chromium } = await import('playwright-core')
   const browser = await chromium.launch({
     executablePath: await obtainChromium(),
@@ -91,7 +91,7 @@ export async function benchCompare(judge) {
     for (const width of [1100, 1280, 1920]) {
       const page = await context.newPage()
       await page.setViewportSize({ width, height: 900 })
-      // The one-time token is spent by the first page; the others share its cookie.
+      // The first page uses up the one-time token; the others share its cookie.
       await page.goto(width === 1100 ? address : new URL('/', address).href)
       await page.goto(
         new URL('/#/session/bench-long-sources/compare/02_coalesced/03_shared_tile', address).href,
@@ -108,7 +108,7 @@ export async function benchCompare(judge) {
       const times = await walk(page)
       const each = ((await busy()) - before) * (1000 / switches)
       console.log(
-        `Compare, pair switched over ${lines} lines at ${width} px: ${describe(times)}, ${judge('pairSwitch', median(times), `at ${width} px`)}; ${Math.round(each)} ms of processor a switch, what is parsed afterwards included`,
+        `Compare, pair switch over ${lines} lines at ${width} px: ${describe(times)}, ${judge('pairSwitch', median(times), `at ${width} px`)}; ${Math.round(each)} ms of CPU time per switch, including parsing afterwards`,
       )
       await page.close()
     }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * One read of a table in a process of its own: `csv-worker.mjs ours|papaparse FILE PARSER`. Prints
- * seconds, rows, and the most memory the process ever held.
+ * Parses a table once in a separate process: `csv-worker.mjs ours|papaparse FILE PARSER`. Prints
+ * seconds, rows, and the process's peak memory.
  */
 import { createReadStream } from 'node:fs'
 
@@ -10,7 +10,7 @@ const options = /** @type {const} */ ({ encoding: 'utf8', highWaterMark: 2 ** 18
 let rows = 0
 let cells = 0
 
-/** Every row becomes a launch with its figures in base units; none is kept. */
+/** Turns every row into a launch with values in base units; keeps none. */
 async function ours() {
   const { readNcuCsv } = await import(parser)
   const stream = createReadStream(file, options)
@@ -23,7 +23,7 @@ async function ours() {
   return performance.now() - startedAt
 }
 
-/** Every row becomes an array of texts, handed out by the chunk: the least that papaparse does. */
+/** Turns every row into an array of strings, delivered in chunks: the least work papaparse can do. */
 async function papaparse() {
   const { default: Papa } = await import('papaparse')
   const stream = createReadStream(file, options)

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * Frames of a scroll: the time between two animation frames as the page sees them, and the processor time
- * of the page's thread, which a busy machine does not change.
+ * Frame times of scrolling: the time between animation frames as the page sees them, and the CPU time of
+ * the page's thread, which a busy machine does not affect.
  */
 
 /**
- * Scrolls an element to its end in steps of a wheel, one a frame.
+ * Scrolls an element to its end, one wheel step per frame.
  * @param {import('playwright-core').Page} page
  * @param {string} selector
- * @param {{ x?: number, y?: number }} step pixels a frame
+ * @param {{ x?: number, y?: number }} step pixels per frame
  * @param {number} frames
  * @returns {Promise<number[]>} milliseconds of each frame
  */
@@ -32,7 +32,7 @@ export const scrollFrames = (page, selector, step, frames) =>
             left: (step.x ?? 0) * right,
             behavior: 'instant',
           })
-          // At an end it turns, so that every frame moves.
+          // Reverses at an end, so that every frame scrolls.
           if (step.y && element.scrollTop === scrollTop) down *= -1
           if (step.x && element.scrollLeft === scrollLeft) right *= -1
           const now = await frame()
@@ -45,7 +45,7 @@ export const scrollFrames = (page, selector, step, frames) =>
     )
 
 /**
- * Processor milliseconds that the page's main thread spends while `work` runs: script, style, layout, paint.
+ * CPU milliseconds that the page's main thread spends while `work` runs: script, style, layout, paint.
  * @template T
  * @param {import('playwright-core').Page} page
  * @param {() => Promise<T>} work

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What profiling costs on a GPU: ncu as the card level calls it, a bare ncu with the same metrics, and
- * `ncu --set full`, by turns over the same launches of gemm-fp32; beside them the passes of the standard
- * level. Stands alone, for a machine that has a GPU and nothing but Node and the one-file program:
+ * The cost of profiling on a GPU: ncu as invoked by the card level, plain ncu with the same metrics, and
+ * `ncu --set full`, alternating over the same launches of gemm-fp32; also the passes of the standard
+ * level. Self-contained, for a GPU machine with nothing but Node and the single-file program:
  *
  *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [--rounds=N] [SIZE…]
  */
@@ -19,11 +19,11 @@ import { inScratch, median, spread } from './support.mjs'
 const given = process.env['KERNEL_LADDER_PROGRAM']
 const program = given ? resolve(given) : join(root, 'dist/cli/kernel-ladder.mjs')
 const defaults = { rounds: 3, sizes: ['1024', '4096'] }
-/** The size that the budgets are for; at a smaller one starting ncu outweighs the launches. */
+/** The size that the budgets apply to; at smaller ones ncu's startup outweighs the launches. */
 const judgedSize = '4096'
 
 /**
- * Wall seconds; throws with the end of what it said where it fails.
+ * Wall-clock seconds; on failure, throws with the end of the output.
  * @param {string} file @param {string[]} args @param {NodeJS.ProcessEnv} env
  */
 async function timed(file, args, env) {
@@ -38,12 +38,12 @@ async function timed(file, args, env) {
     child.on('error', () => done('not found'))
     child.on('close', done)
   })
-  if (code !== 0) throw new PlainError(`${file} ended with ${code}: ${said}`)
+  if (code !== 0) throw new PlainError(`${file} exited with ${code}: ${said}`)
   return (performance.now() - startedAt) / 1000
 }
 
 /**
- * One run at a level: ncu's words and seconds, and the most passes of any kernel.
+ * One run at a level: ncu's arguments and seconds, and the maximum passes of any kernel.
  * @param {{ folder: string, size: string, env: NodeJS.ProcessEnv }} where
  * @param {'card' | 'standard'} level @param {string} name
  * @returns {Promise<{ argv: string[], seconds: number, passes: number }>}
@@ -61,14 +61,14 @@ async function profile({ folder, size, env }, level, name) {
 }
 
 /**
- * ncu, and the runner's own words after it, as that run called them.
+ * The ncu command line of that run, and the runner's command line in it.
  * @param {readonly string[]} argv @param {string} cache
  */
 function callOf(argv, cache) {
   const words = argv.map((word) => word.replace('<cache>', cache))
   const at = words.findIndex((word) => word.endsWith('/kl-runner'))
   const command = words.slice(at)
-  // The runner watches the program that started it, which has ended.
+  // The runner watches the process that started it, which has exited.
   const owner = command.indexOf('--owner-pid')
   const metrics = words[words.indexOf('--metrics') + 1]
   if (at < 0 || owner < 0 || metrics === undefined)
@@ -91,7 +91,7 @@ async function compare(size, rounds, judge) {
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
     const where = { folder, size, env }
-    // Builds, and starts everything once.
+    // A warm-up run that builds everything and starts every program once.
     const { ncu, metrics, command } = callOf((await profile(where, 'card', 'warm')).argv, cache)
     const marked = ['--profile-from-start', 'off', '--nvtx', '--clock-control', 'none']
     const caches = ['--cache-control', 'all']
@@ -117,11 +117,9 @@ async function compare(size, rounds, judge) {
       /** @type {import('./budgets.mjs').BudgetName} */ name,
       /** @type {number} */ figure,
     ) => (size === judgedSize ? `, ${judge(name, figure)}` : '')
+    console.log(`Profiling gemm-fp32 at ${size}, seconds in ncu, median (min to max) of ${rounds}:`)
     console.log(
-      `Profiling gemm-fp32 at ${size}, seconds of ncu, median (least to most) of ${rounds}:`,
-    )
-    console.log(
-      `  ours, card level: ${spread(ours, 2)}, passes a kernel: ${passes}${verdict('cardPasses', passes)}`,
+      `  ours, card level: ${spread(ours, 2)}, passes per kernel: ${passes}${verdict('cardPasses', passes)}`,
     )
     console.log(
       `  bare ncu, the same metrics: ${spread(bare, 2)}; ours takes ${overBare.toFixed(2)} of it${verdict('cardOverBare', overBare)}`,
@@ -130,7 +128,7 @@ async function compare(size, rounds, judge) {
       `  ncu --set full: ${spread(full, 2)}; ours takes ${overFull.toFixed(3)} of it${verdict('cardOverFull', overFull)}`,
     )
     console.log(
-      `  ours, standard level, once: ${standard.seconds.toFixed(2)}, passes a kernel: ${standard.passes}${verdict('standardPasses', standard.passes)}`,
+      `  ours, standard level, once: ${standard.seconds.toFixed(2)}, passes per kernel: ${standard.passes}${verdict('standardPasses', standard.passes)}`,
     )
   })
 }
@@ -145,7 +143,7 @@ export async function benchGpu(judge, { rounds, sizes } = defaults) {
     text += chunk
   })
   await new Promise((done) => doctor.on('close', done))
-  if (text === '') throw new PlainError(`${program} doctor --json said nothing.`)
+  if (text === '') throw new PlainError(`${program} doctor --json printed nothing.`)
   /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: import('../lib/statement.mjs').Statement }[] }} */
   const report = JSON.parse(text)
   if (report.canProfile) {
@@ -154,7 +152,7 @@ export async function benchGpu(judge, { rounds, sizes } = defaults) {
   }
   const missing = report.checks.find(({ status }) => status === 'missing')
   console.log(
-    `Profiling cost on a GPU: not run. ${missing ? `${missing.label}: ${told(missing.detail)}` : ''}`,
+    `Profiling cost on a GPU: skipped. ${missing ? `${missing.label}: ${told(missing.detail)}` : ''}`,
   )
 }
 

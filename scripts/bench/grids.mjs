@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The large screens: 200 rungs, and 200 rungs × some 300 metrics, scrolled a wheel's step a frame; what the
- * page takes of memory after it, and of a download before it. A headless browser without a GPU draws with
- * the processor, so the frames are slower than a reader's; the thread's own time is the page's share.
+ * The large screens: 200 rungs, and 200 rungs × some 300 metrics, scrolled one wheel step per frame; the
+ * page's memory afterwards, and its download size. A headless browser without a GPU renders on the CPU, so
+ * its frames are slower than a user's; the thread time is the page's own share.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -27,7 +27,7 @@ const frames = 300
 export async function benchGrids(judge) {
   const { kb, libraries } = initialScripts(join(root, 'out/renderer'))
   console.log(
-    `First scripts: ${kb.toFixed(0)} kB compressed, ${judge('initialScripts', kb)}; ${libraries.length} of charts, editor and formulas among them, ${judge('initialLibraries', libraries.length)}`,
+    `Initial scripts: ${kb.toFixed(0)} kB compressed, ${judge('initialScripts', kb)}; ${libraries.length} chart, editor or formula libraries among them, ${judge('initialLibraries', libraries.length)}`,
   )
   const executablePath = await obtainChromium()
   const { chromium } = await import('playwright-core')
@@ -50,24 +50,24 @@ export async function benchGrids(judge) {
         const found = /(http:\S+)/.exec(chunk)?.[1]
         if (found) done(found)
       })
-      server.on('exit', () => failed(new Error('The server ended before it said its address.')))
+      server.on('exit', () => failed(new Error('The server exited before it printed its address.')))
     })
     const page = await (
       await browser.newContext({ viewport: { width: 1280, height: 800 } })
     ).newPage()
     await page.goto(address)
-    // The first screen sends one on to its session, which must not come after the address below.
+    // The first screen redirects to its session; that must happen before the navigation below.
     await page.locator('tr[data-rung]').first().waitFor()
     for (const { name, view, ready, scroller, step } of [
       {
-        name: `Ladder of ${rungs} rungs, down`,
+        name: `Ladder of ${rungs} rungs, vertically`,
         view: 'ladder',
         ready: `[aria-rowcount="${rungs + 2}"] tr[data-rung]`,
         scroller: '.scroller',
         step: { y: 60 },
       },
       ...[{ y: 60 }, { x: 60 }].map((step) => ({
-        name: `Matrix of ${rungs} rungs × ${Object.keys(ncuMetrics).length} metrics, ${'y' in step ? 'down' : 'across'}`,
+        name: `Matrix of ${rungs} rungs × ${Object.keys(ncuMetrics).length} metrics, ${'y' in step ? 'vertically' : 'horizontally'}`,
         view: 'matrix?metrics=all',
         ready: `[aria-colcount="${rungs + 1}"] [role="gridcell"]`,
         scroller: '.matrix .scroller',
@@ -91,10 +91,10 @@ export async function benchGrids(judge) {
     const bytes = await rendererBytes(browser)
     const memory =
       bytes === null
-        ? 'its process not measured: there is no /proc/<pid>/smaps_rollup here'
+        ? 'process not measured: there is no /proc/<pid>/smaps_rollup here'
         : `its process ${megabytes(bytes).toFixed(0)} MB (PSS), ${judge('rendererMemory', megabytes(bytes))}`
     console.log(
-      `Memory of the page after it, garbage collected: heap ${megabytes(usedSize).toFixed(0)} MB; ${memory}`,
+      `Memory of the page afterwards, after garbage collection: heap ${megabytes(usedSize).toFixed(0)} MB; ${memory}`,
     )
   } finally {
     await browser.close()

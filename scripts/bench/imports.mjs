@@ -1,5 +1,5 @@
 // @ts-check
-/** How fast files of ncu are read: a table beside papaparse, a report, and the memory of both. */
+/** How fast ncu files are parsed: a table compared with papaparse, a report, and the memory of both. */
 import { readFileSync } from 'node:fs'
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 const rounds = 5
 
 /**
- * A raw page of that many megabytes, its rows those of a captured page with other ids.
+ * Writes a raw page of `size` megabytes that repeats a captured page's rows with new ids.
  * @param {string} path @param {string} capture @param {number} size
  */
 async function writeTable(path, capture, size) {
@@ -40,7 +40,7 @@ export async function benchCsv() {
       await writeTable(file, capture, 100)
       /** @type {Record<'ours' | 'papaparse', any[]>} */
       const results = { ours: [], papaparse: [] }
-      // By turns, so that what else the machine does falls on both.
+      // Alternating, so that other load on the machine affects both.
       for (let round = 0; round < rounds; round += 1)
         for (const who of /** @type {const} */ (['ours', 'papaparse']))
           results[who].push(await worker('csv-worker.mjs', [who, file, parser]))
@@ -48,13 +48,13 @@ export async function benchCsv() {
       const peak = (/** @type {any[]} */ runs) => megabytes(median(runs.map((r) => r.peakBytes)))
       const { ours, papaparse } = results
       console.log(
-        `CSV of 100 MB, rows of ${ours[0].cells} metrics, median (least to most) of ${rounds}:`,
+        `CSV of 100 MB, rows of ${ours[0].cells} metrics, median (min to max) of ${rounds}:`,
       )
       console.log(
-        `  ours, every cell a figure in its base unit: ${spread(rate(ours))} MB/s, peak ${peak(ours).toFixed(0)} MB`,
+        `  ours, every cell a number in its base unit: ${spread(rate(ours))} MB/s, peak ${peak(ours).toFixed(0)} MB`,
       )
       console.log(
-        `  papaparse, every cell a text: ${spread(rate(papaparse))} MB/s, peak ${peak(papaparse).toFixed(0)} MB`,
+        `  papaparse, every cell a string: ${spread(rate(papaparse))} MB/s, peak ${peak(papaparse).toFixed(0)} MB`,
       )
       const ratio = (/** @type {'seconds' | 'cpuSeconds'} */ by) =>
         spread(
@@ -62,7 +62,7 @@ export async function benchCsv() {
           2,
         )
       console.log(
-        `  ours as fast as papaparse times, round by round: ${ratio('seconds')} by the clock, ${ratio('cpuSeconds')} by processor time`,
+        `  our speedup over papaparse, round by round: ${ratio('seconds')} in wall-clock time, ${ratio('cpuSeconds')} in CPU time`,
       )
       await writeTable(file, capture, 25)
       const small = []
@@ -88,7 +88,7 @@ export async function benchReport() {
     console.log(
       `Report of ${megabytes(bytes.length).toFixed(1)} MB (--set full, ${runs[0].launches} kernels, ${runs[0].metrics} metrics each): ${spread(
         runs.map(({ seconds }) => seconds * 1000),
-      )} ms, peak ${median(peaks).toFixed(0)} MB, of which ${megabytes(median(runs.map((r) => r.beforeBytes))).toFixed(0)} MB before it; median (least to most) of ${rounds}`,
+      )} ms, peak ${median(peaks).toFixed(0)} MB, of which ${megabytes(median(runs.map((r) => r.beforeBytes))).toFixed(0)} MB before it; median (min to max) of ${rounds}`,
     )
   })
 }

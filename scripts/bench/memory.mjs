@@ -1,11 +1,11 @@
 // @ts-check
-/** The memory of a page's process, as the system counts it. */
+/** The memory of a page's process, as the OS counts it. */
 import { readFileSync } from 'node:fs'
 
 /**
- * Proportional set size of the largest renderer process, in bytes: its own pages, and its share of those
- * that it has in common with other processes, from /proc/<pid>/smaps_rollup. The browser keeps a spare
- * renderer, which is the smaller one. Null where there is no such file (not Linux).
+ * Proportional set size of the largest renderer process, in bytes: its private pages plus its share of
+ * those shared with other processes, from /proc/<pid>/smaps_rollup. The browser keeps a spare renderer,
+ * which is the smaller one. null if there is no such file (not Linux).
  * @param {import('playwright-core').Browser} browser
  */
 export async function rendererBytes(browser) {

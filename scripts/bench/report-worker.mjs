@@ -1,5 +1,5 @@
 // @ts-check
-/** One read of a .ncu-rep in a process of its own: `report-worker.mjs FILE PARSER`. */
+/** Parses a .ncu-rep once in a separate process: `report-worker.mjs FILE PARSER`. */
 import { readFileSync } from 'node:fs'
 
 const [file = '', parser = ''] = process.argv.slice(2)

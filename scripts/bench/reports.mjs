@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Reports as processes, from start to exit: HTML and PDF of a session of 14 rungs at the deep level, made of
- * the shipped deep recording with rungs over again, and HTML of 200 rungs.
+ * Report commands, from process start to exit: HTML and PDF of a session of 14 rungs at the deep level, made
+ * from the shipped deep recording by repeating its rungs, and HTML of 200 rungs.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -25,8 +25,8 @@ const random = repeatable()
 const sampled = new Set(['samples', 'notIssuedSamples'])
 
 /**
- * A deep profile with samples of its own, as a second run would have them: what repeats to the byte would
- * compress to nothing.
+ * A deep profile with varied samples, as a second run would have: exact repeats would compress to
+ * nothing.
  * @param {any} value
  * @returns {any}
  */
@@ -43,7 +43,7 @@ function varied(value, isSampled = false) {
 }
 
 /**
- * The recording, replayed and saved, its own rungs repeated until there are 14.
+ * Replays and saves the recording, with its rungs repeated until there are 14.
  * @param {string} store @param {NodeJS.ProcessEnv} env
  */
 async function writeDeep(store, env) {

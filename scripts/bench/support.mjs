@@ -1,5 +1,5 @@
 // @ts-check
-/** What the benchmarks share: statistics, worker processes, and modules of the core made loadable. */
+/** Shared by the benchmarks: statistics, worker processes, and bundling of core modules. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ export const quantile = (values, share) => {
 export const median = (values) => quantile(values, 0.5)
 
 /**
- * `312 (298 to 330)`: the median, and the least and the most.
+ * `312 (298 to 330)`: median, minimum and maximum.
  * @param {readonly number[]} values @param {number} [digits]
  */
 export const spread = (values, digits = 0) =>
@@ -38,7 +38,7 @@ export function describe(times) {
 export const megabytes = (bytes) => bytes / 1e6
 
 /**
- * Runs a script of this folder in a process of its own and reads the JSON it prints.
+ * Runs a script of this folder in a separate process and parses the JSON it prints.
  * @param {string} script @param {string[]} args
  * @returns {Promise<any>}
  */
@@ -48,8 +48,8 @@ export async function worker(script, args) {
 }
 
 /**
- * A module of the core as one JavaScript file in `folder`.
- * @param {string} source below the repository @param {string} folder
+ * Bundles a core module into one JavaScript file in `folder`.
+ * @param {string} source relative to the repository @param {string} folder
  */
 export async function bundled(source, folder) {
   const { build } = await import('vite')

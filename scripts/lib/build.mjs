@@ -1,5 +1,5 @@
 // @ts-check
-/** Builds what is stale, in a line on stderr; a builder's own output is shown only when it fails. */
+/** Builds stale targets with one line each on stderr; a builder's output is shown only if it fails. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -36,7 +36,7 @@ export const targets = {
     command: [vite, 'build', '--config', 'vite.renderer.config.ts'],
   },
   report: {
-    what: 'the page of a report',
+    what: 'the report page',
     needs: [],
     inputs: [
       ...always,
@@ -53,7 +53,7 @@ export const targets = {
     command: [vite, 'build', '--config', 'vite.report.config.ts'],
   },
   electron: {
-    what: 'the desktop program',
+    what: 'the desktop app',
     needs: ['renderer', 'report'],
     inputs: [...always, 'package.json', 'electron.vite.config.ts', 'src-main'],
     except: /^src-main\/hosts\/cli$/,
@@ -63,7 +63,7 @@ export const targets = {
     env: { KERNEL_LADDER_BUILD: 'without-renderer' },
   },
   cli: {
-    what: 'the command line program',
+    what: 'the command-line program',
     needs: ['renderer', 'report'],
     inputs: [
       ...always,
@@ -84,18 +84,18 @@ export const targets = {
   },
 }
 
-/** A program that is copied to servers should stay small. */
+/** The program is copied to servers, so it should stay small. */
 const cliLimitBytes = 8 * 1024 * 1024
 
 /** @param {number} bytes */
 export const sizeWarning = (bytes) =>
   bytes > cliLimitBytes
-    ? `The command line program has grown to ${(bytes / 1024 / 1024).toFixed(1)} MB; 8 MB is the aim. See what resources/recordings and the UI put into it.`
+    ? `The command-line program has grown to ${(bytes / 1024 / 1024).toFixed(1)} MB; the target is 8 MB. Check how much resources/recordings and the UI contribute.`
     : undefined
 
 /**
  * @param {readonly TargetName[]} names
- * @returns {TargetName[]} with what they need, in the order of building
+ * @returns {TargetName[]} the targets and their dependencies, in build order
  */
 export const inOrder = (names) => [
   ...new Set(names.flatMap((name) => [...inOrder(targets[name].needs), name])),
@@ -129,7 +129,7 @@ export async function ensureBuilt(names, options = {}) {
   const wanted = inOrder(names)
   if (!options.force && wanted.every((name) => isFresh(root, targets[name]))) return
   await withLock('build', async () => {
-    // One after the other: what a target is made from may be what the one before it makes.
+    // In sequence: a target may be built from the output of the one before.
     for (const name of wanted) if (options.force || !isFresh(root, targets[name])) await build(name)
   })
 }

@@ -5,21 +5,21 @@ import { root } from './project.mjs'
 
 /**
  * @typedef {object} Ended
- * @property {number} code the exit code, 128 + n for signal n, 127 where it could not be started
+ * @property {number} code the exit code, 128 + n for signal n, 127 if it could not be started
  * @property {NodeJS.Signals | null} signal
- * @property {string} output what it printed, where that was kept
+ * @property {string} output its output, if kept
  */
 
 /**
- * Whether a SIGINT has to be passed on to a child in this process's own group: a terminal's ^C has
- * reached it already, and a second one would read as impatience.
+ * Whether SIGINT must be forwarded to a child in this process's group: a terminal's ^C has already
+ * reached it, and a second one would count as a repeated ^C.
  * @param {{ isTTY?: boolean }[]} streams
  */
 export const passesInterruptOn = (streams) => !streams.some((stream) => stream.isTTY)
 
 /**
- * Runs a program to its end. Signals sent to this process go on to the program, and this process
- * outlives it, so that its last words and its exit code are not lost.
+ * Runs a program to completion. Signals sent to this process are forwarded to the program, and this
+ * process outlives it, so that its final output and exit code are not lost.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{ env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean }} [options]
@@ -43,7 +43,7 @@ export function runChild(file, args, options = {}) {
   const passOn = (signal) => {
     if (signal === 'SIGINT' && !passesInterruptOn([process.stdin, process.stdout, process.stderr]))
       return
-    // npm passes on what the whole group was sent, so one signal may arrive twice.
+    // npm forwards signals that the whole group has received, so one signal may arrive twice.
     const now = Date.now()
     if (now - (toldAt.get(signal) ?? 0) < 1000) return
     toldAt.set(signal, now)

@@ -1,5 +1,5 @@
 // @ts-check
-/** A Chromium or Chrome for the browser tests: found, or else installed. */
+/** Finds a Chromium or Chrome for the browser tests, or installs one. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
@@ -39,7 +39,7 @@ function usualPlaces(env, platform) {
     )
 }
 
-/** Where playwright-core would put its own; loading it takes a while, so it is asked last. */
+/** The browser that playwright-core installs; tried last, because loading playwright-core takes a while. */
 function ownOfPlaywright() {
   try {
     return createRequire(import.meta.url)('playwright-core').chromium.executablePath()
@@ -49,7 +49,7 @@ function ownOfPlaywright() {
 }
 
 /**
- * Executables in the order of preference. One that the user named is not passed over in silence.
+ * Executables in order of preference. One that the user named is never skipped silently.
  * @param {NodeJS.ProcessEnv} env
  * @param {string} platform
  * @param {() => string | undefined} playwright
@@ -76,7 +76,7 @@ export function* chromiumCandidates(env, platform, playwright = ownOfPlaywright)
 }
 
 /**
- * A distribution's stub that only says how to install a browser is executable, too.
+ * Some distributions have an executable stub that only says how to install a browser.
  * @param {string} path
  */
 async function answers(path) {
@@ -108,7 +108,7 @@ export async function obtainChromium() {
     const installed = await findChromium()
     if (installed !== undefined) return installed
   }
-  say('No Chromium was found. Fetching one with playwright-core…')
+  say('No Chromium found. Downloading one with playwright-core…')
   const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
   const withLibraries = isRoot && process.platform === 'linux' ? ['--with-deps'] : []
   const { output } = await runChild(nodePath(), [...args, ...withLibraries], {
@@ -119,6 +119,6 @@ export async function obtainChromium() {
   if (fetched !== undefined) return fetched
   const lines = output.trim().split('\n').slice(-5).join('\n')
   throw new PlainError(
-    `The browser tests need Chromium or Chrome: none was found, and none could be installed. Install one, or set CHROME_PATH to its executable, then run this again.\nThe last attempt said:\n${lines}`,
+    `The browser tests need Chromium or Chrome: none was found, and none could be installed. Install one, or set CHROME_PATH to its executable, then run this again.\nOutput of the last attempt:\n${lines}`,
   )
 }

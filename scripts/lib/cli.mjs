@@ -9,11 +9,11 @@ import { root } from './project.mjs'
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 
 /**
- * Runs the built command line program. npm scripts are on the Node in node_modules already, and then
- * the program takes this process over: signals and the exit code are its own. Only the very first
- * run, which had to install that Node, is on another one.
+ * Runs the built command-line program. npm scripts already use the Node in node_modules, and then the
+ * program takes over this process, including signals and exit code. Only the very first run, which had
+ * to install that Node, uses another one.
  * @param {readonly string[]} args
- * @returns {Promise<number | undefined>} undefined where the program sets the exit code
+ * @returns {Promise<number | undefined>} undefined if the program sets the exit code
  */
 export async function runCli(args) {
   if (!isModern(process.version)) return (await runChild(nodePath(), [program, ...args])).code

@@ -17,26 +17,25 @@ const instead = 'so the UI is served here instead of in a window.'
  */
 
 /**
- * Why there will be no window; undefined where there can be one.
+ * Why there will be no window; undefined if there can be one.
  * @param {Circumstances} now
  * @returns {string | undefined}
  */
 export function whyServe(now) {
-  if (now.args.some((arg) => /^(-p|--port)(=|$)/.test(arg)))
-    return `A port was asked for, ${instead}`
+  if (now.args.some((arg) => /^(-p|--port)(=|$)/.test(arg))) return `A port was given, ${instead}`
   if (now.platform === 'linux') {
     if (!now.env['DISPLAY'] && !now.env['WAYLAND_DISPLAY'])
       return `No display was found, ${instead}`
     if (now.uid === 0) return `Electron does not run as root with its sandbox on, ${instead}`
   }
-  if (now.electron === 'missing') return `Electron could not be fetched, ${instead}`
+  if (now.electron === 'missing') return `Electron could not be downloaded, ${instead}`
   if (now.electron === 'broken') return `Electron could not start on this machine, ${instead}`
   return undefined
 }
 
 /**
- * Whether a window never came about, as against a program that ended badly later: a library of the
- * system is missing, or Chromium gave up over its sandbox or the display.
+ * Whether the app failed before it opened a window, rather than later: a system library is missing, or
+ * Chromium failed because of its sandbox or the display.
  * @param {{ code: number, seconds: number }} ended
  */
 export const neverStarted = ({ code, seconds }) =>
@@ -44,7 +43,7 @@ export const neverStarted = ({ code, seconds }) =>
 
 /**
  * @param {string} folder of the package `electron`
- * @returns {string | undefined} the program, where it has been fetched
+ * @returns {string | undefined} the executable, if it has been downloaded
  */
 export function electronPath(folder) {
   try {
@@ -56,12 +55,12 @@ export function electronPath(folder) {
   }
 }
 
-/** Its package brings no program: that comes from a server of its own, which may be out of reach. */
+/** The npm package does not include the executable: it is downloaded from a server that may be unreachable. */
 export async function obtainElectron() {
   const folder = join(root, 'node_modules/electron')
   const present = electronPath(folder)
   if (present !== undefined) return present
-  say('Fetching Electron (once)…')
+  say('Downloading Electron (once)…')
   const { code } = await runChild(nodePath(), [join(folder, 'install.js')], {
     output: 'kept',
     env: toolEnv(),

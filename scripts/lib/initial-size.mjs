@@ -1,16 +1,16 @@
 // @ts-check
-/** What a browser must load before the first screen: the script of the page and all that it imports at once. */
+/** What a browser must load before the first screen: the page's script and its static imports. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** Large libraries that are fetched when they are asked for: charts, editor, formulas. */
+/** Large libraries that are loaded on demand: charts, editor, formulas. */
 const onDemand = /echarts|codemirror|katex/i
 
 /**
- * Kilobytes are 1000 bytes, compressed as by gzip.
+ * Kilobytes are 1000 bytes, gzip-compressed.
  * @param {string} folder out/renderer
- * @returns {{ files: string[], libraries: string[], kb: number }} `libraries` are those that should not be there
+ * @returns {{ files: string[], libraries: string[], kb: number }} `libraries` lists on-demand libraries found among them
  */
 export function initialScripts(folder) {
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
@@ -20,7 +20,7 @@ export function initialScripts(folder) {
     if (files.has(file)) return
     files.add(file)
     const text = readFileSync(join(folder, file), 'utf8')
-    // Static imports alone: `import("…")` is fetched when it is asked for.
+    // Static imports only: `import("…")` is loaded on demand.
     for (const [, wanted] of text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+\.js)["']/g))
       visit(posix.join(dirname(file), wanted ?? ''))
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Dependencies, installed where they are missing or older than package-lock.json. */
+/** Installs dependencies that are missing or older than package-lock.json. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,8 +17,7 @@ const lockHash = (folder) =>
     .digest('hex')
 
 /**
- * Whether what npm says it installed is what the lock file asks for; packages for other platforms
- * are not there.
+ * Whether the installed packages match the lock file, ignoring packages for other platforms.
  * @param {Record<string, any>} wanted `packages` of package-lock.json
  * @param {Record<string, any>} installed `packages` of node_modules/.package-lock.json
  */
@@ -36,7 +35,7 @@ export function isInstalled(folder = root) {
   const stamp = join(folder, stampName)
   const hash = lockHash(folder)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return true
-  // Installed by hand? npm leaves its own account when it has finished.
+  // Installed by hand? npm writes its own lock file into node_modules when it has finished.
   const account = join(folder, 'node_modules/.package-lock.json')
   if (!existsSync(account)) return false
   /** @param {string} path */

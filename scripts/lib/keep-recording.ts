@@ -1,8 +1,8 @@
 /**
- * From a session folder to a recording that ships: session.json and raw.jsonl as they are, sources.json in
- * place of sources/, whose contents go into the store that all recordings share (sources.jsonl). What a replay does not read
- * is left out: ncu's own report, and deep/, which is parsed again from the raw output. Of a lab's attempt
- * lab.cu is left out too: its session holds the same text.
+ * Turns a session folder into a shipped recording: session.json and raw.jsonl unchanged, and sources.json
+ * instead of sources/, whose contents go into the store shared by all recordings (sources.jsonl). Files that
+ * a replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output.
+ * A lab attempt's lab.cu is left out too, because its session has the same text.
  */
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
@@ -24,7 +24,7 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { inputError } from '../../src-main/domain/errors'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
-/** Below the folder of recordings: the attempts at labs, which are no recordings of a ladder. */
+/** Subfolder for lab attempts, which are not recordings of a ladder. */
 export const labsFolder = 'labs'
 
 async function filesBelow(folder: string): Promise<string[]> {
@@ -37,7 +37,7 @@ async function filesBelow(folder: string): Promise<string[]> {
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Puts what lies in `folder` into the store; returns which path is which content. */
+/** Adds the files in `folder` to the store; returns the content hash of each path. */
 async function storeSources(folder: string, recordings: string): Promise<SourceList['files']> {
   const store = join(recordings, sourceStoreFile)
   const contents = (await pathExists(store)) ? await readStore(store) : new Map<string, string>()
@@ -47,21 +47,20 @@ async function storeSources(folder: string, recordings: string): Promise<SourceL
     files[path] = sha256(bytes)
     const text = bytes.toString('utf8')
     if (sha256(Buffer.from(text, 'utf8')) !== files[path])
-      throw inputError(`${join(folder, path)} is not text in UTF-8.`)
+      throw inputError(`${join(folder, path)} is not UTF-8 text.`)
     contents.set(files[path], text)
   }
   await writeStore(store, contents)
   return files
 }
 
-/** Packs a session folder into `target`, which will lie `depth` folders below the recordings. */
+/** Packs a session folder into `target`, which is `depth` folders below the recordings. */
 async function packSession(from: string, target: string, recordings: string, depth: number) {
   const session = await readSession(from)
   await mkdir(target, { recursive: true })
   await cp(join(from, 'session.json'), join(target, 'session.json'))
   const { keys } = await openRaw(from)
-  if (keys.length === 0)
-    throw inputError(`${from} has no raw output, so that nothing can be replayed from it.`)
+  if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   await copyRaw(from, target)
   const unpacked = join(target, '.sources')
   const faults = await copySources(from, unpacked)
@@ -70,7 +69,7 @@ async function packSession(from: string, target: string, recordings: string, dep
   await rm(unpacked, { recursive: true, force: true })
   for (const { id, file, sourceHash } of session.rungs)
     if (files[file] !== sourceHash)
-      throw inputError(`The source of ${id} in ${from} is not the one that was measured.`)
+      throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
   const list: SourceList = { schema: 2, store: `${'../'.repeat(depth)}${sourceStoreFile}`, files }
   await writeFile(join(target, sourceListFile), json(list))
 }
@@ -87,7 +86,7 @@ async function packAttempt(from: string, target: string, recordings: string): Pr
       ? JSON.parse(await readFile(join(from, name), 'utf8'))
       : undefined
   const attempt = (await read('attempt.json')) as Record<string, unknown>
-  // Attempts of before have the verdicts of compute-sanitizer in a file of their own.
+  // Older attempts keep compute-sanitizer's verdicts in a separate file.
   const sanitized = await read('sanitizer.json')
   await writeFile(
     join(target, 'attempt.json'),
@@ -96,8 +95,8 @@ async function packAttempt(from: string, target: string, recordings: string): Pr
 }
 
 /**
- * Keeps a session folder, or the folder of a lab's attempt, among the recordings under its own name. One of
- * that name that is there is replaced, also when it is the folder given. Returns the recording's folder.
+ * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. An existing one
+ * of that name is replaced, even if it is the given folder. Returns the recording's folder.
  */
 export async function keepRecording(folder: string, recordings: string): Promise<string> {
   const from = resolve(folder)
@@ -118,14 +117,14 @@ export async function keepRecording(folder: string, recordings: string): Promise
   }
 }
 
-/** Writes what is said of the recordings without reading them; returns how many there are. */
+/** Writes the index, which lists the recordings without the need to read them; returns their number. */
 export async function writeIndex(recordings: string): Promise<number> {
   const index = await recordingIndex(recordings)
   await writeFile(join(recordings, recordingIndexFile), json(index))
   return Object.keys(index.recordings).length
 }
 
-/** Takes away what no recording names; returns how many contents stay. */
+/** Removes sources that no recording references; returns the number of sources left. */
 export async function sweepStore(recordings: string): Promise<number> {
   const named = new Set<string>()
   for (const path of await filesBelow(recordings)) {

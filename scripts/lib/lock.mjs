@@ -1,14 +1,14 @@
 // @ts-check
-/** One at a time, across processes: a folder is the lock, the file in it says whose. */
+/** A lock across processes: a folder is the lock, and the file in it names the owner. */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { root, say } from './project.mjs'
 
-/** A lock of another machine on a shared disk is taken for abandoned after this long. */
+/** A lock held by another machine on a shared disk counts as abandoned after this long. */
 const foreignLimitMs = 15 * 60_000
-/** Time to write one's name into a lock just made. */
+/** Time allowed to write the owner into a new lock. */
 const namelessLimitMs = 5_000
 
 /** @param {string} folder */
@@ -48,7 +48,7 @@ function clearAway(folder) {
   } catch {
     return
   }
-  // Somebody else may have cleared it away and locked anew in between: give theirs back.
+  // Another process may have removed it and locked again in between: restore its lock.
   if (ownerOf(aside) === owner) rmSync(aside, { recursive: true, force: true })
   else renameSync(aside, folder)
 }
@@ -74,7 +74,7 @@ export async function withLock(name, work, parent = join(root, '.cache')) {
       clearAway(folder)
       continue
     }
-    if (waited === 10) say(`Waiting for another ${name} to end…`)
+    if (waited === 10) say(`Waiting for another ${name} to finish…`)
     await wait(200)
   }
   const unlock = () => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The Node that everything runs on: the one in node_modules, whatever the machine has. */
+/** Everything runs on the Node in node_modules, whatever version the machine has. */
 import { existsSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
 import { root } from './project.mjs'
@@ -33,7 +33,7 @@ export function toolEnv(extra = {}) {
 }
 
 /**
- * How npm is called. Installing replaces node_modules, so npm then runs on a Node from elsewhere.
+ * The npm command. Installing replaces node_modules, so npm must then run on a Node from elsewhere.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function npmCommand(env = process.env) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Takes pictures of the UI: the real server over the shipped recordings, or over fake tools. */
+/** Takes screenshots of the UI: the real server with the shipped recordings or fake tools. */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.j
 /** @typedef {import('playwright-core').Browser} Browser */
 /** @typedef {import('playwright-core').BrowserContextOptions} ContextOptions */
 
-/** Sessions that strain a screen: names without end, nothing that ran, nothing at all. @param {string} store */
+/** Sessions that stress a screen: endless names, no rung that ran, no rungs at all. @param {string} store */
 function writeEdgeSessions(store) {
   const real = JSON.parse(readFileSync(recording, 'utf8'))
   const long = 'Long name '.repeat(30)
@@ -58,7 +58,7 @@ function writeEdgeSessions(store) {
   }
 }
 
-/** Tools that replay what the real ones said. @param {string} data @param {string} faults */
+/** Fake tools that replay the output of real ones. @param {string} data @param {string} faults */
 const overFakes = (data, faults) => ({
   PATH: [join(root, 'test/fakes/bin'), dirname(nodePath()), '/usr/bin', '/bin'].join(delimiter),
   KERNEL_LADDER_PATH_ONLY: '1',
@@ -69,8 +69,8 @@ const overFakes = (data, faults) => ({
 })
 
 /**
- * A server with a store of its own: whoever takes the pictures has other sessions.
- * @param {{ faults?: string }} [options] faults of the fake tools, without which the machine's own are used
+ * Starts a server with its own store, so that the user's sessions do not appear.
+ * @param {{ faults?: string }} [options] faults of the fake tools; without it the machine's tools are used
  */
 export async function startServer({ faults } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-pictures-'))
@@ -90,7 +90,9 @@ export async function startServer({ faults } = {}) {
       const found = /(http:\S+)/.exec(chunk)?.[1]
       if (found) done(found)
     })
-    child.on('exit', () => failed(new PlainError('The server ended before it said its address.')))
+    child.on('exit', () =>
+      failed(new PlainError('The server exited before it printed its address.')),
+    )
   })
   return {
     address,
@@ -113,7 +115,7 @@ export async function startBrowser() {
   })
 }
 
-/** The page of a report as it is opened from the disk. @param {string[]} options @param {string} folder */
+/** Writes a report and returns its file URL. @param {string[]} options @param {string} folder */
 function writeReport(options, folder) {
   const file = join(folder, 'report.html')
   execFileSync(nodePath(), [program, 'report', ...options, '--format', 'html', '--out', file], {
@@ -124,7 +126,7 @@ function writeReport(options, folder) {
 
 /**
  * @param {Browser} browser
- * @param {string} address what the server printed; it signs a browser in once
+ * @param {string} address the URL printed by the server, which signs in one browser
  * @param {ContextOptions} options
  */
 export async function signedIn(browser, address, options) {
@@ -139,14 +141,14 @@ export async function signedIn(browser, address, options) {
  * @param {import('playwright-core').Page} page
  * @param {string} address
  * @param {import('./screens.mjs').Screen} screen
- * @param {string} folder for what the screen needs on the disk
+ * @param {string} folder for files that the screen needs
  */
 export async function show(page, address, screen, folder) {
   for (const [call, how] of Object.entries(screen.calls ?? {}))
     await page.route(`**/rpc/${call}`, (route) =>
       how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
     )
-  // Through a blank page, so that the address is loaded as a deep link is, not changed in place.
+  // Via a blank page, so that the URL is loaded like a deep link, not changed in place.
   await page.goto('about:blank')
   await page.goto(
     screen.report === undefined
@@ -155,6 +157,6 @@ export async function show(page, address, screen, folder) {
   )
   await page.locator(screen.ready).first().waitFor()
   await screen.act?.(page)
-  // Charts draw in their own time, without an event that a page could wait for.
+  // Charts draw asynchronously, without an event to wait for.
   await page.waitForTimeout(500)
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Where the repository is, and how these scripts speak: in lines on stderr, stdout is the program's. */
+/** The repository's location, and messages: one line each on stderr, because stdout is the program's. */
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,11 +10,11 @@ export const say = (line) => {
   process.stderr.write(`${line}\n`)
 }
 
-/** Something that its reader can act on: shown as it is, without a stack. */
+/** An error that the user can act on: its message is shown without a stack trace. */
 export class PlainError extends Error {
   /**
    * @param {string} message
-   * @param {number} [exitCode] 3 where something on this machine is missing
+   * @param {number} [exitCode] 3 if something on this machine is missing
    */
   constructor(message, exitCode = 1) {
     super(message)
@@ -23,7 +23,7 @@ export class PlainError extends Error {
 }
 
 /**
- * @param {() => Promise<number | undefined>} main gives the exit code, if it is to be set
+ * @param {() => Promise<number | undefined>} main returns the exit code, if it is to be set
  */
 export async function runScript(main) {
   try {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The sources of a recording that ships as the files of a `sources/` that a session of this machine has. */
+/** Unpacks a shipped recording's sources into files, like the `sources/` of a local session. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './project.mjs'

@@ -1,23 +1,23 @@
 // @ts-check
-/** The generated parts of reference documents, from the registries that the program uses. */
+/** Generates parts of the reference documents from the program's own registries. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentWith } from './document.mjs'
 import { root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
-/** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters what `ncu --query-metrics` lists, by chip */
+/** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
 /**
  * @typedef {object} Registries
  * @property {readonly Metric[]} metrics
- * @property {readonly string[]} groups in the order of lists
+ * @property {readonly string[]} groups in display order
  * @property {Record<string, string>} groupTitles
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
  * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
- * @property {Record<string, any>} recordings those that ship, as index.json has them
+ * @property {Record<string, any>} recordings the shipped ones, from index.json
  * @property {(sizes: any) => string} sizesLabel
  */
 
@@ -34,7 +34,7 @@ const link = (id) => `[\`${id}\`](#${id.toLowerCase()})`
 
 /**
  * @param {string} name @param {Counters} counters
- * @returns {string} which chips have it
+ * @returns {string} the chips that have it
  */
 function chipsOf(name, { chips, names }) {
   const own = names[name.split('.')[0] ?? '']
@@ -170,7 +170,7 @@ const documents = {
 }
 
 /**
- * The documents as they should be: what is generated between its markers, what is written by hand around it.
+ * The documents' up-to-date text: generated parts between their markers, hand-written text around them.
  * @param {Registries} registries
  */
 export async function referenceDocs(registries) {
@@ -186,7 +186,7 @@ export async function referenceDocs(registries) {
 }
 
 /**
- * What the documents are made of, from the modules of the program.
+ * The input of the documents, from the program's modules.
  * @param {{
  *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
  *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),

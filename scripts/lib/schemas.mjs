@@ -1,5 +1,5 @@
 // @ts-check
-/** The published JSON schemas, from the zod schemas that the documents' types come from. */
+/** Generates the published JSON schemas from the zod schemas that also define the documents' types. */
 import { format } from 'prettier'
 import { z } from 'zod'
 
@@ -9,8 +9,8 @@ import { z } from 'zod'
 const spoken = ['Message', 'Passage']
 
 /**
- * Of what is printed: a later program may add fields and messages, so none is closed, and what is said has its
- * English beside it.
+ * Adjusts the schema of a printed document: later versions may add fields and messages, so no object is
+ * closed, and every message includes its English text.
  * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
  */
 function asPrinted({ zodSchema, jsonSchema }) {
@@ -38,7 +38,7 @@ async function schemaText({ name, version, title, description, schema }, isPrint
 }
 
 /**
- * Each by the name of its file in docs/schemas.
+ * The schemas by file name in docs/schemas.
  * @param {typeof import('../../src-main/hosts/cli/documents/index.ts')} documents
  * @returns {Promise<Map<string, string>>}
  */

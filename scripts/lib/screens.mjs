@@ -1,15 +1,15 @@
 // @ts-check
-/** What `npm run screenshots` takes: the screens, and the states that they come in. */
+/** The screens and screen states that `npm run screenshots` captures. */
 
 /** @typedef {import('playwright-core').Page} Page */
 /**
  * @typedef {object} Screen
  * @property {string} route
- * @property {string} ready what is there once the screen is
+ * @property {string} ready selector that appears once the screen is ready
  * @property {(page: Page) => Promise<unknown>} [act]
- * @property {Record<string, 'hang' | 'fail'>} [calls] calls of the core that do not answer, or fail
- * @property {string[]} [report] the session of a report's page that is shown instead, and its options
- * @property {string} [faults] what the fake tools do wrong; the screen is then over those
+ * @property {Record<string, 'hang' | 'fail'>} [calls] calls to the core that hang or fail
+ * @property {string[]} [report] shows a report instead: its session and options
+ * @property {string} [faults] faults of the fake tools; the screen then uses these
  */
 
 const session = '/session/recorded:gemm-fp32-h200-4096'
@@ -39,7 +39,7 @@ const local = async (page, label) => {
 /** @param {Page} page @param {string} name */
 const labStep = (page, name) => page.locator(`#lab-tab-${name}`).click()
 
-/** Each in both themes and in every width. @type {Record<string, Screen>} */
+/** Each in both themes and at every width. @type {Record<string, Screen>} */
 export const screens = {
   ladder: { route: `${session}/ladder`, ready: 'canvas' },
   compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
@@ -56,7 +56,7 @@ export const screens = {
   doctor: { route: '/doctor', ready: 'main h2' },
 }
 
-/** Each in both themes, 1280 px wide. @type {Record<string, Screen>} */
+/** Each in both themes at 1280 px. @type {Record<string, Screen>} */
 export const states = {
   'ladder-details': {
     route: `${session}/ladder`,

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Whether a build's result is older than what it was made from. A stamp beside the result holds a
- * listing of the inputs (names, sizes, times: quick to compare) and a hash of their content, which
- * decides when the listing differs, as it does after a checkout.
+ * Whether a build's output is older than its inputs. A stamp next to the output holds a listing of the
+ * inputs (names, sizes, times: quick to compare) and a hash of their content, which decides when the
+ * listing differs, as it does after a checkout.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path'
 /**
  * @typedef {object} Target
  * @property {readonly string[]} inputs files and folders
- * @property {RegExp} [except] paths below the inputs that do not count
+ * @property {RegExp} [except] paths within the inputs to ignore
  * @property {readonly string[]} outputs files that must exist
  * @property {string} stamp
  */
@@ -64,7 +64,7 @@ const content = (root, inputs) => {
 }
 
 /**
- * The inputs' state. Take it before building, so that a file changed meanwhile makes the result stale.
+ * The state of the inputs. Take it before building, so that a file changed meanwhile makes the output stale.
  * @param {string} root
  * @param {Target} target
  */

@@ -1,7 +1,7 @@
 // @ts-check
-/** Statements in the JSON documents of the command line. */
+/** Statements in the CLI's JSON documents. */
 
 /** @typedef {string | { text: string }} Statement */
 
-/** Its English. @param {Statement} statement */
+/** Its English text. @param {Statement} statement */
 export const told = (statement) => (typeof statement === 'string' ? statement : statement.text)

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A session larger than anyone has run, made of real figures: the rungs of a recording over and over, each
- * with the metrics of a captured report, the figures varied so that no two columns are alike. For
- * benchmarks and tests of the screens; its title says what it is.
+ * An oversized session made from real figures: the rungs of a recording repeated, each with the metrics
+ * of a captured report, varied so that no two columns are alike. For benchmarks and screen tests; its
+ * title says that it is synthetic.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { root } from './project.mjs'
 
 const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.json')
 
-/** Random numbers from 0 to 1; the same sequence each time. */
+/** Pseudorandom numbers from 0 to 1; the same sequence every time. */
 export function repeatable() {
   let state = 1
   return () => {

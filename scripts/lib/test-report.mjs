@@ -1,11 +1,11 @@
 // @ts-check
-/** The counts that the last line of `npm test` gives. */
+/** The counts in the last line of `npm test`. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 /**
- * A file that could not even be loaded has no tests to count; it counts as one that failed.
- * @param {any} report of Vitest's JSON reporter, undefined where it wrote none
+ * A test file that fails to load has no tests to count; it counts as one failed test.
+ * @param {any} report of Vitest's JSON reporter, undefined if it wrote none
  * @param {number} exitCode of Vitest
  * @returns {Counts}
  */

@@ -1,10 +1,10 @@
-/** What the builders of this folder share: the shape of a builder, and the look of axes and tips. */
+/** Shared by the chart builders: their type, and the style of axes and tooltips. */
 import type { ChartOption, ChartSize } from './echarts'
 import type { Palette } from './palette'
 
 export type { ChartOption, ChartSize }
 
-/** The option of a chart for a theme and a size in CSS pixels; draws nothing and keeps nothing. */
+/** Returns a chart's option for a theme and a size in CSS pixels; a pure function. */
 export type ChartBuilder = (palette: Palette, size: ChartSize) => ChartOption
 
 export const axisText = (palette: Palette) => ({
@@ -13,7 +13,7 @@ export const axisText = (palette: Palette) => ({
   fontSize: 11,
 })
 
-/** A name beside an axis: at its end for x, above it for y. */
+/** An axis name: at the end of x, above y. */
 export const axisName = (palette: Palette, name: string, along: 'x' | 'y') => ({
   name,
   nameLocation: along === 'x' ? ('middle' as const) : ('end' as const),
@@ -30,7 +30,7 @@ export const axisLines = (palette: Palette) => ({
   splitLine: { lineStyle: { color: palette.rule } },
 })
 
-/** ECharts writes tooltips as HTML with inline styles, which the CSP forbids: built as elements. */
+/** Built from elements, because ECharts' HTML tooltips use inline styles, which the CSP forbids. */
 export function tipElement(title: string, lines: readonly string[]): HTMLElement {
   const box = document.createElement('div')
   const head = document.createElement('strong')
@@ -44,7 +44,7 @@ export function tipElement(title: string, lines: readonly string[]): HTMLElement
   return box
 }
 
-/** One item of ECharts' tooltip callback, as far as it is used. */
+/** The fields used of an item that ECharts passes to its tooltip callback. */
 interface TipItem {
   dataIndex: number
   seriesIndex?: number | undefined

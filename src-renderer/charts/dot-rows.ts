@@ -1,11 +1,11 @@
-/** A row a rung and a mark a kind on one axis: for figures that are compared along it, not added up. */
+/** One row per rung and one mark per kind on a shared axis: for values to compare, not to add up. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 export interface DotRow {
   label: string
-  /** One figure a kind, in the order of `kinds`; null where there is none. */
+  /** One value per kind, in the order of `kinds`; null if there is none. */
   values: readonly (number | null)[]
-  /** Kinds whose marks are filled and named; the others are outlines. Absent: all are filled. */
+  /** Kinds whose marks are filled and labeled; the others are outlines. If absent, all are filled. */
   strong?: readonly number[] | undefined
   /** Right of the last mark. */
   note?: string | undefined
@@ -16,17 +16,17 @@ export interface DotRowsSpec {
   kinds: readonly string[]
   axis: string
   scale: 'linear' | 'log'
-  /** Of a logarithmic axis: 2 for bytes. */
+  /** Base of a logarithmic axis: 2 for bytes. */
   base?: number | undefined
-  /** Least end of a logarithmic axis, and greatest end of either, where they are given. */
+  /** Lower end of a logarithmic axis, and upper end of either kind of axis, if fixed. */
   min?: number | undefined
   max?: number | undefined
   valueText: (value: number) => string
-  /** A line across all rows, with its name. */
+  /** A labeled line across all rows. */
   line?: { value: number; name: string } | undefined
 }
 
-/** The last is small, so that it is seen within another on the same spot. */
+/** The last is small, so that it stays visible inside another mark at the same place. */
 const symbols = [
   { symbol: 'circle', symbolSize: 11 },
   { symbol: 'rect', symbolSize: 11 },
@@ -87,7 +87,7 @@ export const dotRows =
         ...(spec.max === undefined ? {} : { max: spec.max }),
         ...axisName(palette, spec.axis, 'x'),
         ...axisLines(palette),
-        // An end that was set is room for the notes, which a line would run through.
+        // A fixed end leaves space for the notes, and a grid line would cross them.
         splitLine: {
           ...axisLines(palette).splitLine,
           showMaxLine: spec.max === undefined,
@@ -96,7 +96,7 @@ export const dotRows =
           ...text,
           formatter: spec.valueText,
           hideOverlap: true,
-          // Ends that were set are room for the marks, and no round figures.
+          // Fixed ends only make space for the marks; they are not round values.
           showMinLabel: spec.min === undefined,
           showMaxLabel: spec.max === undefined,
         },
@@ -110,7 +110,7 @@ export const dotRows =
       },
       series: [
         {
-          // From the least to the greatest figure of a row: a thread to follow by eye.
+          // From the smallest to the largest value of a row, to guide the eye.
           type: 'custom',
           silent: true,
           name: '',
@@ -136,7 +136,7 @@ export const dotRows =
                     ...text,
                     color: palette.text,
                     formatter: line.name,
-                    // The rows run downwards, so that a line starts at the top.
+                    // Rows run downward, so a line starts at the top.
                     position: 'start' as const,
                     distance: 4,
                   },
@@ -149,7 +149,7 @@ export const dotRows =
           kinds.map((name, kind) => ({
             type: 'scatter' as const,
             name,
-            // Outlines may lie on each other; what is filled lies on top of them.
+            // Filled marks lie on top of outlines.
             z: filled ? 4 : 3,
             ...symbols[kind % symbols.length],
             itemStyle: { color: colour(kind) },

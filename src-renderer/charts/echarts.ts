@@ -1,4 +1,4 @@
-/** The parts of ECharts that are used; a chart type is added here with the screen that needs it. */
+/** The parts of ECharts in use; register a chart type here when a screen needs it. */
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import {
   AriaComponent,
@@ -65,7 +65,7 @@ export interface ChartSize {
   height: number
 }
 
-/** A chart of this size that nobody sees, to be saved. */
+/** An off-screen chart of this size, for saving. */
 export function createDetached(size: ChartSize, as: 'svg' | { pixelRatio: number }): Chart {
   if (as === 'svg') return init(null, undefined, { renderer: 'svg', ssr: true, ...size })
   return init(document.createElement('div'), undefined, {

@@ -1,12 +1,12 @@
-/** Lines over one shared horizontal axis, a panel a figure; each line is named at its end. */
+/** Line panels, one per quantity, over a shared horizontal axis; each line is labeled at its end. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { niceEnd, spreadLabels } from './spread-labels'
 
 export interface PanelLine {
   name: string
-  /** One figure a place of the axis; null where there is none: the line has a gap. */
+  /** One value per axis position; null leaves a gap in the line. */
   values: readonly (number | null)[]
-  /** Which of the theme's series; `mark` is the reference. */
+  /** Index into the theme's series colors; `mark` is the reference. */
   colour: number | 'mark'
   dashed?: boolean
 }
@@ -15,17 +15,17 @@ export interface Panel {
   /** With its unit. */
   axis: string
   lines: readonly PanelLine[]
-  /** A figure with its unit. */
+  /** A value with its unit. */
   valueText: (value: number) => string
-  /** A tick of the axis, which has the unit in its name. */
+  /** A tick label without a unit, which is in the axis name. */
   tickText: (value: number) => string
-  /** A level line with its name: 1 in a chart of ratios. */
+  /** A labeled horizontal line: 1 in a chart of ratios. */
   level?: { value: number; name: string }
   max?: number | undefined
 }
 
 export interface LinePanelsSpec {
-  /** The places of the horizontal axis, as they read. */
+  /** Labels of the positions on the horizontal axis. */
   places: readonly string[]
   axis: string
   panels: readonly Panel[]
@@ -53,7 +53,7 @@ export const linePanels =
         panel,
         index,
         max,
-        // From the line's own end to where its name has room.
+        // From the line's end to the place that spreading gave its label.
         shift: (placed[order] ?? 0) - (wanted[order] ?? 0),
       }))
     })
@@ -148,7 +148,7 @@ export const linePanels =
                     ...text,
                     color: palette.text,
                     formatter: panel.level.name,
-                    // Near the last size the best rungs end at the line; at its start there is more room.
+                    // The best rungs end near the line at the last size; there is more space at its start.
                     position: 'insideStartTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],

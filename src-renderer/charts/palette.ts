@@ -1,4 +1,4 @@
-/** The design tokens as values, since a canvas does not see custom properties. */
+/** The design tokens as values, because a canvas cannot read custom properties. */
 const names = {
   text: '--text',
   text2: '--text-2',
@@ -16,7 +16,7 @@ const names = {
 const seriesNames = [1, 2, 3, 4, 5, 6].map((number) => `--series-${number}`)
 
 export type Palette = Record<keyof typeof names, string> & {
-  /** Categories in their order; `rest` is for what is left over. */
+  /** Colors of categories, in order; `rest` is for the remainder. */
   series: readonly string[]
   font: string
 }
@@ -33,7 +33,7 @@ export function readPalette(element: Element): Palette {
   return paletteFrom((name) => style.getPropertyValue(name), style.fontFamily)
 }
 
-/** The light theme whatever is on screen: a saved chart goes onto white paper. */
+/** The light theme, whatever the screen uses: a saved chart goes on white paper. */
 export function printPalette(): Palette {
   const root = [...document.styleSheets]
     .flatMap((sheet) => [...sheet.cssRules])

@@ -1,21 +1,21 @@
-/** Throughput over operations a byte, both logarithmic, under the roofs; the rungs are joined in their order. */
+/** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { spreadLabels } from './spread-labels'
 
 export interface RooflineSpec {
   points: readonly {
-    /** On the mark: the rung's number. */
+    /** Text on the mark: the rung's number. */
     mark: string
     title: string
-    /** Operations a byte. */
+    /** Operations per byte. */
     x: number
     /** GFLOP/s. */
     y: number
-    /** More lines for the tooltip. */
+    /** Further lines of the tooltip. */
     lines: readonly string[]
     quiet: boolean
   }[]
-  /** GB/s; null where it is not known, and no slope is drawn. */
+  /** GB/s; null if unknown, and then no slope is drawn. */
   bandwidth: { value: number; name: string } | null
   /** GFLOP/s. */
   compute: { value: number; name: string } | null
@@ -28,7 +28,7 @@ export interface RooflineSpec {
 const decade = (value: number, round: (exponent: number) => number): number =>
   10 ** round(Math.log10(value))
 
-/** The window that holds every point, the ridge where there is one, and a little room. */
+/** Axis ranges that hold every point and the ridge, if any, with a margin. */
 export function rooflineExtent({ points, bandwidth, compute }: RooflineSpec) {
   const ridge = bandwidth && compute ? [compute.value / bandwidth.value] : []
   const xs = [...points.map(({ x }) => x), ...ridge]
@@ -42,13 +42,13 @@ export function rooflineExtent({ points, bandwidth, compute }: RooflineSpec) {
 }
 
 const margin = { left: 64, right: 150, top: 34, bottom: 48 }
-/** Height of a label's line, and where it begins beside its point, in pixels. */
+/** Line height of a label and its distance from its point, in pixels. */
 const line = 14
 const beside = 12
 
 /**
- * Where the label of each point stands, as a place on the axes: beside it, or above and below where labels
- * would lie on each other.
+ * Position of each point's label in axis coordinates: beside the point, or moved up or down where labels
+ * would overlap.
  */
 export function labelPlaces(spec: RooflineSpec, size: { width: number; height: number }) {
   const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
@@ -75,7 +75,7 @@ export const rooflineChart =
       ...axisLines(palette),
       minorSplitLine: { show: false },
     }
-    // The slope starts where it enters the window, from the left or from below.
+    // The slope starts where it enters the plot, on the left or at the bottom.
     const slope = bandwidth && {
       from: Math.max(xMin, yMin / bandwidth.value),
       to: Math.min(xMax, (compute?.value ?? yMax) / bandwidth.value),
@@ -98,7 +98,7 @@ export const rooflineChart =
       value: [point.x, point.y],
       itemStyle: { color: point.quiet ? palette.rest : (palette.series[0] ?? palette.accent) },
     })
-    /** The name of a point, with a thin line to it where it had to stand aside. */
+    /** A point's label, with a thin line to the point if the label had to move. */
     const named = (
       point: (typeof points)[number],
       place: { x: number; y: number; moved: boolean },
@@ -122,7 +122,7 @@ export const rooflineChart =
             fontFamily: palette.font,
             fontSize: 11,
             color: palette.text,
-            // Legible over points and lines that it cannot avoid.
+            // Keeps the label legible over points and lines that it cannot avoid.
             textBorderColor: palette.surface,
             textBorderWidth: 3,
           },
@@ -163,7 +163,7 @@ export const rooflineChart =
       },
       series: [
         {
-          // The way of the climb; the reference stands beside it.
+          // The path up the ladder; the reference is not part of it.
           type: 'line',
           name: '',
           symbol: 'circle',
@@ -193,7 +193,7 @@ export const rooflineChart =
           : []),
         ...(compute
           ? [
-              // Named at its beginning: rungs near it, and their names, are at its end.
+              // Labeled at its start: the rungs near it, and their labels, are at its end.
               roof(
                 compute.name,
                 [

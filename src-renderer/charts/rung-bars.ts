@@ -7,9 +7,9 @@ export interface RungBar {
   /** The rung's number, on the axis. */
   number: string
   title: string
-  /** null where there is no figure: the place stays empty. */
+  /** null leaves the bar's place empty. */
   value: number | null
-  /** The figure with its unit. */
+  /** The value with its unit. */
   text: string
   quiet: boolean
 }
@@ -17,13 +17,13 @@ export interface RungBar {
 export interface RungBarsSpec {
   bars: readonly RungBar[]
   scale: ScaleKind
-  /** Upper end of a linear axis, where the unit has one. */
+  /** Upper end of a linear axis, if the unit has one. */
   max?: number | undefined
   axisText: (value: number) => string
   reference?: { value: number; name: string } | undefined
 }
 
-/** One bar a rung, in the ladder's order. */
+/** One bar per rung, in ladder order. */
 export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
   const { bars, reference } = spec
   const positive = bars.flatMap(({ value }) => (value !== null && value > 0 ? [value] : []))

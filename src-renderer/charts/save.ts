@@ -1,18 +1,18 @@
-/** A chart as a file: drawn anew at the width of a page's text, on white, with where it is from. */
+/** A chart as a file: redrawn at the text width of a page, on white, with its origin in the caption. */
 import type { ChartBuilder, ChartSize } from './chart'
 import { createDetached, type Chart } from './echarts'
 import { printPalette } from './palette'
 
-/** 170 × 110 mm at 96 CSS pixels an inch; a chart of many rows may ask for a greater height. */
+/** 170 × 110 mm at 96 CSS pixels per inch; a chart of many rows may be taller. */
 export const printSize: ChartSize = { width: 643, height: 416 }
-/** 300 dots an inch. */
+/** 300 dpi. */
 const pixelRatio = 300 / 96
 const captionHeight = 46
 
 export interface Print {
   build: ChartBuilder
   title: string
-  /** What the figures rest on: device, problem, tools, date. */
+  /** Device, problem, tools and date of the measurements. */
   origin: string
   height?: number | undefined
 }
@@ -21,7 +21,7 @@ function draw(chart: Chart, { build, title, origin }: Print, size: ChartSize): v
   const palette = printPalette()
   const inner = { width: size.width, height: size.height - captionHeight }
   const option = build(palette, inner)
-  // Every grid moves down by the caption; the rest of the option is what the screen shows.
+  // Every grid moves down to make space for the caption; the rest is as on screen.
   const grids = [option.grid ?? {}].flat().map((grid) => ({
     ...grid,
     top: (typeof grid.top === 'number' ? grid.top : 0) + captionHeight,
@@ -76,6 +76,6 @@ export async function chartPng(print: Print): Promise<Blob> {
   const canvas = chart.renderToCanvas({ pixelRatio })
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'))
   chart.dispose()
-  if (!blob) throw new Error('The browser made no picture of the chart.')
+  if (!blob) throw new Error('The browser could not render the chart as an image.')
   return blob
 }

@@ -1,6 +1,6 @@
 /**
- * Vertical places for labels that would lie on each other: in their order, at least `space` apart, each
- * as near to where it belongs as that allows, all within `from` and `to`.
+ * Vertical positions for labels that would overlap: in their order, at least `space` apart, each as close
+ * to its own place as that allows, and all between `from` and `to`.
  */
 export function spreadLabels(
   wanted: readonly number[],
@@ -9,7 +9,7 @@ export function spreadLabels(
   to: number,
 ): number[] {
   const order = wanted.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at)
-  // Too many for the room: then as far apart as it allows.
+  // If there are too many, they are spaced evenly.
   const step = Math.min(space, order.length > 1 ? (to - from) / (order.length - 1) : space)
   const groups: { centre: number; members: number[] }[] = []
   for (const { at, index } of order) {
@@ -36,7 +36,7 @@ export function spreadLabels(
   return places
 }
 
-/** The least round figure that is not below a value: the end of an axis. */
+/** The smallest round number not below `value`, for the end of an axis. */
 export function niceEnd(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))

@@ -1,31 +1,31 @@
-/** One horizontal bar a row, divided into parts; a part that is wide enough bears its name. */
+/** One horizontal stacked bar per row; a part that is wide enough is labeled. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 export interface StackedRow {
   label: string
-  /** One value a series, in the same order; 0 is drawn as nothing, as it should be. */
+  /** One value per series, in the same order; 0 draws nothing. */
   parts: readonly number[]
-  /** At the end of the bar. */
+  /** Label at the end of the bar. */
   end: string
 }
 
 export interface StackedBarsSpec {
   rows: readonly StackedRow[]
-  /** `rest` is what is left over after the named ones. */
+  /** `rest` marks the remainder after the named series. */
   series: readonly { name: string; rest?: boolean }[]
   axis: string
   max?: number | undefined
   valueText: (value: number) => string
-  /** Of a figure on the axis, where it is more than a number. */
+  /** Formats an axis value that is more than a plain number. */
   axisText?: (value: number) => string
 }
 
 const rowHeight = 34
 const labelWidth = 190
-/** Width of a letter of the 11 px labels, on average. */
+/** Average width of a letter in the 11 px labels. */
 const letter = 6.2
 
-/** Height in CSS pixels at which no row is crowded. */
+/** Height in CSS pixels that keeps the rows uncrowded. */
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
 
 export const stackedBars =
@@ -107,7 +107,7 @@ export const stackedBars =
           }),
         })),
         {
-          // Of no length: its label is what stands at the end of the bar.
+          // Has no length: it only carries the label at the end of the bar.
           type: 'bar' as const,
           stack: 'all',
           name: '',
@@ -128,7 +128,7 @@ export const stackedBars =
     }
   }
 
-/** Black or white, whichever can be read on a colour written `#rrggbb`. */
+/** Black or white, whichever is legible on a `#rrggbb` color. */
 export function inkOn(colour: string): string {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((start) => {
     const part = parseInt(colour.slice(start, start + 2), 16) / 255

@@ -1,16 +1,16 @@
-/** The blocks of a grid over the SMs: a row an SM, a column a wave, and within it a band a slot. */
+/** A grid's blocks over the SMs: one row per SM, one column per wave, and within a cell one band per slot. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 export interface WaveChartSpec {
-  /** Blocks by SM; `slot` from 0 to slots - 1, `wave` counted from 0. */
+  /** Blocks by SM; `slot` runs from 0 to slots - 1, `wave` from 0. */
   sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
   slots: number
-  /** Waves that are drawn, in order; a step of more than one is a gap. */
+  /** The waves drawn, in order; a step of more than one is a gap. */
   waves: readonly number[]
   lastWave: number
   smAxis: string
   waveAxis: string
-  /** In the gap. */
+  /** Text in the gap. */
   leftOut: string
   blockText: (
     block: number,
@@ -21,7 +21,7 @@ export interface WaveChartSpec {
 
 const gapWidth = 0.5
 
-/** Where each drawn wave starts on the horizontal axis; one unit is the duration of a block. */
+/** Start of each drawn wave on the horizontal axis; one unit is the duration of a block. */
 export function wavePlaces(waves: readonly number[]): { start: Map<number, number>; end: number } {
   const start = new Map<number, number>()
   let at = 0
@@ -91,8 +91,8 @@ export const waveChart =
               Number(api.value(0)) + 1,
               Number(api.value(1)) + 1 / spec.slots,
             ])
-            // On whole pixels, or the bands would beat against them; thin ones run together, since the
-            // gaps would be all that is seen.
+            // Snapped to whole pixels to avoid aliasing; thin bands are drawn without gaps, which would
+            // otherwise be all that shows.
             const upper = Math.round(y)
             const height = Math.max(1, Math.round(bottom) - upper)
             const space = height >= 4 ? 1 : 0

@@ -20,21 +20,21 @@ export interface Subscriber {
 export interface Client {
   readonly kind: Transport['kind']
   call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
-  /** Null where this UI cannot take a file: a report has no program behind it. */
+  /** null if this UI cannot import a file: a report has no program behind it. */
   readonly importFile: ((file: File) => Promise<ImportAnswer>) | null
-  /** The system's dialog; null where there is none, and a path has to be typed. */
+  /** Opens the system's folder dialog; null if there is none and the path must be typed. */
   readonly chooseFolder: (() => Promise<string | null>) | null
   subscribe(subscriber: Subscriber): () => void
 }
 
-/** Milliseconds a call may take; `doctor.check` and `run.start` call tools before they answer. */
+/** Timeouts in milliseconds; `doctor.check` and `run.start` run tools before they answer. */
 const limits: Partial<Record<CallName, number>> = {
   'doctor.check': 60_000,
   'run.start': 60_000,
   'run.cancel': 30_000,
-  // A PDF is printed by a browser that is started for it.
+  // Starts a browser to print a PDF.
   'report.make': 240_000,
-  // nvcc takes seconds, and minutes where the machine is busy.
+  // nvcc takes seconds, or minutes on a busy machine.
   'drafts.build': 300_000,
   'folders.build': 10 * 60_000,
   'watch.start': 60_000,
@@ -57,7 +57,7 @@ function withLimit<T>(name: string, limit: number, work: (signal: AbortSignal) =
   return Promise.race([work(abort.signal), timeout]).finally(() => clearTimeout(timer))
 }
 
-/** The contract over a transport: a limit for each call, every answer validated, errors typed. */
+/** Calls of the contract over a transport, with a timeout per call, validated answers and typed errors. */
 export function createClient(transport: Transport, timeLimits = limits): Client {
   const answer = <S extends z.ZodType>(
     name: string,
@@ -84,13 +84,13 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
           return answer('import', reply, ImportAnswer)
         }
       : null,
-    // No time limit: the dialog is the reader's.
+    // No timeout: the user takes as long as they like in the dialog.
     chooseFolder: chooseFolder ? () => chooseFolder() : null,
     subscribe: (subscriber) =>
       transport.subscribe({
         message(raw) {
           const parsed = RunMessage.safeParse(raw)
-          // A message that cannot be read is a gap: what it said is fetched again.
+          // An unreadable message counts as a gap, so its contents are fetched again.
           if (parsed.success) subscriber.message(parsed.data)
           else subscriber.reconnected()
         },

@@ -2,7 +2,7 @@ import type { Client } from './client'
 
 let current: Client | undefined
 
-/** Set once at start, before any store is used. */
+/** Called once at startup, before any store is used. */
 export function provideClient(client: Client): void {
   current = client
 }

@@ -4,7 +4,7 @@ import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
 
 export type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
 
-/** The core answered with an error: its own words are shown. */
+/** The core answered with an error; its message is shown as is. */
 export class CoreError extends Error {
   override readonly name = 'CoreError'
   readonly kind: ErrorKind
@@ -19,7 +19,7 @@ export class CoreError extends Error {
   }
 }
 
-/** No usable answer came; the screen words it in the reader's language. */
+/** No usable answer arrived; the screen words the error in the user's language. */
 export class LineError extends Error {
   override readonly name = 'LineError'
   readonly fault: LineFault

@@ -1,4 +1,4 @@
-/** The third transport: a report's frozen sessions answer, and nothing can be run. */
+/** The third transport: answers from a report's frozen sessions and cannot run anything. */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { listedKind, summaryOf } from '../../src-main/contract/session-summary'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
@@ -9,7 +9,7 @@ import type {
 } from '../../src-main/domain/report/frozen-report'
 import type { Transport } from './transport'
 
-/** The names its sessions go by in addresses of the report. */
+/** Refs of the report's sessions in its URLs. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>
   sessions.length === 1
     ? ['report']
@@ -19,7 +19,7 @@ type Answers = {
   [N in CallName]?: (input: CallInput<N>) => CallOutput<N> | Promise<CallOutput<N>>
 }
 
-/** `readDeep` gives a session's deep profiles; it is asked when a screen asks for the first of them. */
+/** `readDeep` reads a session's deep profiles; called when a screen requests the first one. */
 export function staticTransport(
   frozen: FrozenReport,
   readDeep: (session: number) => Promise<FrozenDeep>,
@@ -60,8 +60,8 @@ export function staticTransport(
     if (!found)
       throw new KernelLadderError(
         'missing',
-        'A report shows what was measured; it has no program behind it that could do this.',
-        'Import the report into Kernel Ladder to go on from it.',
+        'A report only shows what was measured; it has no program behind it to do this.',
+        'Import the report into Kernel Ladder to continue from it.',
       )
     return found(input)
   }

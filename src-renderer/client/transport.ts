@@ -1,20 +1,20 @@
 import type { CallName, Reply } from '../../src-main/contract'
 
-/** How calls and events travel. What arrives is unchecked; the client validates it. */
+/** Carries calls and events. Its data is unchecked; the client validates it. */
 export interface Transport {
   readonly kind: 'electron' | 'web' | 'static'
   call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
-  /** Hands a file of the reader's over; absent where nothing can be imported. */
+  /** Uploads a file of the user's; absent if nothing can be imported. */
   importFile?(file: File, signal: AbortSignal): Promise<Reply<unknown>>
-  /** Lets the reader choose a folder; null where they chose none. Absent where there is no dialog for it. */
+  /** Lets the user choose a folder; null if they cancel. Absent if there is no folder dialog. */
   chooseFolder?(): Promise<string | null>
   subscribe(listener: Listener): () => void
 }
 
 export interface Listener {
   message(message: unknown): void
-  /** The line was down and is up again: messages may have been missed. */
+  /** The connection was lost and is back: messages may have been missed. */
   reconnected(): void
-  /** The line is down; it is tried again without being asked. */
+  /** The connection is lost; the transport reconnects by itself. */
   lost(): void
 }

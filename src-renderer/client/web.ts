@@ -12,7 +12,7 @@ const ReplyShape = z.discriminatedUnion('ok', [
 const post = (name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> =>
   ask(name, `/rpc/${name}`, 'application/json', JSON.stringify(input), signal)
 
-/** The browser reads the file from the disk as it sends it, whatever its size. */
+/** The browser streams the file from disk, whatever its size. */
 function upload(file: File, signal: AbortSignal): Promise<Reply<unknown>> {
   const query = new URLSearchParams({ name: file.name, modified: String(file.lastModified) })
   return ask('import', `/import?${query}`, 'application/octet-stream', file, signal)
@@ -37,7 +37,7 @@ async function ask(
   } catch (cause) {
     throw new LineError('unreachable', name, { cause })
   }
-  // The server words its refusals itself, also those without status 200.
+  // The server sends its own error message, even with a status other than 200.
   const reply = ReplyShape.safeParse(await response.json().catch(() => undefined))
   if (reply.success) return reply.data
   const fault = response.status === 401 ? 'unauthorized' : 'malformed'
@@ -46,7 +46,7 @@ async function ask(
 
 const retryMs = 2000
 
-/** EventSource gives up for good on an HTTP error, so a closed one is opened again here. */
+/** EventSource never retries after an HTTP error, so a closed one is reopened here. */
 function listen(listener: Listener): () => void {
   let source: EventSource
   let timer: ReturnType<typeof setTimeout> | undefined

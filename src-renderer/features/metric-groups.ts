@@ -1,10 +1,10 @@
-/** How metrics are laid out wherever they are listed. */
+/** The grouping and order of metrics wherever they are listed. */
 import { metricGroups, type MetricGroup } from '../../src-main/domain/metrics/metric-definition'
 import { metricDefinition, metricDefinitions } from '../../src-main/domain/metrics/metrics'
 
 export type MetricGroupId = MetricGroup | 'other'
 
-/** The ids that are there, in the registry's groups and order; what it does not know comes last. */
+/** The given ids in the registry's groups and order; unknown ones come last. */
 export function groupMetrics(
   ids: readonly string[],
 ): { id: MetricGroupId; metrics: readonly string[] }[] {

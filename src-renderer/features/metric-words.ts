@@ -1,6 +1,6 @@
 /**
- * What a metric is called and what it means, in the language shown. The registry says both in
- * English; the other locales hold the same under `metrics.<id>`.
+ * A metric's label and meaning in the current language. The registry has the English ones; the other
+ * locales have theirs under `metrics.<id>`.
  */
 import { useI18n } from 'vue-i18n'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
@@ -13,9 +13,9 @@ export function useMetricWords() {
   }
   const metricLabel = (id: string): string => word(id, 'label') ?? id
   return {
-    /** The id itself where the registry does not know it. */
+    /** The id itself if the registry does not know it. */
     metricLabel,
-    /** `Stalled: barrier` → `barrier`, where what is around it says the rest. */
+    /** `Stalled: barrier` → `barrier`, for contexts that imply the rest. */
     kindLabel: (id: string): string => metricLabel(id).replace(/^[^:：]*[:：]\s*/, ''),
     metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
   }

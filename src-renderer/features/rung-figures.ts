@@ -1,4 +1,4 @@
-/** A rung's time as figures with their unit and origin, beside the metrics that come so from the session. */
+/** A rung's times with unit and origin, in the same form as the session's metrics. */
 import type { MetricValue } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 

@@ -1,8 +1,8 @@
 /// <reference types="vite/types/importMeta.d.ts" />
-/** The words of a language are in a file a screen; what is here makes one tree of them. */
+/** Merges a language's files, one per screen, into one tree. */
 export type Words = { [key: string]: string | Words }
 
-/** A key that several files have, as `title`, holds the words of each. */
+/** A key that several files have, such as `title`, merges their entries. */
 export function wordsOf(files: Record<string, Words>): Words {
   const all: Words = {}
   for (const file of Object.values(files))

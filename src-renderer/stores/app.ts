@@ -4,11 +4,11 @@ import type { AppInfo, CallOutput, DoctorReport } from '../../src-main/contract'
 import { useClient } from '../client/current'
 import { loading, track, type Loadable } from './loadable'
 
-/** What is asked of the program itself: its version, this machine's tools, the ladders it knows. */
+/** Data about the app itself: its version, this machine's tools, the known ladders. */
 export const useAppStore = defineStore('app', () => {
   const info = shallowRef<Loadable<AppInfo>>(loading)
   const doctor = shallowRef<Loadable<DoctorReport>>(loading)
-  /** What the recordings that ship measured, by ladder; asked for once. */
+  /** Measurements of the shipped recordings, by ladder; fetched once. */
   const measured = shallowReactive(new Map<string, Loadable<CallOutput<'ladders.measured'>>>())
   const ladders = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)
 

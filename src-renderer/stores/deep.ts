@@ -4,7 +4,7 @@ import type { DeepProfile } from '../../src-main/domain/session/deep'
 import { useClient } from '../client/current'
 import { track, type Loadable } from './loadable'
 
-/** Deep profiles by session and rung, fetched when a screen asks; null where there is none. Held shallowly. */
+/** Deep profiles by session and rung, fetched on demand; null if there is none. Shallowly reactive. */
 export const useDeepStore = defineStore('deep', () => {
   const profiles = shallowReactive(new Map<string, Loadable<DeepProfile | null>>())
   const key = (ref: string, rung: string): string => `${ref} ${rung}`

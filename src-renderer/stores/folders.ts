@@ -5,26 +5,26 @@ import type { Ladder } from '../../src-main/domain/ladder/ladder'
 import { useClient } from '../client/current'
 import { loading, track, valueOf, type Loadable } from './loadable'
 
-/** A ladder that can be asked for, by the word that a request has for it: its id, or its folder. */
+/** A ladder on offer, by the name a request uses for it: its id or its folder. */
 export interface NamedLadder {
   name: string
   ladder: Ladder
-  /** null for one that ships. */
+  /** null for a shipped ladder. */
   folder: RecentFolder | null
 }
 
 export const shippedLadders = (ladders: readonly Ladder[]): NamedLadder[] =>
   ladders.map((ladder) => ({ name: ladder.id, ladder, folder: null }))
 
-/** Ladder folders of the reader: those that were opened, and the one on screen. */
+/** The user's ladder folders: those opened so far, and the one on screen. */
 export const useFoldersStore = defineStore('folders', () => {
   const list = shallowRef<Loadable<RecentFolder[]>>(loading)
   const view = shallowRef<Loadable<FolderView>>(loading)
-  /** What went wrong with the last thing that was asked for. */
+  /** Error of the last action. */
   const error = shallowRef<unknown>(null)
 
   const recent = computed(() => valueOf(list.value) ?? [])
-  /** Whether they may be run already is for the form to say. */
+  /** Includes folders that are not trusted yet; the form checks that. */
   const ladders = computed((): NamedLadder[] =>
     recent.value.flatMap((folder) =>
       folder.ladder ? [{ name: folder.path, ladder: folder.ladder, folder }] : [],
@@ -41,7 +41,7 @@ export const useFoldersStore = defineStore('folders', () => {
       },
     )
 
-  /** Asked for again, what is on screen stays until the next is there. */
+  /** On reload, the old view stays until the new one arrives. */
   async function load(path: string): Promise<FolderView | null> {
     const same = valueOf(view.value)?.path === path
     if (!same) error.value = null

@@ -10,15 +10,15 @@ import { useRunStore } from './run'
 
 const saveAfterMs = 500
 
-/** The list of labs and the one on the desk; drafts and answers go to the core a moment after a change. */
+/** The list of labs and the open one; drafts and answers are sent to the core shortly after a change. */
 export const useLabsStore = defineStore('labs', () => {
   const list = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
   const view = shallowRef<Loadable<LabView>>(loading)
   const build = shallowRef<LabBuildReport | null>(null)
   const building = shallowRef(false)
-  /** What went wrong with the last thing that was asked for. */
+  /** Error of the last action. */
   const error = shallowRef<unknown>(null)
-  /** The check that was started from here. */
+  /** The check started from here. */
   const runId = shallowRef<string | null>(null)
 
   const loadList = () =>
@@ -26,7 +26,7 @@ export const useLabsStore = defineStore('labs', () => {
       if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
     })
 
-  /** Asked for again, what is on screen stays until the next is there. */
+  /** On reload, the old view stays until the new one arrives. */
   async function load(ref: string): Promise<void> {
     const same = valueOf(view.value)?.ref === ref
     if (!same) {
@@ -38,7 +38,7 @@ export const useLabsStore = defineStore('labs', () => {
     })
   }
 
-  /** Runs what was asked for and keeps its failure for the screen; null where it failed. */
+  /** Runs `work` and keeps its error for the screen; null on failure. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
     error.value = null
     try {

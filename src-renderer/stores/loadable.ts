@@ -1,4 +1,4 @@
-/** Something that is fetched: what a screen shows follows from the state alone. */
+/** The state of something that is fetched; all that a screen needs to render it. */
 export type Loadable<T> =
   { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: unknown }
 
@@ -7,7 +7,7 @@ export const loading = { state: 'loading' } as const
 export const valueOf = <T>(loadable: Loadable<T> | undefined): T | undefined =>
   loadable?.state === 'ready' ? loadable.value : undefined
 
-/** Runs `work` and reports each state; never throws. */
+/** Runs `work` and reports every state; never throws. */
 export async function track<T>(
   work: Promise<T>,
   set: (loadable: Loadable<T>) => void,

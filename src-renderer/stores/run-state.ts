@@ -1,4 +1,4 @@
-/** A run as its messages tell it: a pure fold, so that a reload replays to the same picture. */
+/** A run's state as a pure fold over its messages, so that a reload replays to the same state. */
 import type { Statement } from '../../src-main/domain/messages/message'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
 import type { ProfileCost, ProfilePlan } from '../../src-main/domain/analysis/pass-plan'
@@ -30,7 +30,7 @@ export interface RunState {
   problem: Problem | null
   stage: Omit<EventOf<'stage'>, 'type'> | null
   rungs: RungProgress[]
-  /** What collecting counters will take by estimate, and what it took. */
+  /** The estimated and actual time to collect counters. */
   profilePlan: ProfilePlan | null
   profileCost: ProfileCost | null
   log: { level: 'info' | 'warning'; message: Statement }[]
@@ -69,7 +69,7 @@ function withRung(
   return rungs.map((rung) => (rung.id === id ? change(rung) : rung))
 }
 
-/** The steps of a rung follow one another: what was under way before this one is done. */
+/** A rung's steps run in sequence: a step that starts ends the one before. */
 function withStep(
   steps: RungProgress['steps'],
   stage: RungStage,
@@ -81,7 +81,7 @@ function withStep(
   return next
 }
 
-/** After the end of a run nothing is under way. */
+/** Once a run has ended, nothing is running. */
 const withoutRunning = (rung: RungProgress): RungProgress => ({
   ...rung,
   steps: Object.fromEntries(
@@ -144,7 +144,7 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
   }
 }
 
-/** `repeat`: seen before, dropped. `gap`: something before it is missing, so all is fetched again. */
+/** `repeat`: a duplicate, dropped. `gap`: an earlier message is missing, so everything is fetched again. */
 export type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
 
 export function applyMessage(state: RunState | null, message: RunMessage): Applied {
@@ -157,7 +157,7 @@ export function applyMessage(state: RunState | null, message: RunMessage): Appli
   }
 }
 
-/** The state after a whole history; stops at the first gap, which a later message then reports. */
+/** The state after a whole history; stops at the first gap, which the next message then reports. */
 export function replay(messages: readonly RunMessage[]): RunState | null {
   let state: RunState | null = null
   for (const message of messages) {

@@ -5,14 +5,14 @@ import { useClient } from '../client/current'
 import { applyMessage, replay, type RunState } from './run-state'
 import { useSessionsStore } from './sessions'
 
-/** The run under way or the last one; follows the event stream from the moment the app starts. */
+/** The current or last run; follows the event stream from app start. */
 export const useRunStore = defineStore('run', () => {
   const state = shallowRef<RunState | null>(null)
   const lineDown = shallowRef(false)
   const startError = shallowRef<unknown>(null)
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
-  /** The server has no run going although ours never saw its end: it was restarted. */
+  /** The server is not running anything although our run never ended: it was restarted. */
   const orphaned = shallowRef(false)
 
   const active = computed(
@@ -31,7 +31,7 @@ export const useRunStore = defineStore('run', () => {
   let resyncing: Promise<void> | undefined
   let askAgain = false
 
-  /** Takes the whole history over, unless messages that came meanwhile say more than it does. */
+  /** Adopts a fetched history, unless messages received meanwhile are ahead of it. */
   function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
     const next = replay(messages)
     if (stale && state.value !== null) {
@@ -51,7 +51,7 @@ export const useRunStore = defineStore('run', () => {
     } while (askAgain)
   }
 
-  /** Fetches the whole history; asked for while it is being fetched, it is fetched once more. */
+  /** Fetches the whole history; a call during a fetch triggers one more fetch. */
   function resync(): Promise<void> {
     askAgain = resyncing !== undefined
     resyncing ??= fetchHistory()
@@ -91,7 +91,7 @@ export const useRunStore = defineStore('run', () => {
     startError.value = null
     try {
       await useClient().call('run.start', request)
-      // The first messages may have come before the answer, or the stream may be down.
+      // The first messages may have arrived before the answer, or the stream may be down.
       await resync()
       return true
     } catch (error) {

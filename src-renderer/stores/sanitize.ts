@@ -3,10 +3,10 @@ import { computed, shallowRef } from 'vue'
 import type { CallInput, CallOutput } from '../../src-main/contract'
 import { useClient } from '../client/current'
 
-/** How often a job under way is asked after, in milliseconds. */
+/** Polling interval for a running job, in milliseconds. */
 const pollMs = 500
 
-/** compute-sanitizer's job: it has no event stream, so it is asked after while a screen shows it. */
+/** The compute-sanitizer job: it has no event stream, so it is polled while a screen shows it. */
 export const useSanitizeStore = defineStore('sanitize', () => {
   const state = shallowRef<CallOutput<'sanitize.current'>>({ state: 'idle' })
   const error = shallowRef<unknown>(null)
@@ -30,7 +30,7 @@ export const useSanitizeStore = defineStore('sanitize', () => {
     if (watchers > 0 && active.value) timer = setTimeout(() => void ask(), pollMs)
   }
 
-  /** Asks until the returned function is called. */
+  /** Polls until the returned function is called. */
   function follow(): () => void {
     watchers += 1
     void ask()

@@ -1,4 +1,4 @@
-/** What the reader does with saved sessions; after each change the list is read anew. */
+/** Actions on saved sessions; the list is reloaded after each change. */
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 import { useClient } from '../client/current'
@@ -13,20 +13,20 @@ export interface ImportFailure {
 export const useSessionManagement = defineStore('session-management', () => {
   const sessions = useSessionsStore()
   const deleted = shallowRef<readonly DeletedSession[]>([])
-  /** What could not be done, until the next thing is done. */
+  /** Error of the last action, until the next one. */
   const failure = shallowRef<unknown>(null)
-  /** Name of the file that is being imported, and how many wait behind it. */
+  /** The file being imported, and the number of files waiting. */
   const importing = shallowRef<{ file: string; waiting: number } | null>(null)
   const importFailures = shallowRef<readonly ImportFailure[]>([])
 
   async function loadDeleted(): Promise<void> {
-    // A report has no trash; that its list stays empty says all there is to say.
+    // A report has no trash: its list simply stays empty.
     deleted.value = await useClient()
       .call('sessions.deleted', {})
       .catch(() => [])
   }
 
-  /** Whether it was done. */
+  /** True on success. */
   async function change(work: Promise<unknown>): Promise<boolean> {
     failure.value = null
     const done = await work.then(
@@ -51,7 +51,7 @@ export const useSessionManagement = defineStore('session-management', () => {
 
   const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
 
-  /** One after the other; the refs of those that became sessions. */
+  /** Imports files in sequence; returns the refs of the new sessions. */
   async function importFiles(files: readonly File[]): Promise<string[]> {
     const { importFile } = useClient()
     if (!importFile || importing.value) return []

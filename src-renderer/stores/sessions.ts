@@ -5,15 +5,15 @@ import type { Session } from '../../src-main/domain/session/session'
 import { useClient } from '../client/current'
 import { loading, track, type Loadable } from './loadable'
 
-/** Sessions are immutable, so that one that was fetched is kept; they are held shallowly. */
+/** Sessions are immutable, so a fetched one is cached; shallowly reactive. */
 export const useSessionsStore = defineStore('sessions', () => {
   const list = shallowRef<Loadable<SessionSummary[]>>(loading)
   const sessions = shallowReactive(new Map<string, Loadable<Session>>())
   const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
-  /** The session that the frame names and that Ladder and Compare lead back to. */
+  /** The session shown in the frame, which Ladder and Compare lead back to. */
   const currentRef = shallowRef<string | null>(null)
 
-  /** Loaded anew, the list on screen stays until the next one is there. */
+  /** On reload, the old list stays until the new one arrives. */
   const loadList = () =>
     track(useClient().call('sessions.list', {}), (next) => {
       if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
@@ -22,7 +22,7 @@ export const useSessionsStore = defineStore('sessions', () => {
   const settled = (loadable: Loadable<unknown> | undefined) =>
     loadable !== undefined && loadable.state !== 'failed'
 
-  /** For a session that stands beside the one on screen. */
+  /** Fetches a session shown next to the current one. */
   function fetch(ref: string): void {
     if (settled(sessions.get(ref))) return
     void track(useClient().call('sessions.get', { ref }), (next) => sessions.set(ref, next))
@@ -33,7 +33,7 @@ export const useSessionsStore = defineStore('sessions', () => {
     fetch(ref)
   }
 
-  /** The session itself, for what cannot wait on a screen; fails as the call does. */
+  /** Loads a session for callers outside a screen; rejects if the call fails. */
   async function load(ref: string): Promise<Session> {
     const known = sessions.get(ref)
     if (known?.state === 'ready') return known.value
@@ -42,7 +42,7 @@ export const useSessionsStore = defineStore('sessions', () => {
     return session
   }
 
-  /** After it was deleted: another of the same name may come. */
+  /** Call after deletion: a new session may take the same name. */
   function forget(ref: string): void {
     sessions.delete(ref)
     sources.delete(ref)

@@ -4,10 +4,10 @@ import type { CallInput, CallOutput } from '../../src-main/contract'
 import { useClient } from '../client/current'
 import { useRunStore } from './run'
 
-/** How often a watch is asked after while a screen shows it, in milliseconds. */
+/** Polling interval while a screen shows the watch, in milliseconds. */
 const pollMs = 500
 
-/** The folder that is run again at each save. */
+/** The folder that is re-run on every save. */
 export const useWatchStore = defineStore('watch', () => {
   const state = shallowRef<CallOutput<'watch.current'>>({ on: false })
   const error = shallowRef<unknown>(null)
@@ -29,11 +29,11 @@ export const useWatchStore = defineStore('watch', () => {
     if (followers > 0 && on.value) timer = setTimeout(() => void ask(), pollMs)
   }
 
-  /** Asks until the returned function is called. */
+  /** Polls until the returned function is called. */
   function follow(): () => void {
     followers += 1
     void ask()
-    // The end of a run is news at once.
+    // Poll at once when a run ends.
     const stop = watch(
       () => useRunStore().active,
       () => void ask(),

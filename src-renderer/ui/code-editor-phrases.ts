@@ -1,4 +1,4 @@
-/** CodeMirror's own words, by their English text, and where their translations are (`code.<key>`). */
+/** CodeMirror's own English phrases and the keys of their translations (`code.<key>`). */
 export const phraseKeys = {
   Find: 'find',
   Replace: 'replaceField',

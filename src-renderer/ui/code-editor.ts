@@ -1,7 +1,7 @@
 /**
- * CodeMirror as an editor of C++ with the compiler's messages at their lines. It lives in a shadow
- * root: there CodeMirror adopts style sheets, where in the document it would add a <style> element
- * that the content security policy blocks.
+ * CodeMirror as a C++ editor with compiler messages at their lines. It lives in a shadow root, where
+ * CodeMirror adopts style sheets; in the document it would add a <style> element, which the content
+ * security policy blocks.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { cpp } from '@codemirror/lang-cpp'
@@ -26,7 +26,7 @@ import {
 import { codeHighlighting, codeTheme } from './code-theme'
 import { editorTheme } from './code-editor-theme'
 
-/** A message at a line from 1; one without a line is shown at the first. */
+/** A message at a line, from 1; a message without a line is shown at the first. */
 export interface CodeDiagnostic {
   severity: 'error' | 'warning' | 'note'
   line: number | null
@@ -35,24 +35,24 @@ export interface CodeDiagnostic {
 
 export interface CodeEditorOptions {
   text: string
-  /** What a screen reader calls the editor. */
+  /** The editor's accessible name. */
   label: string
   readOnly: boolean
-  /** CodeMirror's own words, by their English text. */
+  /** Translations of CodeMirror's own phrases, by English text. */
   phrases: Record<string, string>
   onChange: (text: string) => void
   /** Ctrl+Enter or ⌘Enter. */
   onRun: () => void
-  /** Ctrl+S or ⌘S, kept from the browser. */
+  /** Ctrl+S or ⌘S, hidden from the browser. */
   onSave: () => void
 }
 
 export interface CodeEditor {
-  /** Replaces the text, unless it is that already; undoable. */
+  /** Replaces the text if it differs; undoable. */
   setText(text: string): void
   setReadOnly(readOnly: boolean): void
   setDiagnostics(diagnostics: readonly CodeDiagnostic[]): void
-  /** Moves the cursor to a line, from 1, and shows it. */
+  /** Moves the cursor to a line, from 1, and scrolls to it. */
   goToLine(line: number): void
   goToNextDiagnostic(): void
   focus(): void
@@ -79,7 +79,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
     parent: root,
     root,
     extensions: [
-      // First, so that ⌘Enter does not break the line.
+      // First, so that ⌘Enter does not insert a line break.
       keymap.of([
         { key: 'Mod-Enter', run: command(options.onRun) },
         { key: 'Mod-s', run: command(options.onSave), preventDefault: true },

@@ -1,4 +1,4 @@
-/** How source text looks wherever it is shown: CodeMirror's theme and C++ colours. */
+/** The style of source text everywhere: CodeMirror's theme and C++ highlighting. */
 import { HighlightStyle } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
@@ -13,7 +13,7 @@ export const codeHighlighting = HighlightStyle.define([
   { tag: [tags.function(tags.variableName)], color: 'var(--code-function)' },
 ])
 
-/** From the design tokens, which reach into the shadow root and follow the colour scheme. */
+/** Uses the design tokens, which are inherited by the shadow root and follow the color scheme. */
 export const codeTheme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
@@ -42,7 +42,7 @@ export const codeTheme = EditorView.theme({
     fontFamily: 'var(--font-ui)',
     fontSize: '11px',
     padding: '1px 8px 1px 44px',
-    // The standard signs before and after are missing from many fonts.
+    // Many fonts lack the default symbols before and after.
     '&::before, &::after': { content: '"↕"' },
   },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {

@@ -1,7 +1,7 @@
 import type { Statement } from '../../src-main/domain/messages/message'
 import { CoreError, LineError } from '../client/errors'
 
-/** Keys below `errors.` in the locale, or the core's own words. */
+/** Keys below `errors.` in the locale, or the core's own message. */
 export type ErrorWords =
   | { from: 'core'; message: Statement; remedy: Statement | undefined }
   | { from: 'line'; key: LineError['fault']; call: string }

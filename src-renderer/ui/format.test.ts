@@ -34,7 +34,7 @@ describe('figures', () => {
     expect(bareFigure(value, unit)).toBe(text)
   })
 
-  it('signs differences, and counts shares in percentage points', () => {
+  it('gives differences a sign, and differences of percentages in percentage points', () => {
     expect(bareDelta(-11.25, '%')).toBe('−11.3 pp')
     expect(bareDelta(-0.0412, '%')).toBe('−0.04 pp')
     expect(bareDelta(0.0001, '%')).toBe('< 0.001 pp')
@@ -63,7 +63,7 @@ describe('figures', () => {
 })
 
 describe('columns', () => {
-  it('takes the decimals that give the smallest figure three significant digits', () => {
+  it('uses as many decimals as give the smallest value three significant digits', () => {
     expect(columnDecimals([264.3, 2.69])).toBe(2)
     expect(columnDecimals([0.0421, 1.2])).toBe(4)
     expect(columnDecimals([5000, 700])).toBe(0)
@@ -78,7 +78,7 @@ describe('columns', () => {
 })
 
 describe('names', () => {
-  it('writes dates with the month in letters, and leaves what is none', () => {
+  it('writes dates with the month in letters, and leaves anything else alone', () => {
     expect(formatDate('2026-11-21T02:30:00.000Z', 'UTC')).toBe('21 Nov 2026')
     expect(formatDate('unknown')).toBe('unknown')
   })
@@ -88,7 +88,7 @@ describe('names', () => {
     expect(rungNumber('softmax', 3)).toBe('03')
   })
 
-  it('tells rungs of one number apart', () => {
+  it('distinguishes rungs with the same number', () => {
     const rungs = ['05_tile', '06_float4', '05_tile-edit1', '05_tile-edit2'].map((id) => ({ id }))
     expect(rungNumbers(rungs)).toEqual(['05', '06', '05b', '05c'])
   })

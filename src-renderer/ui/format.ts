@@ -1,4 +1,4 @@
-/** How figures and bars read on screen, beyond what domain/metrics/units.ts says for every surface. */
+/** Number formats for the UI, in addition to those of domain/metrics/units.ts for all outputs. */
 import { optionsLabel, problemLabel, type Problem } from '../../src-main/domain/task/problem'
 import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
 import { language } from './language'
@@ -6,16 +6,16 @@ import { language } from './language'
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
-/** A figure with its unit spelled out: `134 M inst`, `93.8 %`, `2.70 ms`. */
+/** A value with its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
 export const figureText = (value: number, unit: Unit): string =>
   isCountUnit(unit) ? `${formatValue(value, unit)} ${unit}` : formatValue(value, unit)
 
-/** A figure for a column whose header carries the unit: `134 M`, `93.8`, `198`. */
+/** A value for a column whose header has the unit: `134 M`, `93.8`, `198`. */
 export function bareFigure(value: number, unit: Unit): string {
   if (isCountUnit(unit)) return formatCount(value)
   if (unit === '%') return value.toFixed(1)
   if (unit === 'waves') return value.toFixed(2)
-  // A ratio: two figures after the point tell 4 sectors from 3.99.
+  // A ratio: two decimals distinguish 4 sectors from 3.99.
   if (unit === 'sectors' || unit === 'warps') return value.toFixed(2)
   if (unit === 'registers') return String(Math.round(value))
   return formatValue(value, unit)
@@ -25,18 +25,18 @@ const minus = '−'
 const signed = (value: number, text: string) =>
   value > 0 ? `+${text}` : value < 0 ? `${minus}${text}` : text
 
-/** A difference with its sign, in a row that names the unit; shares differ in percentage points. */
+/** A signed difference, in a row that names the unit; percentages differ in percentage points. */
 export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
   if (unit === '%') {
     if (size > 0 && size < 0.0005) return '< 0.001 pp'
-    // One that rounds to zero is not written as none.
+    // A small difference must not read as zero.
     return signed(delta, `${size > 0 && size < 0.05 ? size.toPrecision(1) : size.toFixed(1)} pp`)
   }
   return signed(delta, bareFigure(size, unit))
 }
 
-/** b over a, with the sign that multiplication has: `×0.25`, `×12.3`. */
+/** b over a, with a multiplication sign: `×0.25`, `×12.3`. */
 export function factorText(ratio: number): string {
   if (ratio >= 1000) return `×${formatCount(ratio)}`
   if (ratio === 0) return '×0'
@@ -44,16 +44,16 @@ export function factorText(ratio: number): string {
   return `×${ratio.toFixed(digits)}`
 }
 
-/** A relative spread: 0.0031 → `0.31 %`; one too small for two decimals is not written as none. */
+/** A relative spread: 0.0031 → `0.31 %`; one too small for two decimals does not read as zero. */
 export const spreadText = (spread: number): string =>
   spread > 0 && spread < 0.0001
     ? `${(spread * 100).toPrecision(1)} %`
     : `${(spread * 100).toFixed(2)} %`
 
-/** A time with the digits that tell samples of one kernel apart: 3.41181 → `3.4118 ms`. */
+/** A time with enough digits to distinguish samples of one kernel: 3.41181 → `3.4118 ms`. */
 export const preciseMs = (ms: number): string => `${ms.toPrecision(5)} ms`
 
-/** Decimals that give the smallest figure of a column three significant digits, so that all align. */
+/** Decimals that give the smallest value of a column three significant digits, so that all align. */
 export function columnDecimals(values: readonly number[]): number {
   const smallest = Math.min(...values.filter((value) => value > 0))
   if (!Number.isFinite(smallest)) return 0
@@ -62,7 +62,7 @@ export function columnDecimals(values: readonly number[]): number {
 
 const grouped = new Map<number, Intl.NumberFormat>()
 
-/** A plain number with thousands separators and fixed decimals. */
+/** A number with thousands separators and fixed decimals. */
 export function fixed(value: number, decimals = 0): string {
   let format = grouped.get(decimals)
   if (!format) {
@@ -77,7 +77,7 @@ export function fixed(value: number, decimals = 0): string {
 
 const dateStyles = { en: 'en-GB', ko: 'ko-KR', 'zh-CN': 'zh-CN' } as const
 
-/** A day in the language shown. */
+/** A date in the current language. */
 export function formatDate(iso: string, timeZone?: string): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
@@ -93,11 +93,11 @@ export function formatDate(iso: string, timeZone?: string): string {
 export const problemText = (problem: Problem): string =>
   `${problemLabel(problem)} ${optionsLabel(problem)}`.trimEnd()
 
-/** The number a rung's id begins with, else its place: `05_thread_tile_2d` → `05`. */
+/** The number a rung's id starts with, else its position: `05_thread_tile_2d` → `05`. */
 export const rungNumber = (id: string, index: number): string =>
   /^\d+/.exec(id)?.[0] ?? String(index).padStart(2, '0')
 
-/** Those of a ladder's rungs; a number that stands there again has a letter: `05`, `05b`. */
+/** The numbers of a ladder's rungs; a repeated number gets a letter: `05`, `05b`. */
 export function rungNumbers(rungs: readonly { id: string }[]): string[] {
   const seen = new Map<string, number>()
   return rungs.map(({ id }, index) => {
@@ -109,5 +109,5 @@ export function rungNumbers(rungs: readonly { id: string }[]): string[] {
   })
 }
 
-/** The last part of a path, for places where the whole would not fit. */
+/** The last component of a path, where the whole path would not fit. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

@@ -1,16 +1,16 @@
-/** Which languages there are, and which one the page is in. The words are loaded in i18n.ts. */
+/** The available languages and the current one. i18n.ts loads the locales. */
 import { ref } from 'vue'
 
-/** Each in its own language, for whoever cannot read the present one. */
+/** Names in their own language, for users who cannot read the current one. */
 export const languages = { en: 'English', ko: '한국어', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof languages
 
 export const isLanguage = (name: string): name is Language => Object.hasOwn(languages, name)
 
-/** The language shown. */
+/** The current language. */
 export const language = ref<Language>('en')
 
-/** The first language a reader asks for that there is; Chinese of any kind is met with Simplified. */
+/** The first preferred language that is available; any Chinese gets Simplified Chinese. */
 export function pickLanguage(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const [primary] = tag.toLowerCase().split('-')

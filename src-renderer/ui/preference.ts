@@ -1,6 +1,6 @@
 /**
- * A choice of the reader's that outlives the page. In local storage, and as a cookie too: `serve`
- * takes another port each time, which is another origin to local storage but not to a cookie.
+ * A user preference that persists across page loads. Kept in local storage and also in a cookie: `serve`
+ * picks a different port each time, which is a new origin to local storage but not to a cookie.
  */
 import { ref, watch, type Ref } from 'vue'
 
@@ -28,7 +28,7 @@ const splitPair = (pair: string): [string, string] => {
   return [pair.slice(0, at), pair.slice(at + 1)]
 }
 
-/** Storage may be denied by the browser; the choice then lasts as long as the page. */
+/** The browser may deny storage; the choice then lasts only as long as the page. */
 function stored<T>(use: () => T): T | undefined {
   try {
     return use() ?? undefined

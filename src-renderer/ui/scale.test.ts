@@ -24,7 +24,7 @@ describe('a logarithmic scale', () => {
     expect(share(scale, 51_500)).toBe(1)
   })
 
-  it('puts what it cannot show at its start', () => {
+  it('puts values it cannot show at its start', () => {
     expect(share(scale, 0)).toBe(0)
     expect(share(scale, 3)).toBe(0)
   })
@@ -33,7 +33,7 @@ describe('a logarithmic scale', () => {
     expect(ticks(scale)).toEqual([100, 1000, 10_000])
   })
 
-  it('spans a decade where all values are alike', () => {
+  it('spans a decade if all values are equal', () => {
     expect(ticks(makeScale('log', [1000]))).toEqual([1000, 10_000])
   })
 })

@@ -1,4 +1,4 @@
-/** Bars and their axis: a value's share of the length, linear or logarithmic. */
+/** Scales for bars and their axes: a value's share of the length, linear or logarithmic. */
 export type ScaleKind = 'linear' | 'log'
 
 export interface Scale {
@@ -17,7 +17,7 @@ export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
   return { kind, min, max: Math.max(max, min * 10) }
 }
 
-/** 0 to 1; a positive value is never invisible on a linear scale, and never negative on a log one. */
+/** 0 to 1; a positive value is always visible on a linear scale and never negative on a log scale. */
 export function share(scale: Scale, value: number): number {
   if (!(value > 0)) return 0
   const raw =
@@ -27,7 +27,7 @@ export function share(scale: Scale, value: number): number {
   return Math.min(1, Math.max(0, raw))
 }
 
-/** Round positions for an axis: three to five of them, or the powers of ten. */
+/** Three to five round positions for an axis, or the powers of ten. */
 export function ticks(scale: Scale): number[] {
   if (scale.kind === 'log') {
     const result: number[] = []

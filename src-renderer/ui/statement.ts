@@ -1,6 +1,6 @@
 /**
- * What the domain says, in the language shown. English is the domain's own; the other locales hold the
- * same templates under `statements.<key>`.
+ * The domain's statements in the current language. The domain has the English templates; the other
+ * locales have theirs under `statements.<key>`.
  */
 import { useI18n } from 'vue-i18n'
 import {
@@ -18,7 +18,7 @@ export function useStatement() {
   const own: Wording = {
     template(key: MessageKey): string {
       const path = `statements.${key}`
-      // Not t(): it would set in values of its own and read `|` and `@` as its syntax.
+      // Not t(): it would interpolate by itself and treat `|` and `@` as syntax.
       const words: unknown = te(path) ? tm(path) : undefined
       return typeof words === 'string' ? words : englishTemplate(key)
     },
@@ -30,10 +30,10 @@ export function useStatement() {
   }
 
   return {
-    /** With its names as code. */
+    /** A sentence with names marked as code. */
     sentence: (statement: Statement): Sentence => pieces(statement, own),
     text: (statement: Statement): string => plain(pieces(statement, own)),
-    /** Several sentences that belong together. */
+    /** Several sentences as one paragraph. */
     passage: (parts: readonly Statement[]): Sentence => paragraph(parts, own),
   }
 }

@@ -1,4 +1,4 @@
-/** Light or dark: the system's, unless the reader chose one. The style sheets read `data-theme`. */
+/** Light or dark: the system's theme unless the user chose one. Style sheets use `data-theme`. */
 import { computed, ref, watch } from 'vue'
 import { keptChoice } from './preference'
 
@@ -11,7 +11,7 @@ const system = matchMedia('(prefers-color-scheme: dark)')
 const systemIsDark = ref(system.matches)
 system.addEventListener('change', ({ matches }) => (systemIsDark.value = matches))
 
-/** The theme shown. */
+/** The current theme. */
 export const theme = computed(() =>
   themeChoice.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : themeChoice.value,
 )

@@ -1,6 +1,6 @@
 /**
- * Tooltips without a component each: a table of figures has hundreds of them. The directive keeps
- * what an element has to say, and one layer (TipLayer.vue) shows it on hover and on focus.
+ * Tooltips without a component each, because a table has hundreds of them. The directive stores an
+ * element's tip, and a single layer (TipLayer.vue) shows it on hover and focus.
  */
 import { shallowRef, type Directive } from 'vue'
 
@@ -8,7 +8,7 @@ export interface TipContent {
   title?: string | undefined
   lines: readonly string[]
 }
-/** A function is asked when the tip is shown: a table makes hundreds of them that nobody looks at. */
+/** A function is called when the tip is shown: a table has hundreds of tips that nobody opens. */
 export type Tip = string | TipContent | null | undefined | (() => TipContent)
 
 const contents = new WeakMap<Element, Tip>()

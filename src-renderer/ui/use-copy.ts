@@ -1,4 +1,4 @@
-/** Copying to the clipboard, and what became of it: the browser may refuse. */
+/** Copies to the clipboard and reports the outcome: the browser may refuse. */
 import { onBeforeUnmount, ref } from 'vue'
 
 const shownMs = 2000

@@ -35,6 +35,7 @@ const allowed: readonly [RegExp, RegExp, string][] = [
     'the doctor says whether the library that rungs may be measured against is here',
   ],
   [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
+  [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
   [/hosts\/cli\/program\.ts$/, /past cuBLAS/, 'what the program says that it is for'],
   [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
 ]

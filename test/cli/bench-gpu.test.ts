@@ -20,10 +20,10 @@ describe('the benchmark of profiling', () => {
     const env = { ...fakeTools(dir), FAKE_LOG: join(dir, 'calls') }
     const { code, stdout, stderr } = await bench(env, '--rounds=2', '1024')
     expect(stderr).toBe('')
-    expect(stdout).toMatch(/ours, card level: \d.*passes a kernel: 1/)
+    expect(stdout).toMatch(/ours, card level: \d.*passes per kernel: 1/)
     expect(stdout).toMatch(/bare ncu, the same metrics: \d.*; ours takes \d/)
     expect(stdout).toMatch(/--set full: \d.*; ours takes \d/)
-    expect(stdout).toMatch(/standard level, once: \d.*passes a kernel: \d/)
+    expect(stdout).toMatch(/standard level, once: \d.*passes per kernel: \d/)
     expect(code).toBe(0)
     const calls = (await readFile(join(dir, 'calls'), 'utf8'))
       .split('\n')

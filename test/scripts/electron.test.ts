@@ -25,10 +25,10 @@ describe('a window or a served UI', () => {
     ['without a display', { env: {} }, 'No display was found, so'],
     ['with an empty display', { env: { DISPLAY: '' } }, 'No display was found, so'],
     ['as root', { uid: 0 }, 'does not run as root with its sandbox on, so'],
-    ['without Electron', { electron: 'missing' }, 'Electron could not be fetched, so'],
+    ['without Electron', { electron: 'missing' }, 'Electron could not be downloaded, so'],
     ['where it does not start', { electron: 'broken' }, 'Electron could not start'],
-    ['for a port', { args: ['--port', '8123'] }, 'A port was asked for, so'],
-    ['for a port in one word', { platform: 'darwin', args: ['--port=0'] }, 'A port was asked for'],
+    ['for a port', { args: ['--port', '8123'] }, 'A port was given, so'],
+    ['for a port in one word', { platform: 'darwin', args: ['--port=0'] }, 'A port was given'],
   ])('serves %s, and says why', (_when, change, why) => {
     const line = whyServe({ ...desktop, ...change })
     expect(line).toContain(why)

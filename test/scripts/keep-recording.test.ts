@@ -68,7 +68,7 @@ describe('keeping a session as a recording', () => {
   })
 
   it.each([
-    ['another source than was measured', 'source', /is not the one that was measured/],
+    ['another source than was measured', 'source', /is not the source that was measured/],
     ['no raw output', 'raw', /has no raw output/],
     ['no session.json', 'session', /is not a session/],
   ])('refuses a session of %s, and leaves nothing', async (_what, part, message) => {

@@ -137,7 +137,7 @@ describe('a ladder folder', () => {
         await writeFile(join(folder, '..', 'out.cuh'), '')
         await symlink('../out.cuh', join(folder, 'out.cuh'))
       },
-      /out\.cuh is a link that leads outside the folder/,
+      /out\.cuh is a link that leads outside/,
     ],
     [
       'a header that is generated',
@@ -182,6 +182,8 @@ describe('init', () => {
     const made = initLadder(machine.setup, folder, 'softmax')
     await expect(made).rejects.toThrow(/own holds 6 files already/)
     expect(await readFile(join(folder, 'ladder.yaml'), 'utf8')).toBe(yaml)
+    const shipped = await initLadder(machine.setup, join(machine.dir, 'gemm-fp32'), 'blank')
+    expect(shipped.ladder.id).toBe('my-gemm-fp32')
     const other = initLadder(machine.setup, join(machine.dir, 'x'), 'none')
     await expect(other).rejects.toThrow(/no template "none"/)
   })

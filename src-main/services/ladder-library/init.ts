@@ -1,8 +1,9 @@
 /** Creates a ladder folder from one of the shipped templates. */
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { z } from 'zod'
 import type { Setup } from '../../adapters/machine/machine'
-import { diskError, errorCode, makeFolder } from '../../adapters/disk/disk'
+import { diskError, errorCode, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readLadderFolder,
@@ -17,7 +18,20 @@ import { trustFolder } from './trust'
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()
 
-/** Throws if the folder is not empty, or if a shipped ladder has its name. */
+/** A list in a template: files of the shipped kernels that belong in the folder too. */
+const shippedList = 'shipped.json'
+
+async function copyTemplate({ assets }: Setup, template: string, folder: string): Promise<void> {
+  await cp(join(assets.templatesDir, template), folder, { recursive: true })
+  const list = join(folder, shippedList)
+  if (!(await pathExists(list))) return
+  const files = z.array(z.string()).parse(JSON.parse(await readFile(list, 'utf8')))
+  for (const file of files)
+    await copyFile(join(assets.kernelsDir, file), join(folder, basename(file)))
+  await rm(list)
+}
+
+/** The ladder is named after its folder, unless a shipped ladder has that name. Throws if the folder is not empty. */
 export async function initLadder(
   setup: Setup,
   folder: string,
@@ -42,15 +56,11 @@ export async function initLadder(
       'Choose a new or empty folder.',
     )
   const shipped = await readKernelLibrary(setup.assets.kernelsDir)
-  const id = Identifier.safeParse(basename(path)).success ? basename(path) : template
-  if (shipped.ladders.some((ladder) => ladder.id === id))
-    throw inputError(
-      `${id} is a ladder that ships with the program.`,
-      'Choose another folder name: the ladder is named after its folder.',
-    )
+  const name = Identifier.safeParse(basename(path)).success ? basename(path) : template
+  const id = shipped.ladders.some((ladder) => ladder.id === name) ? `my-${name}` : name
   try {
     await makeFolder(path)
-    await cp(join(setup.assets.templatesDir, template), path, { recursive: true })
+    await copyTemplate(setup, template, path)
     const file = join(path, 'ladder.yaml')
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))

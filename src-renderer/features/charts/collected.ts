@@ -1,4 +1,4 @@
-/** Whether a session has what a chart draws, and if not, why: an empty chart would read as zeros. */
+/** Whether a session has the data of a chart, and if not, why: an empty chart would look like zeros. */
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { says, type Statement } from '../../../src-main/domain/messages/message'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
@@ -12,13 +12,13 @@ import type { Session } from '../../../src-main/domain/session/session'
 import { can } from '../../../src-main/domain/target/targets'
 
 export type Absence =
-  /** The session was profiled below the level that collects these counters. */
+  /** The session's profile level does not collect these counters. */
   | { kind: 'level'; level: ProfileLevel; sessionLevel: ProfileLevel }
-  /** An imported file holds only what was asked of ncu when it was made. */
+  /** An imported file holds only the metrics that ncu was told to collect. */
   | { kind: 'notInFile'; ncu: string[] }
-  /** The session is older than these counters' place in its level. */
+  /** The session was recorded before its level collected these counters. */
   | { kind: 'older'; level: ProfileLevel }
-  /** They were asked for and did not come; each reason once. */
+  /** They were requested but not delivered; each reason once. */
   | { kind: 'unavailable'; reasons: Statement[] }
 
 const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
@@ -27,7 +27,7 @@ const once = (statements: readonly Statement[]): Statement[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** null as soon as one rung has one of the figures. */
+/** null if any rung has any of the values. */
 export function absence(session: Session, ids: readonly string[]): Absence | null {
   const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))
   if (values.some((value) => value?.value != null)) return null
@@ -53,7 +53,7 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
   }
 }
 
-/** The command line that would collect them, for this session's ladder and problem. */
+/** The command that would collect them for this session's ladder and problem. */
 export function commandFor(session: Session, level: ProfileLevel): string {
   const { problem, ladder } = session
   const size = problem && ladder.task ? sizeOptions(ladder.task, problem.sizes) : []

@@ -1,16 +1,16 @@
-/** What every chart of this screen hands to its frame, beside the drawing. */
+/** What every chart of this screen passes to its frame besides the drawing. */
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { rungNumbers } from '../../ui/format'
 
-/** The same figures as a table: the text alternative, and where exact values are read. */
+/** The same data as a table: the text alternative, and the place for exact values. */
 export interface FigureTable {
   columns: readonly string[]
-  /** A figure with its origin, null where none was collected, or words. */
+  /** A value with its origin, null if none was collected, or text. */
   rows: readonly { head: string; cells: readonly (MetricValue | string | null)[] }[]
 }
 
-/** `02 Coalesced`; an import's titles begin with the number already. */
+/** `02 Coalesced`; an import's titles already start with the number. */
 export function rungLabel(session: Session, rung: RungResult): string {
   const number = rungNumbers(session.rungs)[session.rungs.indexOf(rung)] ?? ''
   return rung.title.startsWith(number) ? rung.title : `${number} ${rung.title}`

@@ -1,9 +1,9 @@
-/** The instruction mix as it is drawn: the kinds that have a colour, and the rest. */
+/** The instruction mix as drawn: the kinds that have a color, and the rest. */
 import { mixOf, type Mix } from '../../../src-main/domain/analysis/instruction-mix'
 import { instructionKinds } from '../../../src-main/domain/metrics/mix-metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 
-/** As many as the theme has colours that are told apart; the others are small, and are added up. */
+/** As many as the theme has distinguishable colors; the others are small and are summed. */
 export const drawnKinds = instructionKinds.slice(0, 6)
 
 export function mixFigures(session: Session): { mixes: Mix[]; without: RungResult[] } {
@@ -14,7 +14,7 @@ export function mixFigures(session: Session): { mixes: Mix[]; without: RungResul
   }
 }
 
-/** What is drawn in grey: kinds that are not drawn by themselves, and what has no kind. */
+/** Drawn in gray: kinds not drawn by themselves, and instructions without a kind. */
 export const restOf = ({ kinds, none }: Mix): number =>
   instructionKinds
     .filter((id) => !drawnKinds.includes(id))

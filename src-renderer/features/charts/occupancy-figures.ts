@@ -1,4 +1,4 @@
-/** What holds the occupancy of each rung, worked out from its launch and set against what ncu measured. */
+/** What limits each rung's occupancy, calculated from its launch and compared with ncu's measurement. */
 import {
   blocksOf,
   launchOccupancy,
@@ -14,25 +14,25 @@ export interface RungOccupancy {
   rung: RungResult
   kernel: LaunchLike
   occupancy: Occupancy
-  /** Blocks of the grid. */
+  /** Blocks in the grid. */
   blocks: number
 }
 
 export type OccupancyGap =
-  /** No launch of it is known, so that neither block nor registers are. */
+  /** No launch is known, hence neither block size nor registers. */
   | 'notProfiled'
-  /** Of no launch is it known what a block holds. */
+  /** The resources of a block are unknown for every launch. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'
 
 export interface Gpu {
   computeCapability: string
-  /** null for an architecture that rungs were built for without a GPU in mind. */
+  /** null if the rungs were built for an architecture rather than a GPU. */
   smCount: number | null
 }
 
-/** SMs and compute capability of the GPU; an import has them beside its counters, a build in its target. */
+/** SM count and compute capability of the GPU; an import has them among its counters, a build in its target. */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
   const built = gpuOfTarget(session.target)
@@ -51,8 +51,9 @@ export function gpuOf(session: Session, rung: RungResult): Gpu | null {
 }
 
 /**
- * The launch that speaks for a rung of several: the registry's figures are those of the kernel that ran
- * longest, so the one that agrees with them; without them the one whose block holds the most registers.
+ * The launch that represents a rung with several. Registry metrics are those of the longest-running
+ * kernel, so take the launch that agrees with them; without metrics, the one with the most registers
+ * per block.
  */
 function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
   const registers = rung.metrics['registersPerThread']?.value
@@ -97,8 +98,8 @@ export interface RungWaves extends RungOccupancy {
 }
 
 /**
- * null where no block fits, and for clusters: how many of them a GPU holds at once depends on how its
- * SMs are grouped, which CUDA does not tell. A build may not know whether there are any.
+ * null if no block fits, and for clusters: how many are resident at once depends on how the GPU's SMs
+ * are grouped, which CUDA does not report. A build may not know whether there are any clusters.
  */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
   const gpu = gpuOf(session, own.rung)

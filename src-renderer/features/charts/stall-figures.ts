@@ -1,4 +1,4 @@
-/** Why warps wait: the reasons of each rung, largest first over the whole ladder. */
+/** Stall reasons of each rung, ordered by their sum over the ladder. */
 import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
 import { type MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
@@ -8,10 +8,10 @@ export const stallReasons: readonly MetricDefinition[] = metricDefinitions.filte
 )
 
 export interface StallFigures {
-  /** Reasons with a figure in some rung, by their sum over the rungs. */
+  /** Reasons with a value in some rung, largest sum over the rungs first. */
   reasons: readonly MetricDefinition[]
   rungs: readonly RungResult[]
-  /** Rungs with no figure for any reason. */
+  /** Rungs without a value for any reason. */
   without: readonly RungResult[]
 }
 
@@ -38,5 +38,5 @@ export function stallFigures(session: Session): StallFigures {
   }
 }
 
-/** Warps of one reason; 0 where the rung has none of it, since it has others. */
+/** Warps stalled for one reason; 0 if the rung lacks it, since it has others. */
 export const stallValue = (rung: RungResult, id: string): number => valueOf(rung, id) ?? 0

@@ -1,23 +1,23 @@
-/** Variants of one source that differ in one parameter, beside what the ladder's author measured of them. */
+/** Variants of one source that differ in one parameter, next to what the ladder's author measured. */
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { throughputFigure } from '../rung-figures'
 
 export interface StudyVariant {
   rung: RungResult
-  /** Of the parameter. */
+  /** The parameter's value. */
   value: number
 }
 
 export interface Study {
-  /** Of the source, for the heading where a ladder has several studies. */
+  /** The source file, for the heading if a ladder has several studies. */
   file: string
   parameter: string
   /** Ascending. */
   variants: readonly StudyVariant[]
 }
 
-/** Two points are a pair, which Compare shows better. */
+/** Two points are just a pair, which Compare shows better. */
 const fewest = 3
 
 function differing(rungs: readonly RungResult[]): string[] {
@@ -43,11 +43,11 @@ export function studies(session: Session): Study[] {
   })
 }
 
-/** Ours of a variant: `throughput`, or a metric of the registry. */
+/** Our value for a variant: `throughput`, or a registry metric. */
 export const studyFigure = ({ rung }: StudyVariant, id: string): MetricValue | null =>
   id === 'throughput' ? throughputFigure(rung) : (rung.metrics[id] ?? null)
 
-/** The author's, in the same unit; null where they gave none. */
+/** The author's value, in the same unit; null if they gave none. */
 export function publishedFigure(
   session: Session,
   { rung }: StudyVariant,
@@ -60,7 +60,7 @@ export function publishedFigure(
   )
 }
 
-/** Metrics with a figure of ours in some variant, those the author gave first. */
+/** Metrics that we measured for some variant, the author's metrics first. */
 export function studyMetrics(session: Session, { variants }: Study): string[] {
   const ids = [...new Set(variants.flatMap(({ rung }) => Object.keys(rung.metrics)))].filter((id) =>
     variants.some(({ rung }) => rung.metrics[id]?.value != null),

@@ -1,4 +1,4 @@
-/** One ladder over several problem sizes: a session a size, joined by their rungs. */
+/** One ladder over several problem sizes: one session per size, joined by rung. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { bySize } from '../../../src-main/contract/sweep-sessions'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
@@ -7,7 +7,7 @@ import { problemLabel } from '../../../src-main/domain/task/problem'
 import type { SweepMeasure } from '../../../src-main/domain/report/drawing'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
 
-/** Chooses a session, and lets go of the one of the same size; or lets go of it. */
+/** Toggles a session; selecting one deselects any other of the same size. */
 export function toggleChoice(
   candidates: readonly SessionSummary[],
   chosen: readonly string[],
@@ -24,7 +24,7 @@ export function toggleChoice(
 export interface SweepRung {
   id: string
   title: string
-  /** One figure a session, in their order; null where the rung has none in it. */
+  /** One value per session, in their order; null if the rung has none there. */
   values: (number | null)[]
 }
 
@@ -40,7 +40,7 @@ export interface Sweep {
   sessions: readonly Session[]
   sizes: readonly string[]
   rungs: readonly SweepRung[]
-  /** What differs between the sessions beside the size, each once. */
+  /** Differences between the sessions other than the size, each once. */
   warnings: readonly AnyMessage[]
 }
 
@@ -63,7 +63,7 @@ export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
     sessions: ordered,
     sizes: ordered.map(({ problem }) => (problem ? problemLabel(problem) : '')),
     rungs: rungs.filter(({ values }) => values.some((value) => value !== null)),
-    // That the sizes differ is what the chart is about.
+    // The chart is about different sizes, so they need no warning.
     warnings: first
       ? rest.flatMap((other) => comparability(first, { ...other, problem: first.problem }).warnings)
       : [],

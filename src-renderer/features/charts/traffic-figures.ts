@@ -1,4 +1,4 @@
-/** Bytes that a rung moved through each level of the memory hierarchy, beside the least that any could. */
+/** Bytes that a rung moved through each level of the memory hierarchy, next to the compulsory minimum. */
 import { memoryLevels } from '../../../src-main/domain/gpu/ceilings'
 import { trafficMetric } from '../../../src-main/domain/analysis/roofline'
 import { leastBytes as leastBytesOf } from '../../../src-main/domain/task/problem'
@@ -16,13 +16,13 @@ export function trafficRungs(session: Session): { rungs: RungResult[]; without: 
 }
 
 /**
- * Each buffer read and written once, as the task counts it: no kernel that starts with cold caches moves
- * fewer bytes to and from device memory. null where the problem is not known.
+ * Each buffer read or written once, as the task counts it: no kernel that starts with cold caches moves
+ * fewer bytes to and from device memory. null if the problem is unknown.
  */
 export const leastBytes = ({ problem, ladder }: Session): number | null =>
   problem && ladder.task && leastBytesOf(ladder.task, problem)
 
-/** The buffers that every rung has, as a reader knows them. */
+/** Names of the buffers that every rung has. */
 export const bufferTitles = ({ ladder: { task } }: Session): string[] =>
   Object.entries(task?.buffers ?? {}).flatMap(([name, { when }]) =>
     when === undefined ? [bufferTitle(task, name)] : [],

@@ -1,4 +1,4 @@
-/** Words that several charts need: what the figures rest on, and file names. */
+/** Text shared by several charts: where the data comes from, and file names. */
 import { useI18n } from 'vue-i18n'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'
@@ -25,7 +25,7 @@ export function useChartWords() {
     return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
-  /** Rungs that have no place in the drawing, named, with the reason where they share one. */
+  /** Names the rungs that are not drawn, with the reason if they share one. */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0
       ? []

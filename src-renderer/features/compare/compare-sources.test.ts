@@ -1,4 +1,4 @@
-/** Sources as Compare shows them: without headers, their lines numbered as in the file. */
+/** Sources as Compare shows them: without headers, with the line numbers of the file. */
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'

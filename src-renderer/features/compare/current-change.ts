@@ -1,4 +1,4 @@
-/** Marks the lines of the change that the reader has moved to; the selection would lie beneath them. */
+/** Marks the lines of the current change; the selection would be hidden beneath the diff's own marks. */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
 

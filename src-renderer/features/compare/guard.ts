@@ -1,4 +1,4 @@
-/** Rungs of two sessions side by side: what may be said of them, and what may not. */
+/** Which conclusions two sessions' rungs allow, side by side. */
 import { comparability, type Comparability } from '../../../src-main/domain/analysis/comparability'
 import type { RungComparison } from '../../../src-main/domain/analysis/compare'
 import { message } from '../../../src-main/domain/messages/message'
@@ -6,8 +6,8 @@ import type { Session } from '../../../src-main/domain/session/session'
 import type { Step } from './compare-steps'
 
 /**
- * As the guard of reports, but that two ladders are no obstacle here: they are lists of rungs, and two
- * rungs of one problem can be compared wherever they are listed.
+ * Like the guard of reports, except that the ladders may differ: a ladder is a list of rungs, and two
+ * rungs that solve the same problem can be compared whatever list they are in.
  */
 export function guardOf(a: Session, b: Session): Comparability {
   const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })
@@ -20,7 +20,7 @@ export function guardOf(a: Session, b: Session): Comparability {
   }
 }
 
-/** The figures as they are, without a word on which is better: for sessions that must not be compared. */
+/** Figures without verdicts, for sessions that must not be compared. */
 export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
   ...comparison,
   time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },
@@ -41,7 +41,7 @@ export function sharedStep(a: Session, b: Session, from: string, by: 1 | -1): St
   return next && { a: next.id, b: next.id }
 }
 
-/** The same rung of both, or where they share none, their last. */
+/** A rung that both have, or if there is none, the last rung of each. */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   const shared = a.rungs.findLast(
     (rung) => rung.timing && b.rungs.some(({ id, timing }) => id === rung.id && timing),

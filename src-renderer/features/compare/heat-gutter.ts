@@ -1,11 +1,11 @@
-/** A column beside the lines: each line's share of a counter, as a figure over a tint. */
+/** A gutter with each line's share of a counter, as a number on a tint. */
 import { RangeSet, StateEffect, StateField, type Extension, type Range } from '@codemirror/state'
 import { EditorView, gutter, GutterMarker } from '@codemirror/view'
 
-/** Share of the rung's total, 0 to 1, by line of the file. */
+/** Share of the rung's total, 0 to 1, by file line. */
 export type Heat = ReadonlyMap<number, number>
 
-/** null takes the column's figures away. */
+/** null clears the gutter. */
 export const setHeat = StateEffect.define<{ heat: Heat; offset: number } | null>()
 
 function percent(share: number): string {
@@ -25,7 +25,7 @@ class HeatMarker extends GutterMarker {
   override toDOM(): HTMLElement {
     const mark = document.createElement('span')
     mark.textContent = percent(this.share)
-    // A tint from a few steps: style attributes are forbidden by the content security policy.
+    // A class per tint: the content security policy forbids style attributes.
     mark.className = `cm-heat-${Math.min(5, Math.ceil(this.share * 20))}`
     return mark
   }

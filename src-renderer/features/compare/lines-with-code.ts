@@ -1,6 +1,6 @@
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
 
-/** Lines of a file that some instruction of the rung comes from, ascending. */
+/** Lines of a file that produced instructions of the rung, in ascending order. */
 export const linesWithCode = (profile: DeepProfile, of: string): number[] =>
   [
     ...new Set(

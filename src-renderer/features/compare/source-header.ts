@@ -1,6 +1,6 @@
-/** The header block of a rung: it differs in every pair, and what it says stands beside the source. */
+/** Hides a rung's header comment: it differs in every pair, and its contents are shown next to the source. */
 
-/** Lines of the comment that a source begins with, if it is a rung's header; 0 for any other source. */
+/** Number of lines of a source's header comment; 0 if it has none. */
 export function headerLines(text: string): number {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => !/^\s*\/\//.test(line))
@@ -9,11 +9,11 @@ export function headerLines(text: string): number {
 }
 
 export interface SourceText {
-  /** What is shown. */
+  /** The text shown. */
   text: string
-  /** Path below the session's sources, as its profile names it. */
+  /** Path relative to the session's sources, as in its profile. */
   file: string
-  /** Lines of the file above what is shown. */
+  /** Number of lines hidden above the text. */
   offset: number
 }
 

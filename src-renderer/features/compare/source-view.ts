@@ -1,7 +1,7 @@
 /**
- * Two versions of a source in CodeMirror, side by side or as one text. They live in a shadow root:
- * there CodeMirror adopts style sheets, where in the document it would add a <style> element that
- * the content security policy blocks.
+ * Two versions of a source in CodeMirror, side by side or unified. They live in a shadow root, where
+ * CodeMirror adopts style sheets; in the document it would add a <style> element, which the content
+ * security policy blocks.
  */
 import { cpp } from '@codemirror/lang-cpp'
 import { syntaxHighlighting } from '@codemirror/language'
@@ -20,17 +20,17 @@ export type SourceLayout = 'split' | 'unified'
 export type SideName = 'a' | 'b'
 
 export interface SourceView {
-  /** Moves to the next or the previous change. */
+  /** Moves to the next or previous change. */
   go(direction: 'next' | 'previous'): void
-  /** Moves to a change by its place, from 0. */
+  /** Moves to a change by index, from 0. */
   goTo(index: number): void
-  /** How many changes there are, and the one moved to, from 1; 0 before any. */
+  /** The number of changes, and the current one, from 1; 0 before the first move. */
   position(): { index: number; count: number }
-  /** Lines of the files that the change moved to takes up; undefined before any. */
+  /** File lines of the current change; undefined before the first move. */
   current(): Hunk | undefined
-  /** Shares by line of the file; null for none. The unified layout has room for b's only. */
+  /** Shares by file line; null for none. The unified layout can only show those of b. */
   heat(side: SideName, heat: Heat | null): void
-  /** Shows a line of the file, if it is on screen at all. */
+  /** Scrolls to a file line, if its side is shown. */
   reveal(side: SideName, line: number): void
   destroy(): void
 }
@@ -38,7 +38,7 @@ export interface SourceView {
 export interface SourceViewOptions {
   layout: SourceLayout
   wrap: boolean
-  /** A line of the file was chosen with the pointer. */
+  /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void
 }
 
@@ -61,7 +61,7 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
     EditorView.domEventHandlers({
       click(event, view) {
         const position = view.posAtCoords(event)
-        // A drag chooses text, not a line.
+        // A drag selects text, not a line.
         if (position === null || !view.state.selection.main.empty) return
         options.onLine(side, view.state.doc.lineAt(position).number + source.offset)
       },
@@ -72,7 +72,7 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
   ]
 }
 
-/** Lines with this share of the rung are never folded away. */
+/** Lines with at least this share of the rung are never folded. */
 const hotShare = 0.03
 
 export function createSourceView(
@@ -116,11 +116,11 @@ export function createSourceView(
   const offsets = { a: a.offset, b: b.offset }
   const original = textOf(a)
 
-  // None before the first step; after the last comes the first again.
+  // −1 before the first move; moving past the last wraps around.
   let current = -1
   const chunks = () => getChunks(editors.b.state)?.chunks ?? []
 
-  /** Unfolds what hides lines of a file. */
+  /** Unfolds whatever hides these file lines. */
   function open(side: SideName, lines: readonly number[]): void {
     const shown = new Set(lines.map((line) => line - offsets[side]))
     const none = new Set<number>()

@@ -1,18 +1,18 @@
-/** Unfolds unchanged lines around a place: a hot line behind "8 unchanged lines" would not be seen. */
+/** Unfolds unchanged lines: a hot line behind "8 unchanged lines" would go unseen. */
 import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 import type { Text } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 
-/** As the merge view folds: lines kept around a change, and the least that is worth folding. */
+/** The merge view's folding: lines kept around a change, and the fewest lines worth folding. */
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 
 export interface Fold {
-  /** Lines of a and of b, from 1, that one fold may hide; both ends included. */
+  /** Lines of a and b, from 1 and inclusive, that one fold may hide. */
   a: { from: number; to: number }
   b: { from: number; to: number }
 }
 
-/** Stretches between changes that are long enough to be folded. */
+/** Unchanged ranges that are long enough to be folded. */
 export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
   const found: Fold[] = []
   let [pastA, pastB] = [1, 1]
@@ -35,7 +35,7 @@ export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
   return found
 }
 
-/** Unfolds the folds that hold one of the lines; nothing happens to those that are open already. */
+/** Unfolds the folds that contain any of the lines and are not open yet. */
 export function unfold(
   editors: { a: EditorView | undefined; b: EditorView },
   original: Text,

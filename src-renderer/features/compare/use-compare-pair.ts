@@ -1,4 +1,4 @@
-/** The two rungs of a comparison with all that is fetched for them, from one session or from two. */
+/** The two rungs of a comparison and the data fetched for them, from one session or two. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
@@ -10,7 +10,7 @@ import { guardOf, withoutVerdicts } from './guard'
 
 export interface PairAddress {
   sessionRef: string
-  /** The session of b; undefined where it is the same. */
+  /** The session of b; undefined if it is that of a. */
   with: string | undefined
   a: string | undefined
   b: string | undefined
@@ -21,7 +21,7 @@ export interface CompareSide {
   rung: RungResult
 }
 
-/** A source with what is known of its lines. */
+/** A source with the profile of its lines. */
 export interface SourceSide {
   text: string
   file: string
@@ -41,7 +41,7 @@ export function useComparePair(address: () => PairAddress) {
     sessions.fetch(refs.value.b)
     for (const ref of new Set(Object.values(refs.value))) sessions.openSources(ref)
   }
-  // Not an effect: it would see its own fetch fail and fetch again without end.
+  // Not a watchEffect: a failed fetch would retrigger it and refetch forever.
   watch(() => `${refs.value.a} ${refs.value.b}`, load, { immediate: true })
 
   const loadables = computed(() => [
@@ -97,7 +97,7 @@ export function useComparePair(address: () => PairAddress) {
   const deepA = computed(() => pair.value && deepOf(refs.value.a, pair.value.a.rung.id))
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
-  /** undefined while they are loading, null where a session holds no source of its rung. */
+  /** undefined while loading, null if a session lacks the source of its rung. */
   const sources = computed<{ a: SourceSide; b: SourceSide } | null | undefined>(() => {
     const left = valueOf(sessions.sources.get(refs.value.a))
     const right = valueOf(sessions.sources.get(refs.value.b))

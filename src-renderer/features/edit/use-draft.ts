@@ -1,11 +1,11 @@
-/** A copy of a rung while it is edited: opened, saved as it is typed, built, discarded. */
+/** The edited copy of a rung: opens it, saves it while the user types, builds and discards it. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
 import type { Draft } from '../../../src-main/domain/ladder/draft'
 import { useClient } from '../../client/current'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 
-/** Milliseconds without a key before what was typed is saved. */
+/** Milliseconds without a keystroke before the text is saved. */
 const pauseMs = 700
 
 export type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed'
@@ -18,7 +18,7 @@ export function useDraft(session: () => string, rung: () => string) {
   const saveError = shallowRef<unknown>(null)
   const built = shallowRef<Loadable<CallOutput<'drafts.build'>> | null>(null)
   const building = computed(() => built.value?.state === 'loading')
-  /** The text on the core's side. */
+  /** The text as last saved in the core. */
   let kept = ''
   let timer: ReturnType<typeof setTimeout> | undefined
   let saving: Promise<boolean> | undefined
@@ -59,7 +59,7 @@ export function useDraft(session: () => string, rung: () => string) {
     }
   }
 
-  /** Saves at once; false where that failed. One save at a time, so that an older text never wins. */
+  /** Saves at once; false on failure. One save at a time, so that an older text never wins. */
   async function save(): Promise<boolean> {
     clearTimeout(timer)
     await saving
@@ -88,7 +88,7 @@ export function useDraft(session: () => string, rung: () => string) {
     )
   }
 
-  /** Throws the copy away and opens a new one. */
+  /** Deletes the copy and opens a fresh one. */
   async function discard(): Promise<void> {
     clearTimeout(timer)
     const own = valueOf(draft.value)

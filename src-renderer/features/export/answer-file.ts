@@ -1,6 +1,6 @@
 import type { ReportAnswer } from '../../../src-main/contract/report'
 
-/** A report as a file of the browser. */
+/** A report as a Blob. */
 export function answerFile({ content, encoding, mediaType }: ReportAnswer): Blob {
   const part =
     encoding === 'text'

@@ -11,7 +11,7 @@ const request = (change: Partial<ExportForm>) => {
   return made
 }
 
-describe('the request of an export', () => {
+describe('an export request', () => {
   it('is the whole session in HTML at first', () => {
     expect(request({})).toEqual({
       ref: 'recorded:x',
@@ -45,7 +45,7 @@ describe('the request of an export', () => {
   })
 })
 
-describe('the request of a file', () => {
+describe('the request of a saved file', () => {
   it('has the pictures with it, where the format keeps them beside its text', () => {
     expect(savedRequest(request({ format: 'md' })!)).toMatchObject({ pictures: true })
     expect(savedRequest(request({ format: 'html' })!)).not.toHaveProperty('pictures')

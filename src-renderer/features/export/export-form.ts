@@ -1,4 +1,4 @@
-/** What of a report is chosen, and the request that it makes. */
+/** The export form's choices, and the request made from them. */
 import type { ReportRequest } from '../../../src-main/contract/report'
 import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import { hasSections, type ReportFormat } from '../../../src-main/domain/report/report-format'
@@ -10,9 +10,9 @@ export interface ExportForm {
   sections: ReportSection[]
   /** Rung ids. */
   rungs: string[]
-  /** Empty where the report is on one session. */
+  /** Empty if the report covers one session. */
   compare: string
-  /** Prints today's date; without, the same session gives the same file. */
+  /** Prints today's date; without it, the same session always gives the same file. */
   dated: boolean
 }
 
@@ -25,11 +25,11 @@ export const freshForm = (session: Session): ExportForm => ({
   dated: false,
 })
 
-/** JSON is the session itself, which has no other date. */
+/** JSON is the session itself, which has only its own date. */
 export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
 
-/** Null while nothing is chosen that could be told. */
+/** null if no rung is chosen. */
 export function requestOf(
   ref: string,
   session: Session,
@@ -47,7 +47,7 @@ export function requestOf(
     ...(hasSections(form.format)
       ? { sections: reportSections.filter((section) => form.sections.includes(section)) }
       : {}),
-    // In the ladder's order, whatever was ticked first.
+    // In ladder order, not in the order of ticking.
     ...(isWhole
       ? {}
       : { rungs: session.rungs.map(({ id }) => id).filter((id) => form.rungs.includes(id)) }),
@@ -55,6 +55,6 @@ export function requestOf(
   }
 }
 
-/** The same as it is saved: Markdown with the pictures that it shows, which a preview has no use for. */
+/** The same request for saving: Markdown also gets its image files, which a preview does not need. */
 export const savedRequest = (request: ReportRequest): ReportRequest =>
   request.format === 'md' ? { ...request, pictures: true } : request

@@ -1,4 +1,4 @@
-/** What a report that is being made is at, asked of the core twice a second, and for how long. */
+/** A report's progress and elapsed time, polled from the core twice a second. */
 import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
 import type { ReportStage } from '../../../src-main/contract/report'
@@ -12,7 +12,7 @@ export function useReportProgress(making: Ref<boolean>) {
 
   async function ask(startedAt: number): Promise<void> {
     seconds.value = Math.floor((performance.now() - startedAt) / 1000)
-    // A question that is not answered changes nothing: the report itself will say what went wrong.
+    // A failed poll changes nothing: the report's own call will report the error.
     const answer = await useClient()
       .call('report.current', {})
       .catch(() => null)

@@ -1,12 +1,12 @@
-/** The files of a folder while they are edited: each with its own text, saved where it came from. */
+/** A folder's files while they are edited: each has its own text and is saved in place. */
 import { computed, reactive, ref } from 'vue'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
 import { useClient } from '../../client/current'
 
 interface EditedFile extends FolderFile {
-  /** As it is on the screen. */
+  /** The text on screen. */
   edited: string
-  /** What another program wrote since; a save waits for the reader's word. */
+  /** What another program has written since; saving waits for the user's decision. */
   theirs: { text: string | null; version: string | null } | null
 }
 
@@ -18,7 +18,7 @@ export function useFolderFiles() {
   const isDirty = ({ text, edited }: EditedFile): boolean => text !== edited
   const dirty = computed(() => [...files.values()].filter(isDirty).map(({ name }) => name))
 
-  /** What is on the disk now; a text that was edited here stays, and says so where both changed. */
+  /** Adopts what is on disk, except where the user edited the text; marks a conflict if both changed. */
   function adopt(view: FolderView): void {
     for (const file of view.files) {
       const known = files.get(file.name)
@@ -28,21 +28,21 @@ export function useFolderFiles() {
         files.set(file.name, { ...file, edited: known.edited, theirs: null })
       else known.theirs = { text: file.version === null ? null : file.text, version: file.version }
     }
-    // One that the ladder no longer names stays while it holds what was never saved.
+    // A file that the ladder no longer names stays while it has unsaved edits.
     for (const [name, file] of files)
       if (!view.files.some((each) => each.name === name) && !isDirty(file)) files.delete(name)
     const named = view.files.map(({ name }) => name)
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** For another folder. */
+  /** Called for another folder. */
   function clear(): void {
     files.clear()
     order.value = []
     saveError.value = null
   }
 
-  /** false where nothing was saved: it failed, or the file is another's by now. */
+  /** false if nothing was saved: the call failed, or the file changed on disk. */
   async function save(path: string, name: string): Promise<boolean> {
     const file = files.get(name)
     if (!file || file.theirs || saving.value) return false
@@ -64,7 +64,7 @@ export function useFolderFiles() {
     }
   }
 
-  /** Theirs comes in place of what was edited here. */
+  /** Replaces the user's edits with the text on disk. */
   function reload(name: string): void {
     const file = files.get(name)
     if (!file?.theirs) return
@@ -72,7 +72,7 @@ export function useFolderFiles() {
     Object.assign(file, { text, edited: text, version: file.theirs.version, theirs: null })
   }
 
-  /** Ours is saved in place of theirs. */
+  /** Overwrites the text on disk with the user's edits. */
   async function overwrite(path: string, name: string): Promise<boolean> {
     const file = files.get(name)
     if (!file?.theirs) return false
@@ -81,7 +81,7 @@ export function useFolderFiles() {
       version: file.theirs.version,
       theirs: null,
     })
-    // It may hold by chance what theirs does: then there is nothing to write.
+    // If the two are identical by chance, there is nothing to write.
     return save(path, name)
   }
 

@@ -1,8 +1,8 @@
-/** The screens of a session, in the program and in a report. */
+/** The screens of a session, in the app and in a report. */
 import type { Screen } from '../../screens'
 import type { ReportSection } from '../../../src-main/domain/report/frozen-report'
 
-/** By the section of a report that the screen shows. */
+/** By report section. */
 export const sessionScreens: Record<ReportSection, Screen> = {
   ladder: {
     path: '/session/:sessionRef/ladder',

@@ -1,6 +1,6 @@
 /**
- * Markdown as nodes of Vue, never as HTML: what an author wrote cannot become an element that is not
- * made here. Formulas stand between dollar signs; pictures are those that came with the lab.
+ * Markdown as Vue nodes, never as HTML: an author's text can only become elements that are created
+ * here. Formulas are between dollar signs; pictures are those that came with the lab.
  */
 import MarkdownIt, { type Token } from 'markdown-it'
 import { defineAsyncComponent, h, type VNode } from 'vue'
@@ -9,7 +9,7 @@ const FormulaText = defineAsyncComponent(() => import('./FormulaText.vue'))
 
 const markdown = new MarkdownIt('commonmark', { html: false }).enable('table')
 
-// `$a^2$` in the line, `$$a^2$$` on its own; `\$` is a dollar.
+// `$a^2$` inline, `$$a^2$$` as a block; `\$` is a dollar sign.
 markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
   const found = /^(\$\$?)(?!\s)((?:\\.|[^\\$])+?)\1/.exec(state.src.slice(state.pos))
   const display = /^\$\$\s*((?:\\.|[^\\$])+?)\s*\$\$/.exec(state.src.slice(state.pos))
@@ -25,13 +25,13 @@ markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
 })
 
 export interface MarkdownOptions {
-  /** `data:` URIs by the path that the text names. */
+  /** `data:` URIs by the path used in the text. */
   pictures?: Readonly<Record<string, string>>
 }
 
 type Child = VNode | string
 
-/** Headings begin below that of the screen. */
+/** Headings start one level below the screen's. */
 const tagOf = (tag: string): string =>
   tag.replace(/^h([1-5])$/, (_, level) => `h${Number(level) + 1}`)
 
@@ -80,7 +80,7 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
     else {
       const closed = open.pop()
       if (!closed) continue
-      // A link is not followed out of a lab: its address stands in the text.
+      // Links out of a lab are not clickable: the address is shown in a tooltip.
       if (closed.token.type === 'link_open')
         here().push(h('span', { title: String(closed.token.attrGet('href')) }, closed.children))
       else if (closed.token.hidden) here().push(...closed.children)

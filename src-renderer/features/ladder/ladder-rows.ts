@@ -1,4 +1,4 @@
-/** What the ladder's rows show, worked out once for a session. */
+/** Contents of the ladder's rows, calculated once per session. */
 import {
   compareRungs,
   speedup,
@@ -23,22 +23,22 @@ export interface LadderRow {
   number: string
   isReference: boolean
   before: RungResult | undefined
-  /** The rung against the one before it; undefined for the first. */
+  /** The rung against the one it builds on; undefined for the first. */
   comparison: RungComparison | undefined
   speedup: number | null
   /** The time of the ladder's first rung over this one's; null for the reference. */
   overFirst: number | null
-  /** Where it is slower than the rung before, or was meant to be. */
+  /** Set if it is slower than the rung it builds on, or was expected to be. */
   slowdown: Slowdown | null
-  /** The ladder's own sentence on it. */
+  /** The ladder's note on it. */
   note: string | null
   /** Of its result against FP64, on the scale of the task's check; null where it was not verified or is not finite. */
   error: number | null
-  /** That error over the reference's own; null for the reference. */
+  /** That error over the reference's; null for the reference. */
   errorToReference: number | null
 }
 
-/** The rung that a climb begins with: the first that was timed and is not the reference. */
+/** The ladder's starting point: the first timed rung that is not the reference. */
 export const firstRung = (session: Session): RungResult | undefined =>
   session.rungs.find((rung) => rung.timing && rung.id !== session.ladder.reference)
 
@@ -71,10 +71,10 @@ export function ladderRows(session: Session): LadderRow[] {
 const errorOf = (rung: RungResult | undefined): number | null =>
   rung?.verify?.worstRelativeError ?? null
 
-/** 3.45e-6: the power tells precisions apart, more than two digits are the inputs' own. */
+/** 3.5e-6: the exponent tells precisions apart, and digits beyond the second depend on the inputs. */
 export const errorText = (error: number): string => error.toExponential(1)
 
-/** Whether rungs compute in precisions that differ: a column of one and the same error says nothing. */
+/** Whether the rungs' precisions differ: a column of identical errors says nothing. */
 export function errorsDiffer({ rungs }: Session): boolean {
   const errors = rungs.map(errorOf).filter((error) => error !== null)
   return new Set(errors.map(errorText)).size > 1
@@ -96,7 +96,7 @@ export function columnGroups(session: Session): ColumnGroup[] {
 export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)
 
-/** The scale of a metric's bars: shares against 100 %, all else against the largest in the ladder. */
+/** The scale of a metric's bars: percentages run to 100 %, others to the largest in the ladder. */
 export function metricScale(session: Session, id: string): Scale {
   if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }
   return makeScale(
@@ -118,7 +118,7 @@ export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
     session.rungs.flatMap((rung) => rateOf(session, rung) ?? []),
   )
 
-/** The reference's own figure, or where it is no row of the session, its time beside another rung. */
+/** The reference's throughput; if it is not a row of the session, from its time measured with another rung. */
 export function referenceThroughput(session: Session): number | null {
   const own = session.rungs.find(({ id }) => id === session.ladder.reference)
   if (own?.timing) return rateOf(session, own)
@@ -136,17 +136,17 @@ export function referenceThroughput(session: Session): number | null {
 export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
 
-/** Picks a rung, or drops it: two are compared, more stand side by side in the matrix. */
+/** Toggles a rung: two picked rungs open in Compare, more in the matrix. */
 export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
   return [...picked, id]
 }
 
-/** Picked rungs in the ladder's order, so that b is the later one. */
+/** Picked rungs in ladder order, so that b is the later one. */
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)
 
-/** The pair that Compare opens with: the fastest rung and the one before it. */
+/** The pair that Compare opens with: the fastest rung and the one it builds on. */
 export function defaultPair(session: Session): [string, string] | null {
   const timed = session.rungs.filter(
     (rung) => rung.timing && rung.id !== session.ladder.reference && rungBefore(session, rung.id),

@@ -1,4 +1,4 @@
-/** Which rows of a ladder are shown, in which order, and what is said of a rung that is slower. */
+/** Which rows of a ladder are shown, in which order, and how a slower rung is explained. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -61,7 +61,7 @@ describe('rows', () => {
     ])
   })
 
-  it('know their ratio to the first rung of the climb', () => {
+  it('know their speedup over the first rung', () => {
     expect(rows.map(({ overFirst }) => overFirst)).toEqual([null, 1, 2.5, null, 2])
   })
 })

@@ -1,4 +1,4 @@
-/** Which of the ladder's rows are shown, and in which order: found by words, sorted, some held at the top. */
+/** Which of the ladder's rows are shown and in which order: search, sorting and pinned rows. */
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import type { LadderRow } from './ladder-rows'
 
@@ -8,12 +8,12 @@ export type LadderSort = (typeof ladderSorts)[number]
 export interface LadderView {
   search: string
   sort: LadderSort
-  /** The metric that `metric` sorts by. */
+  /** The metric to sort by, if `sort` is `metric`. */
   metric: string
   pinned: readonly string[]
 }
 
-/** What a row is sorted by, the largest first; null comes last. */
+/** A row's sort key, largest first; null comes last. */
 function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
   switch (sort) {
     case 'order':
@@ -34,7 +34,7 @@ const found = ({ rung, number }: LadderRow, words: readonly string[]): boolean =
   return words.every((word) => text.includes(word))
 }
 
-/** Pinned rows stay whatever the search; both parts keep the ladder's order where nothing else orders them. */
+/** Pinned rows stay whatever the search; both parts default to ladder order. */
 export function arrangeRows(
   rows: readonly LadderRow[],
   view: LadderView,

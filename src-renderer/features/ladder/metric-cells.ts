@@ -1,4 +1,4 @@
-/** A rung's cells of metrics, worked out before they are drawn: there are thousands, and most are never looked at. */
+/** A rung's metric cells, calculated before rendering: there are thousands, and most are never looked at. */
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { bareFigure } from '../../ui/format'
 import { share, type Scale } from '../../ui/scale'
@@ -6,10 +6,10 @@ import type { LadderRow } from './ladder-rows'
 
 export interface MetricCell {
   id: string
-  /** What a reader sees and a screen reader says of its origin; null where there is no figure. */
+  /** The text shown, and its origin for screen readers; null if there is no value. */
   text: string | null
   evidence: MetricValue['evidence'] | 'absent'
-  /** The bar's length, in percent of the track's. */
+  /** The bar's length, as a percentage of the track. */
   width: string
   isZero: boolean
   expected: { met: boolean; direction: string } | null
@@ -30,7 +30,7 @@ export const metricCells = (
       evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
       width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
       isZero: value === 0,
-      // Where a side has no value there is nothing to mark; the row's details say so.
+      // If either value is missing there is nothing to mark; the row's details say so.
       expected:
         expected && expected.met !== null
           ? { met: expected.met, direction: expected.direction }

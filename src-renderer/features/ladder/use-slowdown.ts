@@ -1,4 +1,4 @@
-/** Why a rung is slower than the one before, in sentences: what its ladder says, and the counter that shows it. */
+/** Explains why a rung is slower than the one before: the ladder's note, and the counter that shows it. */
 import { useI18n } from 'vue-i18n'
 import { figureText, factorText } from '../../ui/format'
 import type { Slowdown } from '../../../src-main/domain/analysis/slowdown'
@@ -33,7 +33,7 @@ export function useSlowdown() {
     if (slowdown.note) sentences.push(slowdown.note)
     return sentences
   }
-  /** Two different things: that it is slower, and that the ladder does not expect it to pay. */
+  /** Distinguishes a rung that is slower from one that the ladder does not expect to pay off. */
   const slowdownTitle = ({ slower }: Slowdown): string =>
     t(slower ? 'slowdown.title' : 'slowdown.meant')
 

@@ -1,4 +1,4 @@
-/** The matrix as text for a spreadsheet or a document; what a session holds becomes text and no formula or markup. */
+/** The matrix as text for a spreadsheet or document; session contents never become a formula or markup. */
 import { csvTable, type Cell } from '../../../src-main/domain/text/csv'
 import { md, mdTable } from '../../../src-main/domain/text/markdown'
 import type { MatrixCell, MatrixItem, MatrixRow } from './matrix'
@@ -14,7 +14,7 @@ export interface CopyWords {
 const rowsOf = (items: readonly MatrixItem[]): MatrixRow[] =>
   items.filter((item) => item.type === 'metric')
 
-/** Numbers in full, so that a spreadsheet can go on with them. */
+/** Numbers at full precision, so that a spreadsheet can calculate with them. */
 function csvCell(cell: MatrixCell, words: CopyWords): Cell {
   switch (cell.kind) {
     case 'value':
@@ -36,7 +36,7 @@ export const matrixCsv = (
   words: CopyWords,
 ): string =>
   csvTable(
-    // The header's cells are guarded as the others are: a title may hold anything.
+    // Header cells are escaped like the others: a title may contain anything.
     [words.metric, words.unit, ...titles],
     rowsOf(items).map((row) => [
       row.source === 'ncu' ? row.id : words.label(row),
@@ -45,7 +45,7 @@ export const matrixCsv = (
     ]),
   )
 
-/** Figures as they are read on screen. */
+/** Figures formatted as on screen. */
 export const matrixMarkdown = (
   titles: readonly string[],
   items: readonly MatrixItem[],

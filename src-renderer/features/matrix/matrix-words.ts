@@ -1,4 +1,4 @@
-/** What the matrix says: names of its rows, and for one cell the exact figure and where it comes from. */
+/** Texts of the matrix: row names, and a cell's exact value and origin. */
 import { useI18n } from 'vue-i18n'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { useMetricWords } from '../metric-words'
@@ -22,7 +22,7 @@ export function useMatrixWords() {
   const unit = (row: MatrixRow): string =>
     te(`unit.${row.unit}`) ? t(`unit.${row.unit}`) : row.unit
 
-  /** ncu's own metrics are explained by ncu: their names are all that is known of them here. */
+  /** Only the names of ncu's own metrics are known here; ncu documents their meaning. */
   const meaning = ({ id, source }: MatrixRow): string => {
     if (source === 'registry') return metricMeaning(id) ?? ''
     return source === 'timing' ? t(`matrix.timingMeaning.${id}`) : t('matrix.ncuMeaning')
@@ -42,7 +42,7 @@ export function useMatrixWords() {
     }
   }
 
-  /** The exact figure of a cell and its origin, as sentences. */
+  /** A cell's exact value and origin, as sentences. */
   function origin(session: Session, rung: RungResult, row: MatrixRow, cell: MatrixCell): string[] {
     if (row.source === 'registry') return [...metricTip(session, rung, row.id).lines]
     if (row.source === 'timing') {
@@ -81,7 +81,7 @@ export function useMatrixWords() {
     absent: t('evidence.absent'),
   })
 
-  /** What a drawn cell depends on beside its figure. */
+  /** A rendered cell depends on this as well as on its value. */
   const language = () => locale.value
 
   return { label, group, unit, meaning, cellText, origin, forCopy, language }

@@ -1,4 +1,4 @@
-/** Rungs × metrics: what each cell says, what is copied, and what a spreadsheet makes of it. */
+/** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'

@@ -1,4 +1,4 @@
-/** Rungs × metrics: every figure of a session in one table, worked out once, without its words. */
+/** Rungs × metrics: every figure of a session in one table, calculated once and language-independent. */
 import {
   metricDefinition,
   metricDefinitions,
@@ -13,9 +13,9 @@ import { ratioFigure, throughputFigure, timeFigure } from '../rung-figures'
 
 export type MatrixCell =
   | { kind: 'value'; value: number; text: string; evidence: 'measured' | 'derived' }
-  /** ncu reports some properties as words. */
+  /** ncu reports some properties as text. */
   | { kind: 'text'; text: string }
-  /** A rung of several kernels has a value a kernel, and ncu's metrics do not say how they add up. */
+  /** A rung with several kernels has one value per kernel, and ncu's metrics do not say how to combine them. */
   | { kind: 'several'; texts: readonly string[] }
   | { kind: 'unavailable'; reason: Statement | null }
   | { kind: 'absent' }
@@ -25,11 +25,11 @@ export interface MatrixRow {
   /** `time`, `bandwidth`, `throughput`, `ratio`, a registry id, or ncu's own name. */
   id: string
   source: 'timing' | 'registry' | 'ncu'
-  /** Empty where ncu does not say. */
+  /** Empty if ncu gives none. */
   unit: string
-  /** In the order of the rungs. */
+  /** One per rung, in order. */
   cells: readonly MatrixCell[]
-  /** 0 to 1 from the row's smallest value to its largest; null without a value, or where all are equal. */
+  /** 0 to 1 from the row's smallest value to its largest; null without a value, or if all are equal. */
   heat: readonly (number | null)[]
 }
 export type MatrixGroup = MetricGroupId | 'time' | 'ncu'
@@ -53,7 +53,7 @@ function figureCell(
 
 const fiveDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 })
 
-/** A number of ncu's in its base unit, short enough for a column; the exact one is in the status line. */
+/** An ncu value in its base unit, shortened for a column; the status line has the exact one. */
 export function ncuNumber(value: number): string {
   if (Math.abs(value) >= 1e9) return formatCount(value)
   return Number.isInteger(value) ? fixed(value) : fiveDigits.format(value)
@@ -79,7 +79,7 @@ function ncuRungCell(rung: RungResult, name: string): MatrixCell {
   }
 }
 
-/** Logarithmic where the row spans two orders of magnitude: else all but the largest look alike. */
+/** Logarithmic if the row spans two orders of magnitude; otherwise all but the largest would look alike. */
 function heatOf(cells: readonly MatrixCell[]): (number | null)[] {
   const values = cells.flatMap((cell) => (cell.kind === 'value' ? [cell.value] : []))
   const min = Math.min(...values)
@@ -97,7 +97,7 @@ const row = (
   cells: readonly MatrixCell[],
 ): MatrixRow => ({ type: 'metric', id, source, unit, cells, heat: heatOf(cells) })
 
-/** Names of ncu that a rung of the session keeps, beside the registry's ids. */
+/** ncu metric names stored in a rung of the session, besides the registry's ids. */
 export function ncuNames(rungs: readonly RungResult[]): string[] {
   const names = new Set<string>()
   for (const { ncuMetrics, profile } of rungs) {
@@ -142,7 +142,7 @@ export function matrixItems(
   const items: MatrixItem[] = []
   const times = rungs.flatMap(({ timing }) => (timing ? [timing.medianMs] : []))
   if (times.length) {
-    // One unit in a row, which its head names: no µs beside ms.
+    // One unit per row, named in its header: no mix of µs and ms.
     const decimals = columnDecimals(times)
     items.push(
       { type: 'group', id: 'time' },
@@ -188,13 +188,13 @@ export function matrixItems(
   return items
 }
 
-/** The rungs named in the address, in the session's order; all where it names none that is there. */
+/** The rungs named in the URL, in session order; all if it names none of the session's. */
 export function chosenRungs(session: Session, wanted: readonly string[]): readonly RungResult[] {
   const found = session.rungs.filter(({ id }) => wanted.includes(id))
   return found.length ? found : session.rungs
 }
 
-/** Rows whose label or name holds the search; a group without rows goes too. */
+/** Rows whose label or name contains the search; groups left empty are dropped. */
 export function filterItems(
   items: readonly MatrixItem[],
   search: string,

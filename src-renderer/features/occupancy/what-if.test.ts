@@ -3,7 +3,7 @@ import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } from './what-if'
 
 describe("the what-if screen's address", () => {
-  it('fills the fields, and what it leaves out is as by default', () => {
+  it('fills the fields, with defaults for what it leaves out', () => {
     expect(fieldsFrom({ gpu: '8.6', threads: '128' })).toEqual({
       ...defaultFields,
       gpu: '8.6',
@@ -12,7 +12,7 @@ describe("the what-if screen's address", () => {
     expect(fieldsFrom({})).toEqual(defaultFields)
   })
 
-  it('may hold anything: an unknown GPU is the default one, and what is no number is kept to be mended', () => {
+  it('may contain anything: an unknown GPU becomes the default, and an invalid number is kept for correction', () => {
     const fields = fieldsFrom({ gpu: '<b>9', threads: ['96', '64'], registers: 'many'.repeat(99) })
     expect(fields).toMatchObject({ gpu: '9.0', threads: '96' })
     expect(fields.registers.length).toBe(20)
@@ -32,7 +32,7 @@ describe("the what-if screen's address", () => {
 })
 
 describe('a field', () => {
-  it('takes whole numbers of its range and nothing else', () => {
+  it('takes whole numbers in its range and nothing else', () => {
     const range = rangeOf('threads', smLimits('9.0')!)
     expect(parseField(' 256 ', range)).toBe(256)
     for (const text of ['', '0', '1025', '2e2', '-1', '1.5', '0x40', '１２'])

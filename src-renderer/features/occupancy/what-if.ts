@@ -1,4 +1,4 @@
-/** What the fields of the what-if screen hold, as they stand in its address and as a kernel. Pure. */
+/** The fields of the what-if screen, and their conversion from the URL and to and from a kernel. */
 import type { KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   isComputeCapability,
@@ -12,7 +12,7 @@ import {
 export const resources = ['threads', 'registers', 'shared'] as const
 export type Resource = (typeof resources)[number]
 
-/** As typed: what is no number stands as it was written. */
+/** As typed, even if it is not a number. */
 export type WhatIfFields = Record<Resource | 'gpu', string>
 
 export const defaultFields: WhatIfFields = {
@@ -25,7 +25,7 @@ export const defaultFields: WhatIfFields = {
 export interface Range {
   min: number
   max: number
-  /** Of the slider; any whole number can be typed. */
+  /** The slider's step; any whole number can be typed. */
   step: number
 }
 
@@ -44,7 +44,7 @@ export function parseField(text: string, { min, max }: Range): number | null {
 
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
 
-/** What the address says, the defaults for what it leaves out. */
+/** Fields from the URL, with defaults for what it leaves out. */
 export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFields {
   const word = (name: keyof WhatIfFields): string => {
     const value = first(query[name])
@@ -61,7 +61,7 @@ export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFiel
 
 export const limitsOf = ({ gpu }: WhatIfFields): SmLimits => smLimits(gpu) ?? smLimits('9.0')!
 
-/** The kernel, or which fields keep it from being one. */
+/** The kernel, or the fields that are invalid. */
 export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   const limits = limitsOf(fields)
   const values = Object.fromEntries(
@@ -76,7 +76,7 @@ export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   return { threads, registers, staticSharedBytes: 0, dynamicSharedBytes: shared }
 }
 
-/** The fields of a kernel on a GPU, as its rung was launched. */
+/** The fields for a kernel on a GPU, as its rung was launched. */
 export const fieldsOf = (
   kernel: Pick<KernelResources, 'threads' | 'registers'> & { shared: number },
   gpu: ComputeCapability,

@@ -1,22 +1,22 @@
 /**
- * What can be done from the palette. A screen adds its own while it is on screen; a search finds every
- * word of it anywhere in a command's name or group.
+ * The commands of the palette. A screen adds its own while it is mounted; a search matches commands
+ * whose title or group contains all of its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'
 
 export interface Command {
   id: string
-  /** In the reader's language. */
+  /** In the user's language. */
   title: string
   group: string
-  /** Keys that do the same, as they are pressed. */
+  /** The equivalent keys, in the order pressed. */
   keys?: readonly string[]
   run(): void
 }
 
 const screens = shallowReactive(new Set<() => readonly Command[]>())
 
-/** The commands of a screen, for as long as the component lives; the list is asked for when it is shown. */
+/** Registers a screen's commands while the component is mounted; `list` is called when the palette opens. */
 export function provideCommands(list: () => readonly Command[]): void {
   screens.add(list)
   onBeforeUnmount(() => screens.delete(list))
@@ -24,7 +24,7 @@ export function provideCommands(list: () => readonly Command[]): void {
 
 export const screenCommands = (): Command[] => [...screens].flatMap((list) => list())
 
-/** Those whose title begins with the search come first, else the order stays. */
+/** Titles that start with the search come first; otherwise the order is kept. */
 export function findCommands(commands: readonly Command[], search: string): Command[] {
   const wanted = search.trim().toLowerCase()
   const words = wanted.split(/\s+/).filter(Boolean)

@@ -1,4 +1,4 @@
-/** The screens by the letter that follows g, wherever one is. */
+/** Screens by the letter that follows g. */
 import { screens, type Screen } from '../../screens'
 
 export interface GoTo {

@@ -1,4 +1,4 @@
-/** The keys of the help sheet; the words are `help.<group>.<entry>` of the locale. */
+/** Keys of the help sheet; their texts are `help.<group>.<entry>` in the locale. */
 export const helpGroups = [
   {
     id: 'everywhere',

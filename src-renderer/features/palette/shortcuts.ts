@@ -1,4 +1,4 @@
-/** Keys that work on every screen: the palette, the help sheet, and g with a letter for a screen. */
+/** Keys that work on every screen: the palette, the help sheet, and g plus a letter for a screen. */
 import { onBeforeUnmount, onMounted } from 'vue'
 import type { GoTo } from './go-to'
 import { goTos } from './go-to'
@@ -9,10 +9,10 @@ export interface ShortcutActions {
   goTo(place: GoTo): void
 }
 
-/** How long a letter may follow its g. */
+/** How long after g the letter may follow. */
 const sequenceMs = 1500
 
-/** Where letters are text, they stay text. */
+/** Fields where letters are text, not shortcuts. */
 const takesText = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
@@ -31,7 +31,7 @@ export function useShortcuts(actions: ShortcutActions): void {
       return actions.palette()
     }
     if (event.ctrlKey || event.metaKey || event.altKey || takesText(event.target)) return
-    // A dialog that is open has the keys to itself.
+    // An open dialog handles its own keys.
     if (document.querySelector('[role="dialog"]')) return
     const waited = performance.now() - afterG
     afterG = Number.NEGATIVE_INFINITY
@@ -49,7 +49,7 @@ export function useShortcuts(actions: ShortcutActions): void {
       actions.help()
     }
   }
-  // Before the screens: the letter after g is none of theirs.
+  // In the capture phase: the letter after g must not reach a screen's own shortcuts.
   onMounted(() => addEventListener('keydown', onKey, { capture: true }))
   onBeforeUnmount(() => removeEventListener('keydown', onKey, { capture: true }))
 }

@@ -1,4 +1,4 @@
-/** The commands that are there on every screen: screens, sessions, steps of the session, language, theme. */
+/** Commands available on every screen: screens, sessions, steps of the session, language, theme. */
 import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
 import { rungBefore } from '../../../src-main/domain/session/session'

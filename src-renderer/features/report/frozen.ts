@@ -1,4 +1,4 @@
-/** The report that this page shows: read from it once, before anything else. */
+/** The report embedded in this page, parsed once before anything else. */
 import type { InjectionKey } from 'vue'
 import { inject } from 'vue'
 import {
@@ -17,7 +17,7 @@ export function readFrozen(page: Document): FrozenReport {
   return FrozenReport.parse(JSON.parse(text))
 }
 
-/** None where the session was not profiled at the deep level. */
+/** Empty if the session was not profiled at the deep level. */
 export async function readFrozenDeep(page: Document, session: number): Promise<FrozenDeep> {
   const packed = page.getElementById(deepElementId(session))?.textContent
   if (!packed) return {}
@@ -28,6 +28,6 @@ export async function readFrozenDeep(page: Document, session: number): Promise<F
 
 export function useFrozen(): FrozenReport {
   const frozen = inject(frozenKey)
-  if (!frozen) throw new Error('There is no report around this component.')
+  if (!frozen) throw new Error('This component must be used inside a report.')
   return frozen
 }

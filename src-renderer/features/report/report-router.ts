@@ -1,11 +1,11 @@
-/** The screens that a report has: those of its sections, over its own first page. */
+/** A report's screens: its first page and those of its sections. */
 import { createRouter, createWebHashHistory, type Router } from 'vue-router'
 import type { FrozenReport, ReportSection } from '../../../src-main/domain/report/frozen-report'
 import { sessionScreens } from '../frame/session-screens'
 
 const sections = Object.keys(sessionScreens) as ReportSection[]
 
-/** Those of the report's sections. */
+/** Screens of the report's sections. */
 export const screenNames = (report: FrozenReport): ReportSection[] =>
   sections.filter((section) => report.sections.includes(section))
 
@@ -28,7 +28,7 @@ export function createReportRouter(report: FrozenReport): Router {
       },
     ],
   })
-  // A screen may name one that this report leaves out: its link then says so, in place of an error.
+  // A screen may link to one that this report leaves out: the link then leads to a note instead of an error.
   const resolve = router.resolve.bind(router)
   router.resolve = ((to: Parameters<typeof resolve>[0], from: Parameters<typeof resolve>[1]) => {
     const isLeftOut =

@@ -1,4 +1,4 @@
-/** What profiling will cost, before a run: from the times of a session of the same ladder and size. */
+/** Estimates the cost of profiling from the times of a session of the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { isImport, isOwnRun } from '../../../src-main/contract/session-summary'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
@@ -6,7 +6,7 @@ import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis
 import { sameSizes, type Sizes } from '../../../src-main/domain/task/problem'
 import type { Session } from '../../../src-main/domain/session/session'
 
-/** The session whose times stand in for those to come: this machine's newest, else a recording. */
+/** The session whose times are used for the estimate: this machine's newest, else a recording. */
 export function timesFrom(
   sessions: readonly SessionSummary[],
   ladder: string,
@@ -24,7 +24,7 @@ export function timesFrom(
   return usable.find(isOwnRun) ?? usable[0]
 }
 
-/** Seconds as typed; null where it is no limit. */
+/** Parses seconds as typed; null if invalid. */
 export function parseSeconds(text: string): number | null {
   const value = /^\s*\d{1,6}([.,]\d{1,3})?\s*$/.test(text) ? Number(text.replace(',', '.')) : NaN
   return value > 0 ? value : null

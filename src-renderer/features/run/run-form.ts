@@ -1,4 +1,4 @@
-/** The run form's logic: what may be chosen, and whether it makes a request. */
+/** The run form's logic: the choices on offer, and the request they make. */
 import type { CallInput, SessionSummary } from '../../../src-main/contract'
 import { isRecording } from '../../../src-main/contract/session-summary'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
@@ -17,26 +17,26 @@ import { parseSeconds } from './profile-estimate'
 
 export const customSize = 'custom'
 
-/** That of the shipped recordings, whose figures can then be set beside those of the build. */
+/** The shipped recordings' GPU, so that their figures can be compared with those of the build. */
 const usualGpu = 'h200'
 
 export interface RunForm {
   /** As a request names it: the id of one that ships, or a folder. */
   ladder: string
-  /** Chosen rungs beside the reference, which always runs. */
+  /** Chosen rungs; the reference always runs as well. */
   rungs: string[]
   /** A size's label, or `custom`. */
   size: string
-  /** By the task's names, as typed. */
+  /** Size parameters of the task by name, as typed. */
   custom: Record<string, string>
   /** Scalars and options of the task by name, as typed or chosen; an empty one is the ladder's own. */
   values: Record<string, string>
   /** By parameter name; an empty string leaves each rung its default. */
   params: Record<string, string>
-  /** As a request has it; empty where there is none to choose. */
+  /** In the form used by requests; empty if there is none to choose. */
   target: string
   profile: ProfileLevel
-  /** Seconds above which a rung is not profiled, as typed; empty is no limit. */
+  /** Seconds above which a rung is not profiled, as typed; empty for no limit. */
   profileLimit: string
 }
 
@@ -55,25 +55,25 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   profileLimit: '',
 })
 
-/** What the chosen target can do; null where none is chosen. */
+/** Capabilities of the chosen target; null if none is chosen. */
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
 }
 
-/** A target that may be offered: its text in a request, and the kind. */
+/** A target on offer: its text in a request, and its kind. */
 export interface TargetChoice {
   kind: RunnableKind
   value: string
-  /** Of the recording that it names. */
+  /** The recording that it names. */
   recording?: SessionSummary
 }
 
-/** A GPU of the table stands in the one that is chosen now, or the usual. */
+/** Keeps the currently chosen GPU, or takes the usual one. */
 const gpuChoice = (kind: RunnableKind, chosen: string): string =>
   parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
 
-/** One for each kind; of recordings, one for each that can stand in for a run of this ladder. */
+/** One per kind; for recordings, one per recording of this ladder. */
 export const targetChoices = (
   sessions: readonly SessionSummary[],
   { ladder, target }: Pick<RunForm, 'ladder' | 'target'>,
@@ -93,7 +93,7 @@ export const targetChoices = (
     }
   })
 
-/** This machine must have what the kind needs. */
+/** Whether this machine has what the kind needs. */
 export const isOffered = (
   kind: RunnableKind,
   { hasGpu, hasCompiler }: { hasGpu: boolean; hasCompiler: boolean },
@@ -102,7 +102,7 @@ export const isOffered = (
   return needsGpu ? hasGpu : replays || hasCompiler
 }
 
-/** Recordings that can stand in for a run of this ladder. */
+/** Recordings of this ladder. */
 export const recordingsOf = (
   sessions: readonly SessionSummary[],
   ladder: string,
@@ -111,7 +111,7 @@ export const recordingsOf = (
     (session) => isRecording(session) && session.ladder.id === ladder && !session.damaged,
   )
 
-/** The recording that is offered first: of the ladder's own first size, where there is one. */
+/** The recording offered first: one of the ladder's first size, if there is one. */
 export function firstRecording(
   sessions: readonly SessionSummary[],
   ladder: Ladder,
@@ -121,14 +121,14 @@ export function firstRecording(
   return found.find(({ problem }) => problem && sizesLabel(problem.sizes) === label) ?? found[0]
 }
 
-/** An extent as typed; null where it is not a whole number that a grid can hold. */
+/** Parses an extent as typed; null if it is not a whole number that fits into a grid. */
 export function parseExtent(text: string, max = maxSize): number | null {
   if (!/^\d{1,16}$/.test(text.trim())) return null
   const value = Number(text)
   return value >= 1 && value <= max ? value : null
 }
 
-/** Sizes as typed; null where one of them is none that the task takes. */
+/** Parses sizes as typed; null if the task does not accept one of them. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
@@ -178,7 +178,7 @@ export function parseValues(
 
 export interface ParameterChoice {
   name: string
-  /** Values that one of the chosen rungs allows; the others keep their defaults. */
+  /** Values allowed by at least one chosen rung; the others keep their defaults. */
   allowed: number[]
   rungs: string[]
 }
@@ -208,9 +208,9 @@ export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
   return null
 }
 
-/** A recording answers for its own size and parameters, so neither is asked of it. */
+/** A recording has its own size and parameters, so a replay's request has neither. */
 export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'> {
-  // The reference is asked for by name, so that it is also a row of the session.
+  // Name the reference explicitly, so that it also becomes a row of the session.
   const rungs = ladder.rungs
     .map(({ id }) => id)
     .filter((id) => id === ladder.reference || form.rungs.includes(id))

@@ -1,16 +1,16 @@
-/** The list of sessions: what each is called, which a search finds, and the pair that two of them open with. */
+/** The session list: titles, search, and the pair of rungs that comparing two sessions opens with. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { problemText } from '../../ui/format'
 
-/** The reader's own name, else the ladder and the problem; a folder that cannot be read has its name only. */
+/** The user's name for it, else ladder and problem; an unreadable folder only has its own name. */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
   if (item.damaged !== undefined) return item.name
   return item.problem ? `${item.ladder.title}, ${problemText(item.problem)}` : item.ladder.title
 }
 
-/** Every word of the search, in any order and anywhere in what a row shows or is named by. */
+/** Sessions whose row or ref contains every word of the search, in any order. */
 export function searchSessions(
   items: readonly SessionSummary[],
   search: string,
@@ -38,8 +38,8 @@ const timed = (session: Session): RungResult[] =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)
 
 /**
- * Rung a of one session and rung b of another to open a comparison with: the fastest rung that both
- * timed, else each one's fastest, else each one's last; null where one has no rungs.
+ * The pair of rungs that a comparison of two sessions opens with: the fastest rung timed in both, else
+ * each session's fastest, else each session's last; null if one has no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   const both = timed(b).find(({ id }) => rungOf(a, id)?.timing)

@@ -1,4 +1,4 @@
-/** The Korean words: the files, keys and placeholders of ../en, and beside them the words of the metric registry and of the domain's messages. */
+/** The Korean locale: the files, keys and placeholders of ../en, plus the metric registry and the domain's messages. */
 import { wordsOf, type Words } from '../words'
 import metrics from './metrics.json'
 import statements from './statements.json'

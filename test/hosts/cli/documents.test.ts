@@ -51,7 +51,8 @@ describe('--json', () => {
       'ladders',
       await runHere('ladders', '--json'),
     )
-    expect([tasks.length, ladders.length]).toEqual([1, expect.any(Number)])
+    expect(tasks).toHaveLength(2)
+    expect(ladders.length).toBeGreaterThan(8)
   })
 
   it('of run, replayed', async () => {

@@ -20,14 +20,3 @@ describe('the schema of ladder.yaml', () => {
     expect(check({ ...document, task: { ...document.task, size: {} } })).toBe(false)
   })
 })
-
-describe('the template gemm', () => {
-  it('holds sources of the ladder that ships, to the letter', () => {
-    const sources = readdirSync(join(templates, 'gemm')).filter((name) => /\.cuh?$/.test(name))
-    expect(sources.length).toBeGreaterThan(4)
-    for (const name of sources)
-      expect(readFileSync(join(templates, 'gemm', name), 'utf8'), name).toBe(
-        readFileSync(join(root, 'cuda-kernels/gemm', name), 'utf8'),
-      )
-  })
-})

@@ -74,7 +74,7 @@ describe('a fault is one sentence with the file and the place', () => {
     [
       'a name twice',
       { rungs: [{ id: 'a' }, { id: 'b', as: 'a' }] },
-      /rungs\[1\]: It has the name a again/,
+      /rungs\[1\]: It repeats the name a/,
     ],
   ])('%s', (_, change, expected) => {
     expect(() => parse(change)).toThrow(

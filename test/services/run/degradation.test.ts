@@ -44,7 +44,7 @@ describe('without counters', () => {
             expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
               value: null,
               evidence: 'unavailable',
-              reason: expect.stringContaining('launches 2 kernels that differ in it') as string,
+              reason: expect.stringContaining('launches 2 kernels that differ in this') as string,
             })
         }
         for (const metric of fromCounters)

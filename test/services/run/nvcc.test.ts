@@ -38,14 +38,14 @@ describe('what nvcc said of the kernels that ship', () => {
       library.ladders
         .filter(({ id }) => id !== plan.ladder.id)
         .flatMap(({ id }) => {
-          const request = { ladder: id, params: {}, profile: 'none' as const }
-          return planRun(library, request).rungs
+          const own = planRun(library, { ladder: id, params: {}, profile: 'none' })
+          return own.rungs.map((entry) => ({ own, entry }))
         })
-        .map((entry) => [`${entry.rung.file} ${JSON.stringify(entry.rung.params)}`, entry]),
+        .map((one) => [`${one.entry.rung.file} ${JSON.stringify(one.entry.rung.params)}`, one]),
     )
-    const work = inParallel([...planned], async ([what, entry]) => {
+    const work = inParallel([...planned], async ([what, { own, entry }]) => {
       const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
-      const { build, reason } = await buildRung(compiler, plan, entry, sm)
+      const { build, reason } = await buildRung(compiler, own, entry, sm)
       expect(said(reason), what).toBeUndefined()
       expect(build?.spillStoreBytes ?? 0, what).toBe(0)
     })

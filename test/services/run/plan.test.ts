@@ -80,7 +80,7 @@ describe('a rung whose header lacks a key', () => {
     [
       'another id than its file',
       (text: string) => text.replace('@rung    03_shared_tile', '@rung    other'),
-      /must be the same/,
+      /the file must have that name/,
     ],
     ['no header at all', () => 'int main() {}', /@rung/],
   ])('or has %s', async (_case, edit, why) => {

@@ -61,7 +61,8 @@ export async function watchRun(
     },
     onNews({ phase, error, rounds: done, rungs }) {
       if (done > 1 && done > rounds)
-        for (const rung of rungs) if (rung.fresh) printText(describeChange(rung))
+        for (const rung of rungs)
+          if (rung.fresh && rung.status !== 'not-run') printText(describeChange(rung))
       rounds = done
       if (error) printError(error)
       const words = phases[phase]
