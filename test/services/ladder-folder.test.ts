@@ -137,11 +137,7 @@ describe('a ladder folder', () => {
         await writeFile(join(folder, '..', 'out.cuh'), '')
         await symlink('../out.cuh', join(folder, 'out.cuh'))
       },
-<<<<<<< HEAD
-      /out\.cuh is a link that leads outside the folder/,
-=======
       /out\.cuh is a link that leads outside/,
->>>>>>> ui
     ],
     [
       'a header that is generated',
