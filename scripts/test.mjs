@@ -33,30 +33,32 @@ const checks = (script) => async () => {
   return code === 0 ? nothing : oneFailure
 }
 
-/** @param {string} project */
-const tests = (project) => async () => {
-  const file = join(root, `.cache/test-report-${project}.json`)
-  rmSync(file, { force: true })
-  const { code } = await runChild(
-    nodePath(),
-    [
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      `--project=${project}`,
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${file}`,
-    ],
-    { env: toolEnv(extra) },
-  )
-  let report
-  try {
-    report = JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    // It exited without a report: its exit code decides.
+/** @param {string[]} projects */
+const tests =
+  (...projects) =>
+  async () => {
+    const file = join(root, `.cache/test-report-${projects[0]}.json`)
+    rmSync(file, { force: true })
+    const { code } = await runChild(
+      nodePath(),
+      [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        ...projects.map((project) => `--project=${project}`),
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${file}`,
+      ],
+      { env: toolEnv(extra) },
+    )
+    let report
+    try {
+      report = JSON.parse(readFileSync(file, 'utf8'))
+    } catch {
+      // It exited without a report: its exit code decides.
+    }
+    return countTests(report, code)
   }
-  return countTests(report, code)
-}
 
 /** @type {[string, () => Promise<Counts>][]} */
 const stages = [
@@ -77,7 +79,7 @@ const stages = [
   ['typecheck', checks('typecheck')],
   ['lint', checks('lint')],
   ['format', checks('format:check')],
-  ['unit tests', tests('unit')],
+  ['unit tests', tests('unit', 'apart')],
   [
     'build',
     async () => {

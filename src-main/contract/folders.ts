@@ -1,4 +1,4 @@
-/** Ladder folders: opened, edited in place, built, and run again at each save. */
+/** Ladder folders: opening, editing in place, building, and running again on every save. */
 import { z } from 'zod'
 import { WatchedRung } from '../domain/analysis/watched'
 import { Ladder } from '../domain/ladder/ladder'
@@ -14,9 +14,9 @@ export const FolderPath = z
   .string()
   .min(1)
   .max(4096)
-  .refine((path) => !path.includes('\0'), { error: 'A path holds no zero.' })
+  .refine((path) => !path.includes('\0'), { error: 'A path cannot contain a null character.' })
 
-/** A file of the folder by its path from there, with `/`. */
+/** Path of a file relative to the folder, with `/`. */
 export const FolderFileName = z
   .string()
   .max(300)
@@ -24,13 +24,13 @@ export const FolderFileName = z
     error: 'A file is named from its folder on, without "..".',
   })
 
-/** SHA-256 of a file's bytes, hex; null while there is no such file. */
+/** SHA-256 of a file's bytes, in hex; null if there is no such file. */
 export const FileVersion = z.string().length(64).nullable()
 
-/** More than a person edits here, and less than what a host takes in a call. */
+/** More than anyone edits here, and below the hosts' limit for a call. */
 const maxText = 300_000
 
-/** What is wrong with a folder, at its place where that is known; lines and columns from 1. */
+/** A fault in a folder, with its location if known; lines and columns from 1. */
 export const FolderFault = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
@@ -44,7 +44,7 @@ export const FolderFile = z.object({
   kind: z.enum(['ladder', 'reference', 'rung', 'header']),
   text: z.string(),
   version: FileVersion,
-  /** Why it is shown and cannot be saved, as a sentence. */
+  /** Why the file is read-only here, as a sentence. */
   locked: z.string().nullable(),
 })
 export type FolderFile = z.infer<typeof FolderFile>
@@ -52,7 +52,7 @@ export type FolderFile = z.infer<typeof FolderFile>
 export const FolderView = z.object({
   path: FolderPath,
   trusted: z.boolean(),
-  /** null while something keeps the whole ladder from being used. */
+  /** null while a fault makes the whole ladder unusable. */
   ladder: Ladder.nullable(),
   faults: z.array(FolderFault),
   /** The ladder file first. */
@@ -63,7 +63,7 @@ export type FolderView = z.infer<typeof FolderView>
 export const RecentFolder = z.object({
   path: FolderPath,
   openedAt: z.string(),
-  /** `gone`: there is no ladder file at the path any more. */
+  /** `gone`: there is no longer a ladder file at the path. */
   state: z.enum(['ready', 'faulty', 'gone']),
   trusted: z.boolean(),
   ladder: Ladder.nullable(),
@@ -72,14 +72,14 @@ export type RecentFolder = z.infer<typeof RecentFolder>
 
 export const SaveAnswer = z.discriminatedUnion('state', [
   z.object({ state: z.literal('saved'), version: FileVersion }),
-  /** Another program wrote the file since; nothing was saved. `text` is what it holds now, null when removed. */
+  /** Another program has changed the file; nothing was saved. `text` is its current text, null if removed. */
   z.object({ state: z.literal('changed'), version: FileVersion, text: z.string().nullable() }),
 ])
 export type SaveAnswer = z.infer<typeof SaveAnswer>
 
-/** What nvcc made of one of the folder's sources. */
+/** The result of compiling one of the folder's sources. */
 export const BuiltSource = z.object({
-  /** The file by its name in the folder, and the rung that it is built as; null for the reference. */
+  /** The file's name in the folder, and the rung that it is built as; null for the reference. */
   file: z.string(),
   rung: Identifier.nullable(),
   built: z.boolean(),
@@ -98,18 +98,18 @@ export const FolderBuild = z.object({
 })
 export type FolderBuild = z.infer<typeof FolderBuild>
 
-/** `waiting` for the next save, `running` since the last one; `gone`: the folder is not there just now. */
+/** `waiting` for the next save, `running` since the last one; `gone`: the folder does not exist at the moment. */
 export const WatchState = z.discriminatedUnion('on', [
   z.object({ on: z.literal(false) }),
   z.object({
     on: z.literal(true),
     path: FolderPath,
     phase: z.enum(['waiting', 'running', 'gone', 'faulty', 'failed']),
-    /** Why it is `faulty` or `failed`. */
+    /** The reason if `faulty` or `failed`. */
     error: ErrorShape.nullable(),
-    /** How often rungs were run. */
+    /** Number of rounds so far. */
     rounds: z.number().int(),
-    /** Each rung's time of the last round beside the one before it. */
+    /** Each rung's time in the last round and the one before. */
     rungs: z.array(WatchedRung),
     session: SessionRef.nullable(),
   }),
@@ -120,34 +120,34 @@ const one = z.object({ path: FolderPath })
 const none = z.object({})
 
 export const folderCalls = {
-  /** Those that were opened, the latest first. */
+  /** Recently opened folders, latest first. */
   'folders.list': { input: none, output: z.object({ folders: z.array(RecentFolder) }) },
-  /** Reads the ladder file and what it names. Nothing is built or run. */
+  /** Reads the ladder file and the files it names. Builds and runs nothing. */
   'folders.open': { input: one, output: FolderView },
-  /** Off the list; nothing is removed from the disk. */
+  /** Removes it from the list, not from the disk. */
   'folders.forget': { input: one, output: none },
-  /** The user has seen its files and wants them built and run. */
+  /** The user has reviewed its files and allows them to be built and run. */
   'folders.trust': { input: one, output: none },
-  /** Folders below the user's own whose path begins so. */
+  /** Subfolders of the home directory whose path starts with `typed`. */
   'folders.complete': {
     input: z.object({ typed: z.string().max(4096) }),
     output: z.object({
       folders: z.array(z.object({ path: z.string(), isLadder: z.boolean() })),
     }),
   },
-  /** Writes a file of an opened folder, unless it is not the version that was edited any more. */
+  /** Writes a file of an opened folder, unless it has changed since `version`. */
   'folders.save': {
     input: one.extend({
       file: FolderFileName,
       text: z.string().max(maxText),
-      /** That the text was made from. */
+      /** The version that was edited. */
       version: FileVersion,
     }),
     output: SaveAnswer,
   },
-  /** As the files are on the disk; all sources where the file is none. Requires nvcc but no GPU. */
+  /** Builds from the files on disk; all sources if the file is not a source. Requires nvcc but no GPU. */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
-  /** Runs the request now and again at each save, until it is stopped; each run is one as any other. */
+  /** Runs the request now and on every save until stopped; every run is a normal run. */
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },

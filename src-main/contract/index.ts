@@ -74,7 +74,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     target: z.string(),
     problem: Problem,
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
-    /** The minimum bytes of a launch, if rungs are told by bytes per second and not by operations. */
+    /** The minimum bytes of a launch, if throughput is shown in bytes per second rather than operations. */
     bytes: z.number().nullable().optional(),
   }),
   /** done of total, in the stage's own steps; total is 0 while unknown. */

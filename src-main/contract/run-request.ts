@@ -1,4 +1,4 @@
-/** What is asked of a run, on every way to one. */
+/** The request for a run, from every host. */
 import { z } from 'zod'
 import { DraftId } from '../domain/ladder/draft'
 import { Identifier, Parameters } from '../domain/ladder/rung'
@@ -11,9 +11,9 @@ export const RunRequest = z.object({
   ladder: LadderName,
   /** Rung ids; by default all rungs of the ladder. The reference always runs with them. */
   rungs: z.array(Identifier).min(1).optional(),
-  /** Every size of the ladder's task. */
+  /** One value for all sizes of the ladder's task. */
   size: z.number().int().optional(),
-  /** Its sizes, scalars and options by name; by default the ladder's. */
+  /** Sizes, scalars and options by name; the ladder's by default. */
   at: At.optional(),
   params: Parameters.default({}),
   target: TargetText,

@@ -20,6 +20,7 @@ import { recordedRef } from '../contract/session-ref'
 import { isOwnRun } from '../contract/session-summary'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
+import { message } from '../domain/messages/message'
 import type { Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
@@ -112,8 +113,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
         'failed',
-        active ? 'A run is already in progress.' : 'compute-sanitizer is running.',
-        'Wait for it to finish, or cancel it.',
+        message(active ? 'asked.running' : 'asked.sanitizing'),
+        message('asked.wait'),
       )
   }
 
@@ -177,7 +178,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       if (ended.session === null && last?.type === 'finished' && last.status === 'failed')
         throw new KernelLadderError(
           last.error?.kind ?? 'failed',
-          last.error?.message ?? 'The run failed.',
+          last.error?.message ?? message('asked.runFailed'),
           last.error?.remedy,
         )
       return ended
@@ -249,7 +250,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'report.current': () => Promise.resolve({ stage: makingReports.stage }),
     'run.start': (request: CallInput<'run.start'>) => Promise.resolve({ runId: start(request).id }),
     'run.cancel': ({ runId }: CallInput<'run.cancel'>) => {
-      if (active?.id !== runId) throw inputError('That run is no longer in progress.')
+      if (active?.id !== runId) throw inputError(message('asked.runOver'))
       active.abort.abort()
       return Promise.resolve({})
     },

@@ -10,6 +10,7 @@ import {
 import type { CallInput, CallOutput } from '../contract'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { inputError } from '../domain/errors'
+import { message } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
 import { rungOf, type Session } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
@@ -35,8 +36,8 @@ export function createDrafts(
     if (known.has(rung)) return rung
     if (from !== null && known.has(from)) return from
     throw inputError(
-      `${rung} of ${session.ladder.title} is not a rung of any ladder of this program, so a copy of it cannot be run.`,
-      'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',
+      message('drafts.noLadder', { rung, ladder: session.ladder.title }),
+      message('drafts.copySource'),
     )
   }
 
@@ -46,7 +47,7 @@ export function createDrafts(
       const rung = rungOf(session, id)
       const source = sources[id]
       if (!rung || source === undefined)
-        throw inputError(`The session has no source of a rung named ${JSON.stringify(id)}.`)
+        throw inputError(message('drafts.noSource', { rung: JSON.stringify(id) }))
       const library = await readKernelLibrary(assets.kernelsDir)
       const base = baseOf(library, session, id)
       const drafts = (await store.list()).filter(({ ladder }) => ladder === session.ladder.id)

@@ -1,4 +1,4 @@
-/** The one ladder folder that may be watched, for a UI that asks after it: each save starts a run as any other. */
+/** The single watched ladder folder, which the UI polls; every save starts a normal run. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import type { Setup } from '../adapters/machine/machine'
@@ -10,9 +10,9 @@ import { openTrustedLadder } from './ladder-library/open'
 import { watchFolder } from './run/watch'
 
 export interface WatchRuns {
-  /** The GPU is at work on something else. */
+  /** Whether the GPU is busy with something else. */
   isBusy: () => boolean
-  /** A run to its end; null where nothing finished. Throws what it failed with. */
+  /** Runs to completion; null if nothing finished. Rejects with the run's error. */
   start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
 }
 
@@ -32,7 +32,7 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
     const { own } = await openTrustedLadder(setup, request.ladder)
     if (!own)
       throw inputError(
-        `${request.ladder} comes with the program and does not change.`,
+        `${request.ladder} ships with the program and does not change.`,
         'Only a ladder folder can be watched.',
       )
     const shipped = await readKernelLibrary(setup.assets.kernelsDir)
@@ -56,7 +56,7 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
       run,
       signal,
       onNews: (news) => {
-        // Of a watch that was ended meanwhile nothing is told.
+        // Ignore news of a watch that was stopped meanwhile.
         if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
       },
     }).catch((error: unknown) => {

@@ -202,7 +202,7 @@ describe('running a copy', () => {
     const messages = await runToItsEnd(core, 'draft-0000000000000000', [rung])
     expect(messages.at(-1)!.event).toMatchObject({
       type: 'finished',
-      error: { message: 'The draft no longer exists.' },
+      error: { message: { key: 'drafts.gone' } },
     })
   })
 })

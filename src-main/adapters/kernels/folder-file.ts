@@ -1,4 +1,4 @@
-/** One file of a ladder folder, as it is edited in place: read with its version, written whole or not at all. */
+/** Edits a file of a ladder folder in place: reads it with its version, and writes it atomically. */
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -7,11 +7,11 @@ import { diskError, errorCode } from '../disk/disk'
 import { headerName, ladderFileNames, refusalOf, shownPath } from './ladder-folder'
 
 export interface ReadFile {
-  /** With `\n` alone, as an editor has it. */
+  /** With `\n` line ends, as in the editor. */
   text: string
-  /** SHA-256 of the bytes, hex. */
+  /** SHA-256 of the bytes, in hex. */
   version: string
-  /** Why a save would lose something, as a sentence. */
+  /** Why saving would lose data, as a sentence. */
   locked: string | null
 }
 
@@ -26,12 +26,12 @@ function decode(bytes: Buffer, name: string): Pick<ReadFile, 'text' | 'locked'> 
   } catch {
     return {
       text: bytes.toString('utf8'),
-      locked: `${name} is not UTF-8 text, so it cannot be saved from here without losing some of it.`,
+      locked: `${name} is not UTF-8 text, so saving it here would lose some of its contents.`,
     }
   }
 }
 
-/** null where there is no such file; throws for one that cannot be used. */
+/** null if there is no such file; throws if it cannot be used. */
 export async function readFolderFile(folder: string, name: string): Promise<ReadFile | null> {
   const why = await refusalOf(folder, name)
   if (why !== null) {
@@ -49,7 +49,7 @@ const isAbsent = (path: string): Promise<boolean> =>
     (error: unknown) => errorCode(error) === 'ENOENT',
   )
 
-/** Only what a ladder folder is made of is written: its ladder file, sources and headers. */
+/** Only files of a ladder are written: its ladder file, sources and headers. */
 const isEditable = (name: string): boolean =>
   (ladderFileNames.some((known) => known === name) ||
     /\.cu$/.test(name) ||
@@ -60,7 +60,7 @@ const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.te
 
 export type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
 
-/** Writes nothing where the file is not `version` any more: null where there was none. */
+/** Writes nothing if the file is no longer at `version`, which is null if there was none. */
 export async function saveFolderFile(
   folder: string,
   name: string,
@@ -70,15 +70,15 @@ export async function saveFolderFile(
   const shown = shownPath(join(folder, name))
   if (!isEditable(name))
     throw inputError(
-      `${shown} is no file of a ladder.`,
-      'A ladder folder has a ladder.yaml, .cu files and headers.',
+      `${shown} is not a file of a ladder.`,
+      'A ladder folder contains a ladder.yaml, .cu files and headers.',
     )
   const now = await readFolderFile(folder, name)
   if ((now?.version ?? null) !== version) return { saved: false, now }
   if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
   try {
     const root = await realpath(folder)
-    // A link within the folder stays one: what it leads to is written.
+    // A link within the folder stays a link: write its target.
     const target = now ? await realpath(join(root, name)) : join(root, name)
     const above = await realpath(dirname(target))
     if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))
@@ -86,7 +86,7 @@ export async function saveFolderFile(
     const bytes = Buffer.from(
       now && isCrlf(await readFile(target, 'utf8')) ? text.replace(/\r?\n/g, '\r\n') : text,
     )
-    // Hidden, so that nobody takes it for a header meanwhile.
+    // Hidden, so that it is not taken for a header meanwhile.
     const staged = join(above, `.${basename(target)}.${randomBytes(4).toString('hex')}`)
     try {
       await writeFile(staged, bytes, { flush: true })

@@ -7,6 +7,7 @@ import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
+import { isPython, pythonHeaderFile } from '../../domain/task/python-reference'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import { parseLadderDocument, type ParsedLadder } from '../../parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
@@ -154,6 +155,8 @@ export async function readLadderFolder(
   }
 
   const headers = new Map<string, string>()
+  if (reference !== null && isPython(reference))
+    headers.set(pythonHeaderFile, await readFile(join(shipped.root, pythonHeaderFile), 'utf8'))
   for (const name of await headersBelow(path)) {
     if (generated.includes(basename(name)))
       throw inputError(

@@ -23,6 +23,7 @@ import {
   type Identity,
   type Wrap,
 } from './view'
+import { message, type Statement } from '../../domain/messages/message'
 
 /** What a submission is prevented from; each is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
@@ -269,7 +270,7 @@ function readFindings(stdout: string): Findings | null {
 
 export type SandboxResult = ProcessResult & {
   /** Why it was stopped early, as a sentence. */
-  stopped: string | null
+  stopped: Statement | null
 }
 
 const pageBytes = 4096
@@ -304,16 +305,16 @@ export async function runSandboxed(
   const mark = `KERNEL_LADDER_GRADED=${randomBytes(12).toString('hex')}`
   const [markName, markValue] = mark.split('=') as [string, string]
   const abort = new AbortController()
-  let stopped: string | null = null
-  const stop = (why: string): void => {
+  let stopped: Statement | null = null
+  const stop = (why: Statement): void => {
     stopped ??= why
     abort.abort()
   }
-  const tooMuch = `It was stopped because it used more than ${(limits.memoryBytes / 2 ** 30).toFixed(1)} GiB.`
+  const tooMuch = message('labs.usedMemory', { size: (limits.memoryBytes / 2 ** 30).toFixed(1) })
   const watch = async (pid: number): Promise<void> => {
     const tree = [pid, ...(await descendants(pid))]
     if (tree.length > limits.processes)
-      stop(`It was stopped because it had more than ${limits.processes} processes.`)
+      stop(message('labs.hadProcesses', { count: limits.processes }))
     const sizes = await Promise.all(tree.map(residentBytes))
     if (sizes.reduce((sum, size) => sum + size, 0) > limits.memoryBytes) stop(tooMuch)
   }
@@ -335,12 +336,12 @@ export async function runSandboxed(
         timer = setInterval(() => void watch(pid), watchMs)
       },
     })
-    if (result.outcome === 'timeout') stopped = `It was stopped after ${limits.seconds} s.`
-    if (result.outcome === 'flooded') stopped = 'It was stopped because it printed without end.'
+    if (result.outcome === 'timeout')
+      stopped = message('labs.tookTime', { seconds: limits.seconds })
+    if (result.outcome === 'flooded') stopped = message('labs.printed')
     const met = await group?.met()
     if (met === 'memory') stopped ??= tooMuch
-    if (met === 'tasks')
-      stopped ??= `It was stopped because it had more than ${tasksOf(limits)} processes and threads.`
+    if (met === 'tasks') stopped ??= message('labs.hadTasks', { count: tasksOf(limits) })
     return { ...result, stopped }
   } finally {
     clearInterval(timer)

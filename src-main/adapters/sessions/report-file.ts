@@ -1,7 +1,7 @@
 /** Reads a file written by ncu with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { message, type Statement, together } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'

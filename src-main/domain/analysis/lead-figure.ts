@@ -1,6 +1,6 @@
 /**
- * The throughput that a rung is told by beside its time: bytes a second where its task is bound by memory,
- * operations a second where it is bound by arithmetic. One decision a session, for every table of it. Pure.
+ * The throughput shown next to a rung's time: bytes per second if its task is memory-bound, operations per
+ * second if it is compute-bound. Decided once per session, for all its tables. Pure.
  */
 import { ceilingsOf, type Ceiling } from '../gpu/ceilings'
 import type { MetricValue } from '../metrics/metrics'
@@ -14,11 +14,11 @@ type Told = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
 
 export interface Lead {
   of: 'operations' | 'bytes'
-  /** The roof that a share is of: what memory, or the arithmetic of this problem, reaches at best. */
+  /** The roof that shares are relative to: peak memory bandwidth, or peak arithmetic for this problem. */
   roof: Ceiling
 }
 
-/** Operations a byte at which arithmetic takes over, of a GPU that is not known: about those of today. */
+/** Ridge point in operations per byte for an unknown GPU: roughly that of current ones. */
 const usualRidge = 10
 
 function isBoundByMemory(
@@ -46,14 +46,14 @@ export function leadOf(session: Told): Lead {
     : { of: 'operations', roof: peak }
 }
 
-/** What the arithmetic, or the memory, that a task is bound by is busy for; the counter that tables begin with. */
+/** The utilization of the unit that bounds the task; the first counter in tables. */
 const pipes = {
   fp32: 'fmaUtilization',
   tensor: 'tensorUtilization',
   dram: 'dramUtilization',
 } as const
 
-/** FMA's where no rung has a figure of the counter that would say more: the card's level has no other. */
+/** Falls back to FMA if no rung has the more telling counter: the card level collects no other. */
 export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
   const { ladder, problem } = session
   const isOfTensor = problem !== null && isTensor(ladder.task, problem)
@@ -63,11 +63,11 @@ export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Of the roof, in percent; null where that is not known. */
+  /** Percentage of the roof; null if the roof is unknown. */
   share: number | null
 }
 
-/** The least bytes of a launch, or the task's operations, over the time; null without a time. */
+/** The minimum bytes of a launch, or the task's operations, over the time; null without a time. */
 export function leadFigure(
   session: Told,
   { timing, flags }: Pick<RungResult, 'timing' | 'flags'>,
@@ -102,7 +102,7 @@ function gigabytes(
 export const rateText = (figure: LeadFigure | null): string =>
   figure?.rate.value == null ? '' : formatValue(figure.rate.value, figure.rate.unit)
 
-/** `3.91 TB/s (81.5 % of DRAM)` where memory bounds the task, `42.1 TFLOP/s` where arithmetic does. */
+/** `3.91 TB/s (81.5 % of DRAM)` if the task is memory-bound, `42.1 TFLOP/s` if it is compute-bound. */
 export function leadText(session: Told, rung: Pick<RungResult, 'timing' | 'flags'>): string {
   const lead = leadOf(session)
   const figure = leadFigure(session, rung, lead)

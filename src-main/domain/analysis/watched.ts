@@ -1,6 +1,6 @@
 /**
- * What a save did to the rungs of a ladder that is watched: each rung of a round against the last time that
- * it ran well. A round may be of some rungs only, and a rung that fails in one is not forgotten. Pure.
+ * The effect of a save on the rungs of a watched ladder: each rung of a round against its last successful
+ * run. A round may cover only some rungs, and a rung that fails in one keeps its earlier result. Pure.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -15,27 +15,27 @@ export const WatchedRung = z.object({
   status: RungStatus,
   beforeMs: z.number().nullable(),
   nowMs: z.number().nullable(),
-  /** The new time over the one before, and where it can lie; over the reference's where that itself moved. */
+  /** The new time over the previous one with its interval; relative to the reference if that itself changed. */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
-  /** It ran in the last round. */
+  /** Whether it ran in the last round. */
   fresh: z.boolean(),
 })
 export type WatchedRung = z.infer<typeof WatchedRung>
 
 export interface Watched {
   rungs: readonly WatchedRung[]
-  /** Each rung as it last ran well; what the next round is held against. */
+  /** Each rung's last successful result, the baseline for the next round. */
   known: Session | null
 }
 
 export const nothingWatched: Watched = { rungs: [], known: null }
 
-/** A smaller change is called none. */
+/** A smaller change counts as none. */
 const thresholdPercent = 1
 
 const ranWell = ({ status, timing }: RungResult): boolean => status === 'ok' && timing !== null
 
-/** `order`: the ids of the ladder's rungs as it is now. */
+/** `order`: ids of the ladder's current rungs. */
 export function watchRound(
   { rungs, known }: Watched,
   now: Session,

@@ -1,6 +1,7 @@
 /** Turns the names and values of a request into a problem of the task, or explains what is wrong. */
 import { z } from 'zod'
 import { inputError } from '../errors'
+import { message, type MessageValue } from '../messages/message'
 import { usualProblem, type Problem, type Sizes } from './problem'
 import { sizeNames, type Task } from './task'
 
@@ -21,9 +22,9 @@ export type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefine
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
 /** `m, n and k`. */
-function several(words: readonly string[]): string {
+function several(words: readonly string[]): MessageValue {
   const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+  return words.length < 2 ? last : message('asked.and', { some: list(words.slice(0, -1)), last })
 }
 
 export const namesOf = (task: Task): string[] => [
@@ -36,7 +37,10 @@ function sizeOf(task: Task, name: string, value: number | string): number {
   const { max } = task.sizes[name]!
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
     return value
-  throw inputError(`${name} = ${value} is not a size.`, `Use a whole number from 1 to ${max}.`)
+  throw inputError(
+    message('asked.notSize', { name, value }),
+    message('asked.giveSize', { most: max }),
+  )
 }
 
 function scalarOf(task: Task, name: string, value: number | string): number {
@@ -44,8 +48,8 @@ function scalarOf(task: Task, name: string, value: number | string): number {
   if (typeof value === 'number' && Number.isFinite(value) && (!whole || Number.isInteger(value)))
     return value
   throw inputError(
-    `${name} = ${value} is not a ${whole ? 'whole ' : ''}number.`,
-    `For example: ${name}=${whole ? 2 : 0.5}.`,
+    message(whole ? 'asked.notWhole' : 'asked.notNumber', { name, value }),
+    message('asked.forExample', { name, value: whole ? 2 : 0.5 }),
   )
 }
 
@@ -53,8 +57,8 @@ function choiceOf(task: Task, name: string, value: number | string): string {
   const { choices, title } = task.options[name]!
   if (Object.hasOwn(choices, String(value))) return String(value)
   throw inputError(
-    `${name} = ${value} is not a valid ${title ?? name}.`,
-    `The choices are ${list(Object.keys(choices))}.`,
+    message('asked.noChoice', { name, value, title: title ?? name }),
+    message('asked.choices', { choices: list(Object.keys(choices)) }),
   )
 }
 
@@ -64,18 +68,15 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
   if (size !== undefined) {
     if (given.length > 0)
       throw inputError(
-        `--size cannot be combined with ${several(names.map((name) => `--${name}`))}.`,
-        'Use one or the other.',
+        message('asked.sizeBeside', { names: several(names) }),
+        message('asked.oneOrOther'),
       )
     return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
   }
   if (given.length === 0) return null
   // Sizes with a default need not be given.
   if (names.some((name) => at[name] === undefined && task.sizes[name]!.value === undefined))
-    throw inputError(
-      `${several(names.map((name) => `--${name}`))} must be given together.`,
-      'Give all of them, or use --size to set them all to one value.',
-    )
+    throw inputError(message('asked.together', { names: several(names) }), message('asked.giveAll'))
   return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
 
@@ -93,8 +94,8 @@ export function checkNames(task: Task, at: At): void {
   const unknown = Object.keys(at).find((name) => !names.includes(name))
   if (unknown !== undefined)
     throw inputError(
-      `The task ${task.id} has nothing named ${JSON.stringify(unknown)}.`,
-      `It has: ${list(names)}.`,
+      message('asked.noName', { task: task.id, name: JSON.stringify(unknown) }),
+      message('asked.names', { names: list(names) }),
     )
 }
 
@@ -124,7 +125,10 @@ export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
   const sizes = { ...valuesOf(task), ...usual.sizes, ...own.sizes }
   for (const name of sizeNames(task))
     if (sizes[name] === undefined)
-      throw inputError(`${name} is missing.`, `Give ${several(sizeNames(task))}.`)
+      throw inputError(
+        message('asked.missing', { name }),
+        message('asked.give', { names: several(sizeNames(task)) }),
+      )
     else sizeOf(task, name, sizes[name])
   const base = usualProblem(task, sizes)
   return {

@@ -1,5 +1,6 @@
 /** Semantic faults of a task: unknown names, invalid expressions. */
 import { bufferDtype } from './problem'
+import { isPython } from './python-reference'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
 import {
@@ -98,7 +99,11 @@ function checkFill(
 }
 
 function checkReference(task: Task, report: Report): void {
-  if (typeof task.reference === 'string') return
+  if (typeof task.reference === 'string') {
+    if (isPython(task.reference) && task.flags)
+      report(['reference'], 'A reference in Python computes without flags; give a reference.cu.')
+    return
+  }
   for (const [name, check] of Object.entries(task.check))
     if ('scale' in check)
       report(['check', name, 'scale'], 'A trusted rung provides no scale; give rtol and atol.')

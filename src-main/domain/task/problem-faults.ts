@@ -1,5 +1,6 @@
 /** Faults of a task's expressions at one problem: fractional shapes, values that are not numbers. */
 import { inputError } from '../errors'
+import { message } from '../messages/message'
 import { dtypeOf, type Dtype } from './dtype'
 import type { TaskFault } from './faults'
 import { bufferDtype, named, valueOf, type Case } from './problem'
@@ -122,7 +123,11 @@ export function requireProblem(task: Task, own: Case): void {
   const [first] = problemFaults(task, own)
   if (first)
     throw inputError(
-      `The task ${task.id} is not possible at these values because of its ${place(first.path)}. ${first.message}`,
-      'Choose other values with --at.',
+      message('asked.impossible', {
+        task: task.id,
+        place: place(first.path),
+        text: first.message,
+      }),
+      message('asked.otherValues'),
     )
 }

@@ -72,7 +72,7 @@ export const FilePath = z
 
 /** What results are checked against: a source file, or a trusted rung of the ladder. */
 export const TaskReference = z.union([
-  FilePath.regex(/\.cu$/, { message: 'A reference is a .cu file, or { rung: ID }.' }),
+  FilePath.regex(/\.(cu|py)$/, { message: 'A reference is a .cu or .py file, or { rung: ID }.' }),
   z.strictObject({ rung: Id }),
 ])
 export type TaskReference = z.infer<typeof TaskReference>

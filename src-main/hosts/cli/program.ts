@@ -107,7 +107,7 @@ function program(
       '--profile-limit <seconds>',
       'do not profile rungs that are expected to take longer; the estimate is printed',
     )
-    .option('--watch', 'for a ladder folder: run the rungs that changed again at each save')
+    .option('--watch', 'for a ladder folder: on every save, run the rungs that changed')
     .option('--flush-l2', 'flush the L2 cache before each timed launch')
     .option(
       '--timeout <seconds>',
@@ -229,7 +229,7 @@ function program(
   return cli
 }
 
-/** `lab check` is a command of a command. */
+/** Follows subcommands such as `lab check`. */
 function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
@@ -242,7 +242,7 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   }, cli)
 }
 
-/** The tasks whose names become options of the command being run; most commands need none. */
+/** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
   if (!words.includes('run') && !words.includes('sanitize')) return []
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
@@ -251,7 +251,7 @@ async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task
 const namedTemplates = async (setUp: SetUp, words: readonly string[]): Promise<string[]> =>
   words.includes('init') ? templateNames(await setUp()) : []
 
-/** What went wrong, in words; null where commander has printed its sentence already. */
+/** Prints an error unless commander has already done so; returns its shape. */
 function sayError(error: unknown): ErrorShape {
   if (error instanceof CommanderError)
     return { kind: 'usage', message: error.message.replace(/^error: /, '') }
@@ -262,7 +262,7 @@ function sayError(error: unknown): ErrorShape {
   return shape
 }
 
-/** Runs a command, given as the words after the program's name, on a machine; the exit code. */
+/** Runs a command on a machine, given as the arguments after the program's name; returns the exit code. */
 export async function runProgram(words: readonly string[], setUp: SetUp): Promise<number> {
   let code = 0
   try {
@@ -273,10 +273,10 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const templates = await namedTemplates(setUp, words)
     await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })
   } catch (error) {
-    // Help and --version are no errors.
+    // Help and --version are not errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const shape = sayError(error)
-    // A command that fails has printed no document yet.
+    // A failed command has not printed a document yet.
     if (words.includes('--json')) printJson(errorDocument, { error: shape })
     code = exitCodes[shape.kind]
   }

@@ -1,4 +1,4 @@
-/** A ladder folder from elsewhere: shown on the terminal, and asked for, before its code is built or run. */
+/** Shows an untrusted ladder folder on the terminal and asks before its code is built or run. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -7,7 +7,7 @@ import { isTrustedFolder, trustFolder } from '../../services/ladder-library/trus
 import { confirmed } from './confirm'
 import { note } from './output'
 
-/** Without a terminal only `--trust` is an answer; where none was given, the core refuses the ladder. */
+/** Without a terminal only `--trust` counts as consent; without it, the core refuses the ladder. */
 export async function askTrust(
   setup: Setup,
   ladder: string,
@@ -23,7 +23,7 @@ export async function askTrust(
       note(await readFile(join(own.folder, file), 'utf8'))
     }
     note('────')
-    const what = `The code in ${own.folder} will be built and run as you, now and when it has changed.`
+    const what = `The code in ${own.folder} will be built and run with your permissions, now and whenever it changes.`
     if (!(await confirmed(what))) return
   }
   await trustFolder(folders, own.folder)

@@ -7,6 +7,7 @@
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { SanitizerRecord, SourcePlace } from '../../domain/session/sanitizer'
 
 export interface SanitizerXml {
@@ -132,8 +133,8 @@ export function parseSanitizerXml(xml: string): SanitizerXml {
 
 const notAReport = (text: string): Error =>
   inputError(
-    `This is not a compute-sanitizer report: ${JSON.stringify(text.trim().slice(0, 80))}.`,
-    'Use the output of `compute-sanitizer --xml --save FILE`.',
+    message('tools.sanitizerNoReport', { text: JSON.stringify(text.trim().slice(0, 80)) }),
+    message('tools.sanitizerUse'),
   )
 
 export interface SanitizerSummary {

@@ -5,6 +5,7 @@
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError, missingError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 
 export interface NvidiaSmiGpu {
   /** In the form of normalizePciBusId. */
@@ -104,7 +105,7 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
 }
 
 const notADocument = (said: string): Error =>
-  inputError(`This is not complete output of nvidia-smi -q -x: ${JSON.stringify(said)}.`)
+  inputError(message('tools.smiIncomplete', { text: JSON.stringify(said) }))
 
 function logOf(xml: string): Node | undefined {
   try {
@@ -118,10 +119,7 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
   if (!xml.includes('</nvidia_smi_log>')) {
     const said = xml.trim().split('\n')[0]?.slice(0, 200) ?? ''
     if (/NVIDIA-SMI has failed|No devices were found|NVML/i.test(said))
-      throw missingError(
-        `nvidia-smi finds no GPU: ${said}`,
-        'Check that the NVIDIA driver is installed and its kernel module is loaded.',
-      )
+      throw missingError(message('tools.smiNoGpu', { text: said }), message('tools.checkModule'))
     throw notADocument(said)
   }
   const log = logOf(xml)

@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { formats, upgraded } from '../../domain/session/upgrade'
-import { inputError, type KernelLadderError, errorText } from '../../domain/errors'
+import { inputError, errorText, type KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepElementId,

@@ -6,8 +6,8 @@
 import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
-import { type Statement, message } from '../../domain/messages/message'
-import { inEnglish } from '../../domain/text/wording'
+import { z } from 'zod'
+import { message, type Statement } from '../../domain/messages/message'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
@@ -24,7 +24,7 @@ import {
   type Sandbox,
   type SandboxResult,
 } from '../../adapters/sandbox/sandbox'
-import { exitCodes, inputError, toErrorShape } from '../../domain/errors'
+import { exitCodes, inputError, toErrorShape, ErrorShape } from '../../domain/errors'
 import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
 import { LabOutcome } from '../../domain/labs/outcome'
 import { can, parseTarget, type LabTarget } from '../../domain/target/targets'
@@ -179,6 +179,17 @@ const checkCommand = ({ target, limits }: GradeRequest, staged: Staged, work: st
   ...['--timeout', String(Math.max(2, Math.floor(limits.seconds / 4)))],
 ]
 
+/** What `lab check --json` prints: an outcome, or why there is none. */
+const Printed = z.union([LabOutcome, z.object({ error: ErrorShape })])
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 function toRow(
   request: GradeRequest,
   student: string,
@@ -187,15 +198,16 @@ function toRow(
   const lab = request.lab.lab
   if (result.stopped !== null)
     return emptyRow(lab, student, 'stopped', result.stopped, result.seconds)
-  try {
-    return outcomeRow(student, LabOutcome.parse(JSON.parse(result.stdout)), result.seconds)
-  } catch {
-    const said = /error: (.*)/.exec(result.stderr)?.[1] ?? result.stderr.trim().split('\n').pop()
-    const reason = said === undefined || said === '' ? `exit code ${result.exitCode}` : said
-    if (result.exitCode === exitCodes.input && said)
-      return emptyRow(lab, student, 'refused', said, result.seconds)
-    return emptyRow(lab, student, 'stopped', `Its check did not finish: ${reason}`, result.seconds)
-  }
+  const printed = Printed.safeParse(parsed(result.stdout)).data
+  if (printed && 'checks' in printed) return outcomeRow(student, printed, result.seconds)
+  const error = printed?.error
+  if (error && exitCodes[error.kind] === exitCodes.input)
+    return emptyRow(lab, student, 'refused', error.message, result.seconds)
+  const why =
+    error?.message ??
+    (result.stderr.trim().split('\n').pop() ||
+      message('labs.exitCode', { exitCode: `${result.exitCode}` }))
+  return emptyRow(lab, student, 'stopped', message('labs.notFinished', { why }), result.seconds)
 }
 
 async function gradeOne(
@@ -311,7 +323,7 @@ async function gradeAnyhow(
   try {
     return await grade()
   } catch (error) {
-    const reason = `It could not be graded: ${inEnglish(toErrorShape(error).message)}`
+    const reason = message('labs.notGraded', { why: toErrorShape(error).message })
     return { row: emptyRow(lab.lab, student, 'stopped', reason, 0), source: null }
   }
 }

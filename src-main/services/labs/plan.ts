@@ -2,6 +2,7 @@
 import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
 import type { LabFolder } from '../../adapters/labs/library'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
@@ -57,8 +58,7 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
 export function planLab(library: KernelLibrary, folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
   const ladder = library.ladders.find(({ id }) => id === lab.ladder)
-  if (!ladder)
-    throw inputError(`The lab ${lab.id} names the ladder ${lab.ladder}, which does not exist.`)
+  if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))
   const task = taskOf(library, ladder)
   const entry = (id: string): LadderEntry =>
     ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }

@@ -1,4 +1,4 @@
-/** The library for a request: that of its ladder, with the copies of rungs that it names. */
+/** The library for a request: its ladder's, plus the edited copies that it names. */
 import { draftRung } from '../../adapters/kernels/draft-source'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
@@ -6,6 +6,7 @@ import { draftStore } from '../../adapters/sessions/draft-store'
 import type { RunRequest } from '../../contract'
 import type { Draft } from '../../domain/ladder/draft'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import type { Parameters } from '../../domain/ladder/rung'
 import { findLadder, taskOf } from '../run/plan'
@@ -21,12 +22,9 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
   const source = draftRung(copy, taskOf(library, ladder))
   const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
   const base = ladder.rungs[at]
-  if (!base)
-    throw inputError(
-      `The ladder ${copy.ladder} has no rung ${copy.base} for the copy to run after.`,
-    )
+  if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
   if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
-    throw inputError(`The ladder ${copy.ladder} already has a rung ${copy.rung}.`)
+    throw inputError(message('drafts.taken', { ladder: copy.ladder, rung: copy.rung }))
   const entry: LadderEntry = {
     id: copy.rung,
     params: declared(copy.params, source.header.params),
@@ -60,7 +58,7 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
-/** What a request has copies of: its draft, and the rungs that it names and only a draft declares. */
+/** The copies that a request needs: its draft, and named rungs that only a draft declares. */
 async function namedCopies(
   setup: Setup,
   library: KernelLibrary,
@@ -69,7 +67,7 @@ async function namedCopies(
   if (id !== undefined) {
     const draft = await draftStore(setup.machine.folders.drafts).read(id)
     if (draft) return [draft]
-    throw inputError('The draft no longer exists.', 'Open the rung and edit a copy again.')
+    throw inputError(message('drafts.gone'), message('drafts.openAgain'))
   }
   const own = new Set(findLadder(library, ladder).rungs.map(idOf))
   const others = rungs.filter((rung) => !own.has(rung))
@@ -77,7 +75,7 @@ async function namedCopies(
   return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
 }
 
-/** With the request as it is of a ladder in the library, which a folder is named in by its ladder's id. */
+/** Also returns the request with the ladder's id in place of a folder path. */
 export async function libraryFor<R extends Request>(
   setup: Setup,
   request: R,

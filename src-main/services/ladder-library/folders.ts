@@ -1,4 +1,4 @@
-/** Ladder folders as a UI works with them: opened, listed, saved into, built. */
+/** Ladder folders for the UI: opens, lists, saves and builds them. */
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -38,11 +38,11 @@ import { planRun, resolveLadder } from '../run/plan'
 import { forgetFolder, recentFolders, rememberFolder } from './recent'
 import { isTrustedFolder, requireTrustedFolder, trustFolder } from './trust'
 
-/** `~/kernels` as the shell would have it. */
+/** Expands `~/kernels` like a shell. */
 const expanded = ({ machine }: Setup, typed: string): string =>
   /^~(?=$|[\\/])/.test(typed) ? join(machine.folders.home, typed.slice(1)) : typed
 
-/** Where the folder is, links on the way followed once and for all; it must hold a ladder file. */
+/** The folder's real path, with links resolved once; it must contain a ladder file. */
 async function locate(setup: Setup, typed: string): Promise<string> {
   const path = resolve(expanded(setup, typed.trim()))
   const real = await realpath(path).catch((error: unknown) => {
@@ -55,13 +55,13 @@ async function locate(setup: Setup, typed: string): Promise<string> {
   })
   if ((await ladderFileIn(real)) === null)
     throw inputError(
-      `${path} holds no ladder.yaml.`,
-      'Give the folder that the ladder.yaml is in, or make one with `kernel-ladder init DIR`.',
+      `${path} contains no ladder.yaml.`,
+      'Give the folder that contains the ladder.yaml, or create one with `kernel-ladder init DIR`.',
     )
   return real
 }
 
-/** The sentences of our own parsers begin with their place; the file is told from the folder on. */
+/** Splits our parsers' messages, which begin with a location, and makes file paths relative to the folder. */
 export function placedFaults(faults: string, folder: string): FolderFault[] {
   const shown = shownPath(folder)
   const own = (file: string): string =>
@@ -86,7 +86,7 @@ export function placedFaults(faults: string, folder: string): FolderFault[] {
 const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
   const more = remedy === undefined ? '' : inEnglish(remedy)
-  // Further faults follow a line each; advice belongs to the sentence before it.
+  // Further faults are on lines of their own; advice belongs to the sentence before it.
   return `${inEnglish(message)}${more === '' ? '' : /^\S+:\d+:\d+: /.test(more) ? `\n${more}` : ` ${more}`}`
 }
 
@@ -96,7 +96,7 @@ interface ReadFolder {
   faults: FolderFault[]
 }
 
-/** What can be used of it, and what is wrong with the rest. */
+/** The usable part of the folder, and the faults of the rest. */
 async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
     const own = await readLadderFolder(path, await readKernelLibrary(setup.assets.kernelsDir))
@@ -112,7 +112,7 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
   }
 }
 
-/** The files to edit, by what they are: those that the ladder names, whether they are there or not, and headers. */
+/** Files to edit: those that the ladder names, whether or not they exist, and headers. */
 async function editedFiles(path: string, own: LadderFolder | null): Promise<FolderFile[]> {
   const found: FolderFile[] = []
   const add = async (name: string, kind: FolderFile['kind']): Promise<void> => {
@@ -164,7 +164,7 @@ export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
 export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
   forgetFolder(machine.folders, path)
 
-/** A page can only name what its user has opened. */
+/** A page can only use folders that the user has opened. */
 async function requireOpened({ machine }: Setup, path: string): Promise<string> {
   if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
   throw inputError(`${path} is not open.`, 'Open the folder first.')
@@ -176,7 +176,7 @@ export async function trustOpened(setup: Setup, path: string): Promise<void> {
 
 const mostCompletions = 50
 
-/** Folders below the user's own; links are not followed, hidden ones only named by their dot. */
+/** Subfolders of the home directory; links are not followed, and hidden folders need the leading dot. */
 export async function completeFolder(
   setup: Setup,
   typed: string,
@@ -212,8 +212,8 @@ export async function saveFile(
   await requireOpened(setup, path)
   if (!(await pathExists(path)))
     throw inputError(
-      `There is no folder ${path} any more.`,
-      'The text is still in the editor: bring the folder back, or copy it elsewhere.',
+      `The folder ${path} no longer exists.`,
+      'The text is still in the editor: restore the folder, or copy the text elsewhere.',
     )
   const answer = await saveFolderFile(path, file, text, version)
   return answer.saved
@@ -221,7 +221,7 @@ export async function saveFile(
     : { state: 'changed', version: answer.now?.version ?? null, text: answer.now?.text ?? null }
 }
 
-/** Paths of the build are below the library, where the folder has the name of its task. */
+/** Build paths are relative to the library, where the folder is named after its task. */
 const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
   diagnostics.map(({ file, ...rest }) => ({
     ...rest,
@@ -274,7 +274,7 @@ export async function buildFolder(
   const asked = usable.filter(({ id }) => `${id}.cu` === file)
   const reference = library.references.get(task.id)
   const ofReference = reference !== undefined && referenceFile(task) === file
-  // A header or the ladder file itself: everything may have changed.
+  // For a header or the ladder file itself, everything may have changed.
   const entries = asked.length > 0 || ofReference ? asked : usable
   const sources: BuiltSource[] = []
   if (reference && (ofReference || asked.length === 0)) {

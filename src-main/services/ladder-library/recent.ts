@@ -1,4 +1,4 @@
-/** The ladder folders that were opened, the latest first. */
+/** Recently opened ladder folders, latest first. */
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { Folders } from '../../adapters/machine/machine'
 const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }))
 export type Recent = z.infer<typeof RecentFile>[number]
 
-/** More is a history and not a list to choose from. */
+/** A longer list would be a history, not a choice. */
 const most = 20
 
 const recentPath = ({ ladders }: Folders): string => join(ladders, 'recent.json')
@@ -17,7 +17,7 @@ const recentPath = ({ ladders }: Folders): string => join(ladders, 'recent.json'
 export const recentFolders = (folders: Folders): Promise<Recent[]> =>
   readFile(recentPath(folders), 'utf8')
     .then((text) => RecentFile.parse(JSON.parse(text)))
-    // Absent or damaged: then none is remembered.
+    // If absent or damaged, start with an empty list.
     .catch(() => [])
 
 async function write(folders: Folders, recent: readonly Recent[]): Promise<void> {

@@ -19,7 +19,7 @@ import type { ReportModel } from './model'
 const numbered = ({ id, title }: RungResult): string =>
   `${/^\d+/.exec(id)?.[0] ?? ''} ${title}`.trimStart()
 
-/** Of the axis, which counts in thousands. */
+/** The axis unit, one prefix above the figures' unit. */
 const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')
 
 const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' | 'text'> => ({

@@ -14,7 +14,7 @@ import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-import { message, type Statement, together } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 
 export interface ComparedRung {

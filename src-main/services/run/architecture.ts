@@ -1,15 +1,15 @@
-/** What a source is compiled for where nothing is run: this machine's GPU, or the one of the recordings. */
+/** The architecture for build-only compilation: this machine's GPU, or that of the recordings. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { buildRunner } from './build'
 import type { Compiler } from './compiler'
 import { architectureFor, queryDevice, smOf } from './device'
 
-/** That the recordings were made on. */
+/** The architecture of the recordings' GPU. */
 export const recordedArchitecture = '90'
 
 /** The architecture of the machine's GPU; null if CUDA offers none. `root` is that of the kernel library. */
 export async function ownArchitecture(compiler: Compiler, root: string): Promise<string | null> {
-  // The runner takes a minute to build, and without a driver there is nobody for it to ask.
+  // The runner takes a minute to build and is of no use without a driver.
   if ((await compiler.toolbox.locate('nvidia-smi')) === null) return null
   try {
     const runner = await buildRunner(compiler, await readSharedFiles(root, 'runner'))
@@ -26,7 +26,7 @@ const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
-/** As in `90a`, for a source that requires this. */
+/** The architecture to compile for, such as `90a` if a source requires it. */
 export function builtArchitecture(requires: string | null, own: string | null): string {
   const chosen = architectureFor(requires, {
     name: 'this GPU',

@@ -19,6 +19,7 @@ import {
   taskHeader,
   taskHeaderFile,
 } from '../../domain/task/headers'
+import { isPython, pythonLibrary } from '../../domain/task/python-reference'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
@@ -178,15 +179,16 @@ export async function compileReference(
   { file, text }: TaskSource,
   sm: string,
 ): Promise<BuildOutcome> {
+  const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
     key: 'nvcc/reference',
     sources: new Map([
       ...compiler.includes,
       ...headers,
       [referenceHeaderFile, referenceHeader(task)],
-      [file, text],
+      [input, source],
     ]),
-    inputs: [file],
+    inputs: [input],
     flags: [...rungFlags(sm), ...taskFlags(headers)],
     output: 'reference.so',
     libraries: ['-ldl'],
@@ -202,11 +204,11 @@ export async function buildReference(
 ): Promise<string> {
   const built = await compileReference(compiler, inputs, source, sm)
   if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'failed',
-    together(`The reference of the task ${inputs.task.id} could not be built.`, built.reason),
-    `See ${source.file}.`,
+    together(message('tools.referenceNotBuilt', { task: inputs.task.id }), built.reason),
+    message('tools.seeFile', { file: source.file }),
   )
 }
 
@@ -225,7 +227,7 @@ export async function buildRunner(
     libraries: ['-ldl', '-lpthread'],
   })
   if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', 'The run was cancelled.')
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throw new KernelLadderError(
     'missing',
     together(message('tools.runnerNotBuilt'), built.reason),

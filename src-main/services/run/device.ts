@@ -25,13 +25,13 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
   if (!asked) throw missingError(message('doctor.noGpu'), remedies.gpu)
   const { answer, result } = asked
   if (result.outcome === 'cancelled')
-    throw new KernelLadderError('cancelled', 'The run was cancelled.')
+    throw new KernelLadderError('cancelled', message('asked.cancelled'))
   if (!answer)
     throw missingError(
       message('tools.driverSilent', {
         text:
           (result.stdout + result.stderr).trim().split('\n')[0] ||
-          `nvidia-smi exited with code ${result.exitCode}`,
+          message('tools.smiEnded', { exitCode: `${result.exitCode}` }),
       }),
       message('tools.checkDriver'),
     )
@@ -61,7 +61,7 @@ export async function queryDevice(
     (event) => events.push(event),
   )
   if (result.outcome === 'cancelled')
-    throw new KernelLadderError('cancelled', 'The run was cancelled.')
+    throw new KernelLadderError('cancelled', message('asked.cancelled'))
   const event = events.find((candidate): candidate is DeviceEvent => candidate.event === 'device')
   if (!event) {
     const error = events.find((candidate) => candidate.event === 'error')
@@ -69,7 +69,8 @@ export async function queryDevice(
       message('tools.noGpuUsable', {
         text:
           error?.message ??
-          (result.stderr.trim() || `the runner exited with code ${result.exitCode}`),
+          (result.stderr.trim() ||
+            message('tools.runnerExited', { exitCode: `${result.exitCode}` })),
       }),
       message('tools.checkVisible'),
     )

@@ -13,7 +13,7 @@ import {
   type RunnerStage,
 } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { message, type Statement } from '../../domain/messages/message'
+import { message, together, type Statement } from '../../domain/messages/message'
 import {
   inputError,
   KernelLadderError,
@@ -263,14 +263,10 @@ async function attempt(
   else if (stillOpen.length === open.length)
     throw new KernelLadderError(
       'failed',
-      `The runner ended before it reached a rung: ${
-        ended.result.outcome === 'idle'
-          ? `no output for ${Math.round(request.idleMs / 1000)} s`
-          : (ended.error?.message ?? tail(ended.result))
-      }`,
-      done.size > 0
-        ? message('tools.resetGpu')
-        : 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
+      ended.result.outcome === 'idle'
+        ? message('tools.runnerSilent', { seconds: Math.round(request.idleMs / 1000) })
+        : message('tools.runnerEnded', { text: ended.error?.message ?? tail(ended.result) }),
+      done.size > 0 ? message('tools.resetGpu') : message('tools.seeDoctor'),
     )
 }
 
@@ -299,32 +295,32 @@ function throwIfHopeless(
   if (result.outcome === 'not-found')
     throw new KernelLadderError(
       'failed',
-      `The runner could not be started: ${result.stderr}`.trim(),
+      message('tools.runnerNotStarted', { text: result.stderr.trim() }),
     )
-  const reference = `${task.id}/${referenceFile(task) ?? ''}`
+  const file = `${task.id}/${referenceFile(task) ?? ''}`
   if (error?.kind === 'reference')
-    throw new KernelLadderError('failed', `The reference ${reference} failed: ${error.message}`)
+    throw new KernelLadderError(
+      'failed',
+      message('tools.referenceFailed', { file, text: error.message }),
+    )
   if (at?.stage === 'reference' && !error)
-    throw new KernelLadderError('failed', {
-      sentences: [
-        `The reference ${reference} does not finish.`,
-        causeOf(result, 'reference', idleMs),
-      ],
-    })
+    throw new KernelLadderError(
+      'failed',
+      together(message('tools.referenceHangs', { file }), causeOf(result, 'reference', idleMs)),
+    )
   if (result.outcome !== 'exited' || result.exitCode === 0 || !error) return
   if (error.kind === 'out-of-memory')
     throw begun
       ? missingError(error.message, message('tools.resetGpu'))
-      : inputError(error.message, 'Choose a smaller size with --size or --at.')
-  if (error.kind === 'file')
-    throw inputError(error.message, 'Save it anew, or have the task fit it.')
+      : inputError(error.message, message('asked.smallerWith'))
+  if (error.kind === 'file') throw inputError(error.message, message('asked.saveAnew'))
   if (error.kind === 'no-device')
-    throw missingError(
-      error.message,
-      begun ? message('tools.resetGpu') : 'Check the driver with `nvidia-smi`.',
-    )
+    throw missingError(error.message, message(begun ? 'tools.resetGpu' : 'tools.checkWithSmi'))
   if (result.exitCode === 2)
-    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
+    throw new KernelLadderError(
+      'internal',
+      message('tools.runnerRejected', { text: error.message }),
+    )
 }
 
 const stages = ['load', 'verify', 'time', 'profile'] as const

@@ -1,4 +1,4 @@
-/** Which rung is built with which value of its parameters. */
+/** Assigns parameter values to rungs. */
 import { inputError } from '../../domain/errors'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import type { Parameters, RungHeader } from '../../domain/ladder/rung'
@@ -6,7 +6,7 @@ import { message, type Statement } from '../../domain/messages/message'
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** `BK`, or `05_tile.BK` of one rung; an id may hold dots. */
+/** `BK`, or `05_tile.BK` for one rung; an id may contain dots. */
 export function askedName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
@@ -16,27 +16,33 @@ export function askedName(word: string): { rung: string | null; name: string } {
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],
-  where: string,
+  /** What declares them. */
+  whole: Statement,
 ): Parameters {
   for (const [name, value] of Object.entries(params)) {
     const declared = headers.flatMap((header) => header.params.filter((p) => p.name === name))
     if (declared.length === 0) {
       const known = new Set(headers.flatMap((header) => header.params.map((p) => p.name)))
       throw inputError(
-        `${where} has no parameter named ${JSON.stringify(name)}.`,
-        known.size > 0 ? `Its parameters are: ${list(known)}.` : 'It has no parameters.',
+        message('asked.noParameter', { whole, name: JSON.stringify(name) }),
+        known.size > 0
+          ? message('asked.parameters', { names: list(known) })
+          : message('asked.noParameters'),
       )
     }
     if (!declared.some((param) => param.allowed.includes(value)))
       throw inputError(
-        `${name}=${value} is not allowed.`,
-        `Allowed values of ${name}: ${list(new Set(declared.flatMap((p) => p.allowed.map(String))))}.`,
+        message('asked.notAllowed', { name, value }),
+        message('asked.allowed', {
+          name,
+          values: list(new Set(declared.flatMap((p) => p.allowed.map(String)))),
+        }),
       )
   }
   return params
 }
 
-/** The names of what was asked of a rung. */
+/** Names of the parameters requested for a rung. */
 export const askedOf = (asked: Parameters, id: string): string[] =>
   Object.keys(asked).flatMap((word) => {
     const { rung, name } = askedName(word)
@@ -44,13 +50,13 @@ export const askedOf = (asked: Parameters, id: string): string[] =>
   })
 
 /**
- * Gives what was asked for to the rungs that allow it, that of one rung before that of all; says which
- * rungs go on without. Throws for what no rung allows.
+ * Applies requested values to the rungs that allow them, with a rung's own value taking precedence; reports
+ * the rungs left with their defaults. Throws for a value that no rung allows.
  */
 export function giveParams(
   rungs: readonly LadderRung[],
   asked: Parameters,
-  whole: string,
+  whole: Statement,
 ): Statement[] {
   const ofAll: Parameters = {}
   const ofOne: [LadderRung, string, number][] = []
@@ -61,8 +67,8 @@ export function giveParams(
     else if (rung) ofOne.push([rung, name, value])
     else
       throw inputError(
-        `${JSON.stringify(word)} names no rung that is run.`,
-        `They are: ${list(rungs.map((candidate) => candidate.id))}.`,
+        message('asked.noRungRun', { name: JSON.stringify(word) }),
+        message('asked.rungsRun', { rungs: list(rungs.map((candidate) => candidate.id)) }),
       )
   }
   checkParams(

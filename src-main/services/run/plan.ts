@@ -9,7 +9,7 @@ import { requireProblem } from '../../domain/task/problem-faults'
 import { caseOf, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
-import type { Statement } from '../../domain/messages/message'
+import { type Statement, message } from '../../domain/messages/message'
 import { checkParams, giveParams } from './parameters'
 
 export interface PlannedRung {
@@ -55,10 +55,10 @@ export function findLadder(library: KernelLibrary, id: string): LadderFile {
   const ladder = library.ladders.find((candidate) => candidate.id === id)
   if (ladder) return ladder
   const fault = library.faults.get(id)
-  if (fault) throw inputError(`The ladder ${id} cannot be used. ${fault}`)
+  if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
   throw inputError(
-    `There is no ladder named ${JSON.stringify(id)}.`,
-    `The ladders are: ${list(library.ladders.map((candidate) => candidate.id))}.`,
+    message('asked.noLadder', { ladder: JSON.stringify(id) }),
+    message('asked.ladders', { ladders: list(library.ladders.map((candidate) => candidate.id)) }),
   )
 }
 
@@ -68,10 +68,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
   const source = library.rungs.get(entry.id)
   if (source) return source
   const fault = library.faults.get(entry.id)
-  throw inputError(
-    fault ??
-      `The ladder ${ladder} names the rung ${entry.id}, but no file cuda-kernels/*/${entry.id}.cu declares it.`,
-  )
+  throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
 }
 
 /** A rung of the ladder with its default parameters and those of its entry. */
@@ -80,7 +77,10 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
-        `The ladder ${ladder} gives ${entryId(entry)} the ${option} ${choice}, but ${file} accepts only ${list(header.options[option] ?? [])}.`,
+        message('asked.rungAccepts', {
+          ...{ ladder, rung: entryId(entry), option, choice, file },
+          choices: list(header.options[option] ?? []),
+        }),
       )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
   const rung: LadderRung = {
@@ -99,7 +99,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
   const found = library.tasks.get(task)
   if (found) return found
-  throw inputError(`The ladder ${id} names the task ${task}, which does not exist.`)
+  throw inputError(message('asked.noTask', { ladder: id, task }))
 }
 
 /** The ladder with its task and these rungs. */
@@ -122,14 +122,14 @@ export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
   /** What they are rungs of, for messages. */
-  whole: string,
+  whole: Statement,
 ): T[] {
   if (!wanted) return [...all]
   const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
   if (unknown.length > 0)
     throw inputError(
-      `${whole} has no rung named ${list(unknown.map((id) => JSON.stringify(id)))}.`,
-      `Its rungs are: ${list(all.map(({ id }) => id))}.`,
+      message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
+      message('asked.rungs', { rungs: list(all.map(({ id }) => id)) }),
     )
   return all.filter(({ id }) => wanted.includes(id))
 }
@@ -142,14 +142,14 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   const entries = selectRungs(
     file.rungs.map((entry) => ({ id: entryId(entry), entry })),
     request.rungs,
-    `The ladder ${file.id}`,
+    message('asked.theLadder', { ladder: file.id }),
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
   const parametersLeft = giveParams(
     rungs.map(({ rung }) => rung),
     request.params,
-    `The ladder ${file.id}`,
+    message('asked.theLadder', { ladder: file.id }),
   )
 
   /** A rung that is included whether requested or not. */
@@ -190,7 +190,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
       ? selectRungs(
           rungs.map(({ rung }) => rung),
           request.profileSkip,
-          `The ladder ${file.id}`,
+          message('asked.theLadder', { ladder: file.id }),
         ).map(({ id }) => id)
       : [],
     ...(request.profileLimitSeconds === undefined

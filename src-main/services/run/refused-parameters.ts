@@ -1,5 +1,6 @@
 /** Parameter values that are allowed individually but impossible in combination. */
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { Diagnostic } from '../../domain/session/session'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { askedOf } from './parameters'
@@ -36,8 +37,8 @@ export function refuseImpossible(
       .filter((name) => params[name] !== undefined)
       .map((name) => `${name}=${params[name]}`)
       .join(', ')
-  throw inputError(
-    refused.map(({ rung, rule }) => `${rung.id} cannot take ${valuesOf(rung)}: ${rule}.`).join(' '),
-    'Nothing was launched. Use other values; `kernel-ladder ladders --json` lists the values for each rung.',
+  const sentences = refused.map(({ rung, rule }) =>
+    message('asked.cannotTake', { rung: rung.id, values: valuesOf(rung), rule: rule! }),
   )
+  throw inputError({ sentences }, message('asked.nothingLaunched'))
 }

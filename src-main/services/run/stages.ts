@@ -86,7 +86,7 @@ export interface RunWay {
 /** Throws `missing` if the machine lacks something. */
 export type OpenWay = (compiler: Compiler) => Promise<RunWay>
 
-/** Decided anew for the session, when its GPU is known. */
+/** Decided again for the session, once its GPU is known. */
 const toldByBytes = ({ ladder, task, problem }: RunPlan): number | null =>
   leadOf({ ladder, problem, device: null }).of === 'bytes' ? leastBytes(task, problem) : null
 

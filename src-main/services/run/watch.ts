@@ -1,6 +1,6 @@
 /**
- * A ladder folder that is run again at each save: of the command line and of the UI. It is looked at rather
- * than listened to: editors save in many ways, and a folder may come from a network and go with it.
+ * Runs a ladder folder again on every save, for the CLI and the UI. It polls instead of using file system
+ * events: editors save in many ways, and a folder may be on a network mount that comes and goes.
  */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -23,29 +23,29 @@ export interface WatchNews {
   phase: WatchPhase
   /** Why it is `faulty` or `failed`. */
   error: ErrorShape | null
-  /** How often rungs were run. */
+  /** Number of rounds so far. */
   rounds: number
-  /** In the ladder's order; what ran in the last round is fresh. */
+  /** In ladder order; rungs that ran in the last round are fresh. */
   rungs: readonly WatchedRung[]
 }
 
 export interface WatchOptions {
-  /** Absolute. */
+  /** Absolute path. */
   folder: string
   shipped: KernelLibrary
-  /** Those to run; all of the ladder where absent. */
+  /** Rungs to run; all if absent. */
   rungs?: readonly string[] | undefined
-  /** Runs these rungs, the reference among them; null where nothing finished. Its failing is told, and not the end. */
+  /** Runs these rungs and the reference; null if nothing finished. A rejection is reported and does not end the watch. */
   run: (rungs: string[]) => Promise<Session | null>
   onNews: (news: WatchNews) => void
   signal: AbortSignal
-  /** Milliseconds between looks; a save that two looks see alike is whole. */
+  /** Polling interval in milliseconds; a save counts as complete once two polls see the same state. */
   everyMs?: number
 }
 
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
-/** By rung, what its result follows from; another key is a rung to run again. */
+/** By rung, a key of everything its result depends on; a changed key means the rung must run again. */
 export async function rungKeys({
   folder,
   ladder,
@@ -78,8 +78,8 @@ export async function rungKeys({
 }
 
 /**
- * The rungs to run again, in the ladder's order: the reference runs along with any other, and so do those
- * that an earlier round still owes.
+ * The rungs to run again, in ladder order: the reference runs with any other rung, and so do rungs still
+ * pending from an earlier round.
  */
 export function changedRungs(
   before: ReadonlyMap<string, string>,
@@ -96,7 +96,7 @@ export function changedRungs(
   )
 }
 
-/** Until the signal ends it. */
+/** Watches until the signal aborts. */
 export async function watchFolder({
   folder,
   shipped,
@@ -107,9 +107,9 @@ export async function watchFolder({
   everyMs = 400,
 }: WatchOptions): Promise<void> {
   let watched = nothingWatched
-  /** The keys of what was run last. */
+  /** Keys of the last run. */
   let done = new Map<string, string>()
-  /** A round was to run them, and was cancelled or failed before it did. */
+  /** Rungs of a round that was cancelled or failed before it ran them. */
   let owed = new Set<string>()
   let rounds = 0
   let told = ''
@@ -120,7 +120,7 @@ export async function watchFolder({
     told = text
     onNews(news)
   }
-  /** After a run that failed, the words stay until the next save. */
+  /** After a failed run, its error is shown until the next save. */
   let failure: ErrorShape | null = null
   let seen = ''
   while (!signal.aborted) {
@@ -132,7 +132,7 @@ export async function watchFolder({
     const whole = look === seen
     seen = look
     if ('kind' in own || keys === null) {
-      // An editor may take the file away for a moment to put another in its place.
+      // An editor may remove the file briefly while it replaces it.
       if (whole && (await ladderFileIn(folder)) === null) tell('gone')
       else if (whole && 'kind' in own) tell('faulty', own)
     } else {
@@ -159,7 +159,8 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
-        // Saved meanwhile: it is looked at again at once.
+        tell(failure ? 'failed' : 'waiting', failure)
+        // Saved meanwhile: check again at once.
         seen = ''
         continue
       } else if (whole) tell(failure ? 'failed' : 'waiting', failure)

@@ -65,10 +65,7 @@ export async function sanitize(
 ): Promise<SanitizeReport> {
   const { toolbox, library, signal, onProgress } = environment
   if (toolbox.replays)
-    throw inputError(
-      'The output of compute-sanitizer was not recorded.',
-      'Run it on a machine with an NVIDIA GPU.',
-    )
+    throw inputError(message('asked.sanitizerNotRecorded'), message('asked.useGpu'))
   const plan = planRun(library, {
     ladder: request.ladder,
     ...(request.rungs ? { rungs: request.rungs } : {}),
@@ -79,8 +76,8 @@ export async function sanitize(
   const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
   if (rungs.length === 0)
     throw inputError(
-      `The ladder ${plan.ladder.id} has no rung besides its reference.`,
-      'To check the reference, name it with --rungs.',
+      message('asked.referenceAlone', { ladder: plan.ladder.id }),
+      message('asked.nameReference'),
     )
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
@@ -340,17 +337,19 @@ const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
 function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
   if (result.outcome === 'not-found')
     throw missingError(
-      `compute-sanitizer could not be started: ${result.stderr}`.trim(),
+      message('tools.sanitizerNotStarted', { text: result.stderr.trim() }),
       remedies.sanitizer,
     )
   // If the runner finished, it had no error; such an event must have been printed by a rung.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return
-  if (error.kind === 'out-of-memory') throw inputError(error.message, 'Choose a smaller size.')
+  if (error.kind === 'out-of-memory') throw inputError(error.message, message('asked.smaller'))
   if (error.kind === 'file') throw inputError(error.message)
-  if (error.kind === 'no-device')
-    throw missingError(error.message, 'Check the driver with `nvidia-smi`.')
+  if (error.kind === 'no-device') throw missingError(error.message, message('tools.checkWithSmi'))
   if (error.kind === 'bad-argument')
-    throw new KernelLadderError('internal', `The runner rejected its arguments: ${error.message}`)
+    throw new KernelLadderError(
+      'internal',
+      message('tools.runnerRejected', { text: error.message }),
+    )
 }

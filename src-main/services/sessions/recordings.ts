@@ -4,6 +4,7 @@ import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
 import { recordedRef } from '../../contract/session-ref'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { chosen, type Choice } from '../../domain/task/choose'
 import { problemLabel, sameSizes, sizesLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -31,11 +32,11 @@ export async function chooseRecording(
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {
   const named = recordings.filter((recording) => name === null || recording.name === name)
-  if (recordings.length === 0) throw inputError('No recordings ship with this program.')
+  if (recordings.length === 0) throw inputError(message('sessions.noRecordings'))
   if (named.length === 0)
     throw inputError(
-      `There is no recording named ${JSON.stringify(name)}.`,
-      `The recordings are: ${recordings.map(describe).join(', ')}.`,
+      message('sessions.noRecording', { recording: JSON.stringify(name) }),
+      message('sessions.recordings', { recordings: recordings.map(describe).join(', ') }),
     )
   const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
   const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
@@ -44,10 +45,13 @@ export async function chooseRecording(
     ...allOfLadder.filter(isAtLevel),
     ...allOfLadder.filter((one) => !isAtLevel(one)),
   ]
+  const ladder = JSON.stringify(request.ladder)
   if (ofLadder.length === 0)
     throw inputError(
-      `${name === null ? 'There is no recording' : `${recordedRef(name)} is not a recording`} of the ladder ${JSON.stringify(request.ladder)}.`,
-      `The recordings are: ${recordings.map(describe).join(', ')}.`,
+      name === null
+        ? message('asked.noRecordingOfLadder', { ladder })
+        : message('asked.otherLadder', { recording: recordedRef(name), ladder }),
+      message('sessions.recordings', { recordings: recordings.map(describe).join(', ') }),
     )
   const first = ofLadder[0]!
   const isChosen = request.size !== undefined || request.at !== undefined
@@ -58,8 +62,8 @@ export async function chooseRecording(
   )
   if (!ofSize)
     throw inputError(
-      `${request.ladder} was not recorded at ${sizesLabel(sizes)}.`,
-      `The recordings are: ${ofLadder.map(describe).join(', ')}. Another size requires a GPU: --target local.`,
+      message('asked.otherSize', { ladder: request.ladder, sizes: sizesLabel(sizes) }),
+      message('asked.sizeNeedsGpu', { recordings: ofLadder.map(describe).join(', ') }),
     )
   return ofSize
 }
@@ -71,8 +75,11 @@ function checkChoice({ name, task, problem }: Recording, request: Choice): void 
   for (const [word, value] of Object.entries({ ...scalars, ...options }))
     if (recorded[word] !== value)
       throw inputError(
-        `${recordedRef(name)} was recorded with ${word} = ${recorded[word]}, not ${value}.`,
-        'Another value requires a GPU: --target local.',
+        message('asked.otherValue', {
+          ...{ recording: recordedRef(name), name: word, value },
+          recorded: `${recorded[word]}`,
+        }),
+        message('asked.valueNeedsGpu'),
       )
 }
 
@@ -84,13 +91,19 @@ function checkParams(recording: Recording, params: Record<string, number>): void
     )
     if (holders.length === 0)
       throw inputError(
-        `No rung of ${recordedRef(recording.name)} has a parameter named ${JSON.stringify(word)}.`,
-        'See `kernel-ladder ladders --json` for the parameters of each rung.',
+        message('asked.noParameterRecorded', {
+          recording: recordedRef(recording.name),
+          name: JSON.stringify(word),
+        }),
+        message('asked.seeParameters'),
       )
     if (holders.some((rung) => rung.params[name] !== value))
       throw inputError(
-        `${recordedRef(recording.name)} was recorded with ${name}=${[...new Set(holders.map((rung) => rung.params[name]))].join(' and ')}, not ${value}.`,
-        'Other parameters require a GPU: --target local.',
+        message('asked.otherParameter', {
+          ...{ recording: recordedRef(recording.name), name, value },
+          recorded: [...new Set(holders.map((rung) => rung.params[name]))].join(', '),
+        }),
+        message('asked.parametersNeedGpu'),
       )
   }
 }

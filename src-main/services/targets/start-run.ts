@@ -1,6 +1,7 @@
 /** Runs a host's request to completion, by the runner of its target kind. */
 import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
 import { runLocal } from './local'
 import { runRecorded } from './recorded'
@@ -21,8 +22,8 @@ export async function startRun(
   const target = parseTarget(request.target)
   if (!target)
     throw inputError(
-      `${JSON.stringify(request.target)} is not a target.`,
-      `Targets: ${targetUsage}.`,
+      message('asked.notTarget', { target: JSON.stringify(request.target) }),
+      message('asked.targets', { targets: targetUsage }),
     )
   return runners[target.kind](target.name, request, options)
 }

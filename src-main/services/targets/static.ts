@@ -1,6 +1,7 @@
 /** Builds rungs for a GPU of the built-in table, without running anything. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { buildGpu, gpus } from '../../domain/gpu/gpus'
 import { computeCapabilities } from '../../domain/gpu/sm-limits'
 import { libraryFor } from '../ladder-library/copies'
@@ -13,8 +14,11 @@ export const runStatic: Runner = async (name, request, options) => {
   const gpu = name === null ? null : buildGpu(name)
   if (name === null || !gpu)
     throw inputError(
-      `There is no GPU named ${JSON.stringify(name)} in the built-in table.`,
-      `The GPUs are: ${gpus.map(({ id }) => id).join(', ')}; or an architecture: ${computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', ')}.`,
+      message('asked.noGpu', { gpu: JSON.stringify(name) }),
+      message('asked.gpus', {
+        gpus: gpus.map(({ id }) => id).join(', '),
+        architectures: computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', '),
+      }),
     )
   const { library, request: own } = await libraryFor(options, request)
   const probeSources = await readSharedFiles(library.root, 'probe')

@@ -20,6 +20,7 @@ import {
 } from '../../../src-main/adapters/sandbox/sandbox'
 import { unshareWith } from '../../../src-main/adapters/sandbox/view'
 import { isAlive, setEnv, tempDir } from '../../services/support'
+import { said } from '../../said'
 
 const MiB = 2 ** 20
 const limits: Limits = {
@@ -195,7 +196,7 @@ describe.skipIf(!canIsolate)('a submission in the sandbox', () => {
       found,
       `i=0; while [ $i -lt 2000 ]; do setsid sleep 30 & i=$((i + 1)); done 2>/dev/null; wait`,
     )
-    expect(stopped).toMatch(/more than \d+ processes/)
+    expect(said(stopped)).toMatch(/more than \d+ processes/)
   })
 
   it('cannot hold more memory than its limit, be it in a memory file system', async () => {
@@ -205,7 +206,7 @@ describe.skipIf(!canIsolate)('a submission in the sandbox', () => {
       `${process.execPath} -e 'const all = []; for (let n = 0; n < 64; n += 1) all.push(Buffer.alloc(2 ** 24, 1)); setTimeout(() => console.log("had it"), 3000)'`,
     )
     expect(stdout).not.toMatch(/had it/)
-    expect(stopped).toMatch(/more than 0\.3 GiB/)
+    expect(said(stopped)).toMatch(/more than 0\.3 GiB/)
   })
 
   it('ends with the grader, also where that is killed', async () => {

@@ -57,7 +57,7 @@ describe('a fault is one sentence with the file and the place', () => {
     [
       'a size too few',
       { sizes: [{ m: 1, n: 1 }] },
-      /sizes\[0\]: --m, --n and --k must be given together/,
+      /sizes\[0\]: m, n and k must be given together/,
     ],
     [
       'a rung’s choice that is none',

@@ -99,7 +99,7 @@ describe('the source page of ncu', () => {
   it('says of a kernel that is not on the page that there is nothing, and keeps those after it', () => {
     const [second, last] = rest.kernels
     expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
-    expect(said(rest.notes)).toContain(`ncu showed no instructions of ${second!.name}.`)
+    expect(said(rest.notes)).toContain(`ncu showed no instructions for ${second!.name}.`)
     expect(last!.name).toBe('scale(float *, int)')
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })

@@ -254,7 +254,7 @@ describe('the browser of this machine', () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({
       kind: 'missing',
-      message: 'No Chromium or Chrome was found on this machine, which a PDF requires.',
+      message: 'A PDF requires Chromium or Chrome, and none was found on this machine.',
     })
     setEnv({ KERNEL_LADDER_CHROMIUM: '/nope/chromium' })
     await expect(printPdf('x')).rejects.toMatchObject({
@@ -270,7 +270,7 @@ describe('the browser of this machine', () => {
     await expect(printPdf('x')).rejects.toMatchObject({
       kind: 'failed',
       message: expect.stringMatching(
-        /produced no PDF: it ended with code 7\. Its last output: boom/,
+        /produced no PDF: it exited with code 7\. Its last output: boom/,
       ) as string,
     })
     expect(await readdir(temporary)).toEqual([])

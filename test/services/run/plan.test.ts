@@ -6,7 +6,7 @@ import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
 import { gemmProblem } from '../../gemm'
-import { said } from '../../said'
+import { said, saying } from '../../said'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 
@@ -60,7 +60,7 @@ describe('a run request', () => {
       expect.objectContaining({
         kind: 'input',
         message: expect.stringMatching(message) as string,
-        remedy: expect.stringMatching(remedy) as string,
+        remedy: saying(remedy),
       }) as Error,
     )
   })

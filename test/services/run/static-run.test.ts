@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeMachine, isOneFigure, rung, setEnv, type Machine } from '../support'
-import { said } from '../../said'
+import { said, saying } from '../../said'
 
 const noGpu = ['nvidia-smi', 'ncu']
 const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
@@ -91,7 +91,7 @@ describe('without a GPU, rungs are built for one of the table', () => {
     await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
       kind: 'input',
       message: expect.stringContaining('"gtx-1050"') as string,
-      remedy: expect.stringMatching(/h200.*sm_90/) as string,
+      remedy: saying(/h200.*sm_90/),
     })
   })
 })

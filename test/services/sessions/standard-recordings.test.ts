@@ -38,6 +38,8 @@ describe.each(recordings)('$name', ({ session, folder }) => {
     expect(new Set(session.rungs.map(({ profile }) => profile!.passes))).toEqual(
       new Set([plan.passes]),
     )
+    // An estimate is made of one kernel a rung; a tree of launches takes as much for each of its own.
+    if (session.rungs.some(({ profile }) => profile!.kernels.length > 2)) return
     const { call } = (await readRaw(folder, 'ncu/profile'))!
     expect(plan.seconds / call.seconds).toBeGreaterThan(0.75)
     expect(plan.seconds / call.seconds).toBeLessThan(1.25)
@@ -46,13 +48,15 @@ describe.each(recordings)('$name', ({ session, folder }) => {
   it('has a roofline whose operations are those of the product or more, by the counter or by 2·m·n·k', () => {
     const product = flops(session.ladder.task, session.problem!)!
     const { paths, missing } = roofline(session)
+    for (const { level } of missing) expect(level).toBe('l1')
+    // What other tasks count as an operation (a comparison, an exponential) is no FP32 instruction each.
+    if (session.ladder.task.id !== 'gemm') return
     for (const { rung: id, basis, operations } of paths.dram) {
       const tensor = value(session, id, 'tensorUtilization') >= 1
       expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
       expect(operations, id).toBeGreaterThanOrEqual(product)
       expect(operations, id).toBeLessThan(1.01 * product)
     }
-    for (const { level } of missing) expect(level).toBe('l1')
   })
 })
 

@@ -6,7 +6,8 @@ export const drafts = {
   openAgain: 'Open the rung and edit a copy again.',
   noLadder:
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
-  copySource: 'Copy its source to a file under cuda-kernels, and add it to a ladder.',
+  copySource:
+    'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',
   noSource: 'The session has no source of a rung named {rung}.',
   tooMany: 'There are already {count} drafts.',
   discard: 'Discard some, or delete files from {folder}.',

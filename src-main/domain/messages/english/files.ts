@@ -1,4 +1,4 @@
-/** What the disk refuses, and why a file cannot be read. */
+/** Disk errors, and reasons why a file cannot be read. */
 export const files = {
   full: 'Could not {doing} {file}: the disk is full.',
   notAllowed: 'Could not {doing} {file}: this user is not permitted to write there.',
@@ -22,7 +22,7 @@ export const files = {
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
   rawDamaged: '{file} is damaged: {why}',
   rawLeft: 'Nothing was changed. Use another recording, or download this one again.',
-  rawDeleted: 'It was deleted while the run was in progress.',
+  rawDeleted: 'It was deleted during the run.',
   rawFull: 'The disk was full.',
   rawNotWritten: 'It could not be written ({text}).',
   notUnpacked: 'it cannot be unpacked.',
@@ -31,7 +31,7 @@ export const files = {
   useCheckout: 'Run it from a checkout, or use the single-file program built by `npm run build`.',
 } as const
 
-/** What could not be done to a file: set into a sentence of the table above. */
+/** Verbs for {doing} in the table above. */
 export const doing = {
   read: 'read',
   write: 'write',
@@ -43,7 +43,7 @@ export const doing = {
   unpack: 'unpack the program’s files into',
 } as const
 
-/** How to have it in another place: set into a remedy of the table above. */
+/** Alternatives for {elsewhere} in the table above. */
 export const elsewhere = {
   out: 'choose another folder with --out',
   temporary: 'set TMPDIR to another folder',

@@ -2,6 +2,7 @@
  * The English templates of the domain's messages, one table per area; `{name}` marks where a value is inserted.
  * Every other language has the same keys and placeholders in its `statements.json`; a test checks that.
  */
+import { asked } from './asked'
 import { baseline, rungVerdict } from './baseline'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
@@ -37,6 +38,7 @@ export const templates = {
   records,
   imports,
   deep,
+  asked,
   files,
   doing,
   elsewhere,

@@ -14,15 +14,15 @@ export const reports = {
   build: 'Run `npm run build`.',
   notExecutable: 'KERNEL_LADDER_CHROMIUM is {file}, which is not an executable file.',
   nameBrowser: 'Set it to the executable of Chromium or Chrome, or leave it unset.',
-  noBrowser: 'No Chromium or Chrome was found on this machine, which a {what} requires.',
+  noBrowser: 'A {what} requires Chromium or Chrome, and none was found on this machine.',
   installBrowser:
     'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
   halfMade:
     '{program} left an incomplete {what} in {folder}: the disk is full, or the browser was stopped.',
   freeTemporary: 'Free some space there, or set TMPDIR to another folder, and try again.',
   browserTimeout: '{program} produced no {what}: it did not finish within {seconds} s.',
-  browserKilled: '{program} produced no {what}: it ended by {signal}.',
-  browserEnded: '{program} produced no {what}: it ended with code {exitCode}.',
+  browserKilled: '{program} produced no {what}: {signal} killed it.',
+  browserEnded: '{program} produced no {what}: it exited with code {exitCode}.',
   lastWords: 'Its last output: {text}',
   otherBrowser:
     'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',

@@ -42,6 +42,6 @@ export const pages = {
   nameReport: 'Name an unmodified file written by `kernel-ladder report --format html`.',
   cutOff: 'the file is truncated.',
   notUnpacked: 'its deep profiles cannot be unpacked ({text}).',
-  ofDeep: 'of the deep profile of {rung}, {why}',
+  ofDeep: 'deep profile of {rung}: {why}',
   tooLarge: '{file} is larger than {size} MB, more than any report.',
 } as const

@@ -67,5 +67,24 @@ export const tools = {
   gpuNotReserved:
     '{gpu} could not be reserved ({text}); another run of this program may be timing at the same moment.',
 
+  runnerNotStarted: 'The runner could not be started: {text}',
+  runnerRejected: 'The runner rejected its arguments: {text}',
+  runnerEnded: 'The runner ended before it reached a rung: {text}',
+  runnerSilent: 'The runner ended before it reached a rung: no output for {seconds} s',
+  seeDoctor: 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
+  referenceFailed: 'The reference {file} failed: {text}',
+  referenceHangs: 'The reference {file} does not finish.',
+  referenceNotBuilt: 'The reference of the task {task} could not be built.',
+  seeFile: 'See {file}.',
+  sanitizerNotStarted: 'compute-sanitizer could not be started: {text}',
+  checkWithSmi: 'Check the driver with `nvidia-smi`.',
+  smiNoGpu: 'nvidia-smi finds no GPU: {text}',
+  checkModule: 'Check that the NVIDIA driver is installed and its kernel module is loaded.',
+  smiIncomplete: 'This is not complete output of nvidia-smi -q -x: {text}.',
+  smiEnded: 'nvidia-smi exited with code {exitCode}',
+  runnerExited: 'the runner exited with code {exitCode}',
+  sanitizerNoReport: 'This is not a compute-sanitizer report: {text}.',
+  sanitizerUse: 'Use the output of `compute-sanitizer --xml --save FILE`.',
+
   knownWith: 'an {gpu} (cc {computeCapability}) with ncu {version}',
 } as const

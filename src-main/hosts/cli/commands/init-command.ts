@@ -1,4 +1,4 @@
-/** `kernel-ladder init`: a ladder folder that builds and runs, to begin one's own with. */
+/** `kernel-ladder init`: creates a ladder folder that builds and runs, as a starting point. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { shownPath } from '../../../adapters/kernels/ladder-folder'
 import { initLadder } from '../../../services/ladder-library/init'

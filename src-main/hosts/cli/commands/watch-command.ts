@@ -1,4 +1,4 @@
-/** `kernel-ladder run --watch`: runs what changed at each save, and prints what the change did. */
+/** `kernel-ladder run --watch`: on every save, runs the rungs that changed and prints the effect. */
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { shownPath } from '../../../adapters/kernels/ladder-folder'
 import type { Setup } from '../../../adapters/machine/machine'
@@ -28,10 +28,10 @@ function describeChange({ id, status, verdict, reasons, beforeMs, nowMs, change 
 
 const phases: Partial<Record<WatchNews['phase'], string>> = {
   waiting: 'Waiting for a change. Press ^C to stop.',
-  gone: 'The folder is gone; waiting for it to come back.',
+  gone: 'The folder no longer exists; waiting for it to come back.',
 }
 
-/** Ends with 0 when it is told to stop. */
+/** Returns 0 when stopped. */
 export async function watchRun(
   setup: Setup,
   request: RunRequest,
@@ -40,8 +40,8 @@ export async function watchRun(
   const { own } = await openTrustedLadder(setup, request.ladder)
   if (!own)
     throw inputError(
-      `${request.ladder} comes with the program and does not change.`,
-      'Only a ladder folder can be watched: `kernel-ladder init DIR` makes one.',
+      `${request.ladder} ships with the program and does not change.`,
+      'Only a ladder folder can be watched; `kernel-ladder init DIR` creates one.',
     )
   let rounds = 0
   await watchFolder({
@@ -53,7 +53,7 @@ export async function watchRun(
         { ...request, ladder: own.folder, rungs },
         { ...options, emit: progressPrinter() },
       )
-      // Of the first round, and of what was built only, there is nothing to set it beside.
+      // The first round and build-only rounds have nothing to compare with.
       if (rounds === 0 || isBuiltOnly(session.target)) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)
       for (const error of [missing, unsaved]) if (error) printError(error)

@@ -110,7 +110,7 @@ function describePublished(session: Session): string[] {
   ]
 }
 
-/** Of a task that memory bounds, the bytes a second, and what share that is of what memory gives. */
+/** For a memory-bound task, bytes per second and the percentage of the memory bandwidth. */
 function leadColumns(session: Session): Column<RungResult>[] {
   const lead = leadOf(session)
   const figure = (rung: RungResult) => leadFigure(session, rung, lead)
@@ -122,28 +122,28 @@ function leadColumns(session: Session): Column<RungResult>[] {
   ]
 }
 
-/** The card's, where a task is bound by something else than FMA in place of that. */
+/** The card metrics, with FMA utilization replaced by that of the unit which bounds the task. */
 const countersOf = (session: Session): string[] =>
   cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
 
-/** What the share of memory's bandwidth is of. */
+/** The bandwidth that percentages are relative to. */
 function leadEvidence(session: Session): string[] {
   const { of, roof } = leadOf(session)
   const { value, unit } = roof.value
   if (of === 'operations' || value === null) return []
   return [
-    `throughput: the least bytes of a launch over the time; of DRAM: of ${formatValue(value, unit)}, ${inEnglish(roof.how)}`,
+    `throughput: the minimum bytes of a launch over the time; of DRAM: its share of ${formatValue(value, unit)}, ${roof.value.evidence === 'measured' ? 'as measured in this run' : 'as derived from the clocks of the GPU'}`,
   ]
 }
 
-/** What an error is relative to, which is for each check to say. */
+/** What errors are relative to, which depends on each check. */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))
-    return 'error: the largest against FP64, relative to the scale of its rounding errors'
+    return 'error: maximum against FP64, relative to the scale of its rounding errors'
   return checks.some((check) => 'scale' in check)
-    ? 'error: the largest, relative to the scale of its rounding errors or to what is expected'
-    : 'error: the largest, relative to what is expected'
+    ? 'error: maximum, relative to the scale of its rounding errors or to the expected value'
+    : 'error: maximum, relative to the expected value'
 }
 
 export function describeSession(session: Session): string {

@@ -82,7 +82,7 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
-/** Of a task that memory bounds: what the session has no field for. */
+/** For a memory-bound task: a figure that the session has no field for. */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
   if (lead.of === 'operations') return ofEverySession

@@ -1,0 +1,120 @@
+/* What a reference in Python is called through: the arrays go through files of a folder that is gone afterwards.
+ * The library that includes this is generated from a task and its reference.py. */
+#ifndef KL_PYTHON_H
+#define KL_PYTHON_H
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <spawn.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+extern char** environ;
+
+class KlPython {
+ public:
+  KlPython() {
+    const char* parent = getenv("TMPDIR");
+    folder_ = std::string(parent && *parent ? parent : "/tmp") + "/kl-reference-XXXXXX";
+    if (!mkdtemp(folder_.data())) fail("no folder can be made for its arrays");
+  }
+  ~KlPython() { removeFiles(); }
+
+  void number(const char* name, double value) {
+    char text[64];
+    snprintf(text, sizeof text, "%.17g", value);
+    numbers_ += comma(numbers_) + quoted(name) + ":" + text;
+  }
+  void word(const char* name, const char* value) { numbers_ += comma(numbers_) + quoted(name) + ":" + quoted(value); }
+
+  /* An array that is read; null where there is none. */
+  void input(const char* name, const char* dtype, size_t elementBytes, const std::vector<double>& shape,
+             const void* data) {
+    if (!data) return;
+    write(name, data, countOf(shape) * elementBytes);
+    inputs_ += comma(inputs_) + described(name, dtype, shape);
+  }
+  void output(const char* name, const char* dtype, const std::vector<double>& shape) {
+    files_.push_back(std::string("out-") + name);
+    outputs_ += comma(outputs_) + described(name, dtype, shape);
+  }
+
+  void run(const char* driver, const char* script, void (*progress)(double)) {
+    const std::string spec = "{\"numbers\":{" + numbers_ + "},\"inputs\":[" + inputs_ + "],\"outputs\":[" + outputs_ + "]}";
+    write("spec.json", spec.data(), spec.size());
+    write("driver.py", driver, strlen(driver));
+    write("reference.py", script, strlen(script));
+    int ends[2];
+    if (pipe(ends) != 0) fail("no pipe can be made");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addclose(&actions, ends[1]);
+    const std::string file = folder_ + "/driver.py";
+    const char* arguments[] = {"python3", "-B", file.c_str(), nullptr};
+    pid_t child = 0;
+    const int error = posix_spawnp(&child, "python3", &actions, nullptr, const_cast<char**>(arguments), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) fail("python3 is not on PATH; the reference needs it, with numpy");
+    FILE* said = fdopen(ends[0], "r");
+    double fraction;
+    while (fscanf(said, "%lf", &fraction) == 1) progress(fraction);
+    fclose(said);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) end();
+  }
+
+  /* What was computed of an output. */
+  void take(const char* name, size_t elementBytes, const std::vector<double>& shape, void* data) {
+    const size_t bytes = countOf(shape) * elementBytes;
+    FILE* file = fopen((folder_ + "/" + name).c_str(), "rb");
+    if (!file || fread(data, 1, bytes, file) != bytes) fail(std::string("nothing was computed of ") + name);
+    fclose(file);
+  }
+
+ private:
+  static std::string comma(const std::string& text) { return text.empty() ? "" : ","; }
+  static std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+  static size_t countOf(const std::vector<double>& shape) {
+    size_t count = 1;
+    for (const double extent : shape) count *= size_t(extent);
+    return count;
+  }
+  static std::string described(const char* name, const char* dtype, const std::vector<double>& shape) {
+    std::string text = "{\"name\":" + quoted(name) + ",\"dtype\":" + quoted(dtype) + ",\"shape\":[";
+    for (size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string((long long)shape[i]);
+    return text + "]}";
+  }
+
+  void write(const char* name, const void* data, size_t bytes) {
+    files_.push_back(name);
+    FILE* file = fopen((folder_ + "/" + name).c_str(), "wb");
+    const bool written = file && fwrite(data, 1, bytes, file) == bytes;
+    if (!file || fclose(file) != 0 || !written) fail("its arrays cannot be written to " + folder_);
+  }
+  void removeFiles() {
+    for (const std::string& name : files_) unlink((folder_ + "/" + name).c_str());
+    rmdir(folder_.c_str());
+  }
+  /* The runner tells the last words of its process. */
+  [[noreturn]] void fail(const std::string& why) {
+    fprintf(stderr, "%s\n", why.c_str());
+    end();
+  }
+  [[noreturn]] void end() {
+    removeFiles();
+    fflush(nullptr);
+    _exit(5);
+  }
+
+  std::string folder_, numbers_, inputs_, outputs_;
+  std::vector<std::string> files_;
+};
+
+#endif
