@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { assetPack } from './scripts/vite-asset-pack.ts'
@@ -18,6 +19,8 @@ export default defineConfig({
   test: {
     globalSetup: 'test/setup.ts',
     setupFiles: 'test/setup-each.ts',
+    // Vitest would leave a core to itself, which has little to do while tests run.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         extends: true,
@@ -43,8 +46,8 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts', 'test/cli/**/*.test.ts'],
           exclude,
           globalSetup: 'test/setup-browser.ts',
-          fileParallelism: false,
-          testTimeout: 60_000,
+          isolate: false,
+          testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },

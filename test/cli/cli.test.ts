@@ -7,7 +7,7 @@ import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
-import { bundle, fakeTools, run, start } from './support'
+import { bundle, fakeTools, run, runBundle, start } from './support'
 import { gemmProblem } from '../gemm'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
@@ -26,29 +26,22 @@ interface RunDocument {
 
 const document = (stdout: string): RunDocument => JSON.parse(stdout) as RunDocument
 
-/** The one-file program beside kernels of its own, as on a machine it was copied to with a checkout. */
+/** Kernels of its own, of which a file is changed. */
 async function withKernels(
-  edit: (dir: string) => Promise<void>,
-): Promise<{ file: string; dir: string }> {
+  edit: (gemm: string) => Promise<void>,
+): Promise<{ kernelsDir: string; dir: string }> {
   const dir = await tempDir()
-  await cp(kernels, join(dir, 'cuda-kernels'), { recursive: true })
-  await mkdir(join(dir, 'bin'))
-  const file = join(dir, 'bin', 'kernel-ladder.mjs')
-  await copyFile(bundle, file)
-  await edit(join(dir, 'cuda-kernels', 'gemm'))
-  return { file, dir }
-}
-
-const fault = (rung: string, what: string) => async (gemm: string) => {
-  const path = join(gemm, `${rung}.cu`)
-  await writeFile(path, `${await readFile(path, 'utf8')}\n// fault: ${what}\n`)
+  const kernelsDir = join(dir, 'cuda-kernels')
+  await cp(kernels, kernelsDir, { recursive: true })
+  await edit(join(kernelsDir, 'gemm'))
+  return { kernelsDir, dir }
 }
 
 const small = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
 
 describe('run --target recorded --json', () => {
   it('prints exactly one JSON document with every rung of the ladder and its card metrics, and exits 0', async () => {
-    const { code, stdout, stderr } = await run([...recorded, '--json'])
+    const { code, stdout, stderr } = await runBundle([...recorded, '--json'])
     expect(code).toBe(0)
     const { target, device, problem, ladder, rungs, completion } = document(stdout)
     expect(target).toEqual({ kind: 'recorded', name: 'gemm-fp32-h200-4096' })
@@ -153,11 +146,11 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
   })
 
   it('a rung whose header lacks a key', async () => {
-    const { file, dir } = await withKernels(async (gemm) => {
+    const { kernelsDir, dir } = await withKernels(async (gemm) => {
       const path = join(gemm, '02_coalesced.cu')
       await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/ @idea.*\n/m, ''))
     })
-    const { code, stderr } = await run(small, fakeTools(dir), file)
+    const { code, stderr } = await run(small, fakeTools(dir), kernelsDir)
     expect(code).toBe(2)
     expect(stderr).toMatch(/02_coalesced\.cu.*@idea/)
   })
@@ -245,38 +238,43 @@ describe('a live run', () => {
     expect(time).toMatchObject({ verdict: 'better', speedup: expect.any(Number) as number })
   })
 
-  it.each([['compile-error'], ['wrong'], ['crash'], ['hang'], ['flood']])(
+  it.each([
+    ['compile-error', run],
+    ['wrong', run],
+    // Of silence: of how long a busy machine takes to start a program, nothing is said here.
+    ['hang', run],
+    ['crash', runBundle],
+    ['flood', runBundle],
+  ])(
     'with a rung that shows a %s exits 1, with the others finished and saved',
-    async (what) => {
-      const { file, dir } = await withKernels(fault('03_shared_tile', what))
-      const { code, stdout } = await run(
-        [
-          ...small,
-          '--json',
-          '--timeout',
-          '2',
-          '--rungs',
-          '02_coalesced,03_shared_tile,04_thread_tile_1d',
-        ],
-        fakeTools(dir),
-        file,
+    async (what, command) => {
+      const rungs = ['02_coalesced', '03_shared_tile', '04_thread_tile_1d']
+      const seconds = what === 'hang' ? '1' : '600'
+      const { code, stdout } = await command(
+        [...small, '--json', '--timeout', seconds, '--rungs', rungs.join(',')],
+        { ...fakeTools(await tempDir()), FAKE_FAULTS: `03_shared_tile=${what}` },
       )
       expect(code).toBe(1)
-      const { rungs, session } = document(stdout)
-      const bad = rungs.find(({ id }) => id === '03_shared_tile')
+      const { rungs: results, session } = document(stdout)
+      const bad = results.find(({ id }) => id === '03_shared_tile')
       expect(bad?.status).toBe(what === 'wrong' ? 'wrong' : 'failed')
       expect(bad?.reason).toBeTruthy()
-      expect(rungs.filter(({ status }) => status === 'ok')).toHaveLength(2)
+      expect(results.filter(({ status }) => status === 'ok')).toHaveLength(2)
       expect(existsSync(join(session!, 'session.json'))).toBe(true)
     },
-    60_000,
   )
 
   it('that is interrupted stops the process tree, prints and saves what is finished, and exits 1', async () => {
-    const { file, dir } = await withKernels(fault('04_thread_tile_1d', 'spawn'))
-    const running = start([...small, '--json', '--timeout', '300'], fakeTools(dir), file)
+    const dir = await tempDir()
+    const log = join(dir, 'calls')
+    const running = start([...small, '--json', '--timeout', '600'], {
+      ...fakeTools(dir),
+      FAKE_LOG: log,
+      FAKE_FAULTS: '04_thread_tile_1d=spawn',
+    })
+    const child = async () => /\["child","(\d+)"\]/.exec(await readFile(log, 'utf8'))?.[1]
     await running.says(`verify 4/${ladderRungs.length} 04_thread_tile_1d`)
-    await new Promise((done) => setTimeout(done, 300))
+    await expect.poll(child, { timeout: 60_000 }).toBeDefined()
     running.signal('SIGINT')
     const { code, stdout } = await running.finished
     expect(code).toBe(1)
@@ -284,7 +282,8 @@ describe('a live run', () => {
     expect(completion).toBe('cancelled')
     expect(rungs.filter(({ status }) => status === 'ok')).toHaveLength(4)
     const { stderr } = (await readRaw(session!, 'runner/measure-1'))!
-    await expect.poll(() => isAlive(Number(/child (\d+)/.exec(stderr)?.[1]))).toBe(false)
+    expect(/child (\d+)/.exec(stderr)?.[1]).toBe(await child())
+    await expect.poll(async () => isAlive(Number(await child())), { timeout: 60_000 }).toBe(false)
   })
 })
 
@@ -334,19 +333,31 @@ it('help tells what a command of a command takes', async () => {
 })
 
 describe('the one-file program', () => {
+  it.each([
+    [0, ['help', 'run'], 'stdout', /^Usage: kernel-ladder run /],
+    [2, ['run', '--ladder', 'nope'], 'stderr', /^error: There is no ladder/],
+    [2, ['frobnicate'], 'stderr', /^error: unknown command/],
+    [3, ['doctor'], 'stdout', /CUDA compiler: nvcc was not found/],
+  ] as const)('exits %i after %j, and speaks on %s', async (exit, args, stream, words) => {
+    const ended = await runBundle(args, { PATH: '/nonexistent' })
+    expect(ended.code).toBe(exit)
+    expect(ended[stream]).toMatch(words)
+    expect(ended[stream === 'stdout' ? 'stderr' : 'stdout']).toBe('')
+  })
+
   it('copied alone to an empty place brings kernels, recordings and the UI', async () => {
     const dir = await tempDir()
     const file = join(dir, 'kernel-ladder.mjs')
     await copyFile(bundle, file)
     const env = { KERNEL_LADDER_CACHE: join(dir, 'cache'), KERNEL_LADDER_DATA: dir }
-    const ladders = await run(['ladders', '--json'], env, file)
+    const ladders = await runBundle(['ladders', '--json'], env, file)
     expect((JSON.parse(ladders.stdout) as { ladders: { id: string }[] }).ladders[0]?.id).toBe(
       'gemm-fp32',
     )
-    expect((await run(recorded, env, file)).code).toBe(0)
+    expect((await runBundle(recorded, env, file)).code).toBe(0)
     const lab = join(dir, 'softmax-lab')
-    expect((await run(['init', lab, '--template', 'softmax'], env, file)).code).toBe(0)
-    const made = await run(['ladders', lab], env, file)
+    expect((await runBundle(['init', lab, '--template', 'softmax'], env, file)).code).toBe(0)
+    const made = await runBundle(['ladders', lab], env, file)
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^softmax-lab: /) })
     const [unpacked] = await readdir(join(dir, 'cache', 'assets'))
     expect(existsSync(join(dir, 'cache', 'assets', unpacked!, 'out/renderer/index.html'))).toBe(

@@ -1,10 +1,10 @@
-/** `lab check … --target recorded` as a process: the one-file program alone, on a machine without any tool. */
+/** `lab check … --target recorded` on a machine without any tool; the first lab by the one-file program alone. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import { tempDir } from '../services/support'
-import { bundle, run } from './support'
+import { bundle, run, runBundle } from './support'
 import { said } from '../said'
 
 const labs = join(import.meta.dirname, '../../cuda-kernels/labs')
@@ -27,26 +27,28 @@ describe('lab check --target recorded', () => {
   async function check(
     id: string,
     text: string,
+    alone: boolean,
   ): Promise<{ code: number | null; outcome: LabOutcome }> {
     const file = join(dir, `${id}.cu`)
     await writeFile(file, text)
     const args = ['lab', 'check', id, '--file', file, '--target', 'recorded', '--json']
-    const { code, stdout, stderr } = await run(args, env, program)
+    const ended = await (alone ? runBundle(args, env, program) : run(args, env))
+    const { code, stdout, stderr } = ended
     expect(stdout, stderr).not.toBe('')
     return { code, outcome: JSON.parse(stdout) as LabOutcome }
   }
 
   it.each([
-    ['01-coalescing', ['load-sectors', 'store-sectors', 'fast']],
-    ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast']],
-    ['12-tensor-cores', ['tensor', 'fast']],
+    ['01-coalescing', ['load-sectors', 'store-sectors', 'fast'], true],
+    ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast'], false],
+    ['12-tensor-cores', ['tensor', 'fast'], false],
   ])(
     '%s: 0 for the solution, 1 for the starter, 3 for what was changed',
-    async (id, starterFails) => {
+    async (id, starterFails, alone) => {
       const [starter, solution] = await Promise.all(
         ['starter', 'solution'].map((which) => readFile(join(labs, id, `${which}.cu`), 'utf8')),
       )
-      const passed = await check(id, solution!)
+      const passed = await check(id, solution!, alone)
       expect(passed.code).toBe(0)
       expect(passed.outcome).toMatchObject({
         status: 'passed',
@@ -56,13 +58,13 @@ describe('lab check --target recorded', () => {
       const figures = passed.outcome.checks.flatMap((one) => one.figures)
       expect(new Set(figures.map(({ value }) => value.evidence))).toContain('measured')
 
-      const failed = await check(id, starter!)
+      const failed = await check(id, starter!, alone)
       expect(failed.code).toBe(1)
       expect(
         failed.outcome.checks.filter(({ status }) => status !== 'passed').map((one) => one.id),
       ).toEqual(starterFails)
 
-      const changed = await check(id, `${solution!}\n// mine\n`)
+      const changed = await check(id, `${solution!}\n// mine\n`, alone)
       expect(changed.code).toBe(3)
       expect(changed.outcome.status).toBe('unavailable')
       expect(said(changed.outcome.reason)).toMatch(
@@ -79,7 +81,7 @@ describe('lab check --target recorded', () => {
       'predictions:\n  predict-loads: { direction: down, factor: 0.3 }\n  predict-occupancy: { direction: up }\n',
     )
     const args = ['lab', 'check', '04-coarsening', '--file', file, '--target', 'recorded']
-    const { code, stdout } = await run(args, env, program)
+    const { code, stdout } = await run(args, env)
     expect(code).toBe(0)
     expect(stdout).toContain('recorded on NVIDIA H200 as 04-coarsening-solution-h200')
     expect(stdout).toMatch(/✓ predict-loads: You predicted down, 0\.3×\. .*That is correct/)
@@ -87,7 +89,7 @@ describe('lab check --target recorded', () => {
       /✗ predict-occupancy: You predicted up\. Achieved occupancy went from 91\.1 % to 32\.8 %/,
     )
     await writeFile(file, `${await readFile(file, 'utf8')}\n// mine\n`)
-    const changed = await run(args, env, program)
+    const changed = await run(args, env)
     expect(changed.code).toBe(3)
     expect(changed.stdout).toMatch(/· not measured\n/)
   })

@@ -1,20 +1,14 @@
-/** `kernel-ladder lab` as a process, over fake tools that act out what submissions do. */
+/** `kernel-ladder lab` over fake tools that act out what submissions do; grading is a process that starts its like. */
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import {
-  faultOfRow,
-  kinds,
-  leftProcesses,
-  submissionCount,
-  writeSubmissions,
-} from '../gpu/submissions.mjs'
+import { faultOfRow, kinds, leftProcesses, writeSubmissions } from '../gpu/submissions.mjs'
 import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
-import { fakeTools, run } from './support'
+import { fakeTools, run, runBundle } from './support'
 
 /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
 const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
@@ -85,34 +79,25 @@ describe('lab check', () => {
 })
 
 describe('lab grade', () => {
-  it('grades forty submissions of every kind, each row right, none disturbing another', async () => {
+  // Forty at once are graded on a GPU: test/gpu/grade.mjs.
+  it('grades submissions of every kind, each row right, none disturbing another', async () => {
     const { dir, lab, solution, starter, env } = await labMachine()
     const folder = join(dir, 'handed-in')
     const victims = [join(dir, 'victim.txt'), join(folder, 'notes.txt')]
-    writeSubmissions(folder, { starter, solution }, victims)
+    const students = writeSubmissions(folder, { starter, solution }, victims, 1)
     for (const path of victims) await writeFile(path, 'untouched\n')
-    expect(submissionCount).toBe(40)
+    expect(students).toHaveLength(Object.keys(kinds).length)
 
-    const graded = await run(
+    const graded = await runBundle(
       [
-        'lab',
-        'grade',
-        folder,
-        '--lab',
-        lab,
-        '--csv',
-        '--jobs',
-        '4',
-        '--timeout',
-        '16',
-        '--memory',
-        '1',
-        ...overFakes,
+        ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
+        // A quarter of it is how long silence is borne, in which a busy machine must start a program.
+        ...['--timeout', '80', '--memory', '1', ...overFakes],
       ],
       env,
     )
     expect(graded.code, graded.stderr).toBe(0)
-    expect(graded.stderr).toMatch(/40 graded in \d+\.\d s\./)
+    expect(graded.stderr).toContain(`${students.length} graded in `)
     expect(graded.stderr).toMatch(
       /Each submission runs in its own namespaces|Neither unshare nor bubblewrap/,
     )
@@ -120,13 +105,7 @@ describe('lab grade', () => {
       header: true,
       skipEmptyLines: true,
     })
-    expect(rows.map(({ student }) => student).sort()).toEqual(
-      Object.entries(kinds)
-        .flatMap(([kind, { count }]) =>
-          Array.from({ length: count }, (_, at) => `${kind}-${at + 1}`),
-        )
-        .sort(),
-    )
+    expect(rows.map(({ student }) => student).sort()).toEqual(students.toSorted())
     for (const row of rows) expect(faultOfRow(row), row['student']).toBeNull()
     if (/can write only to its folder/.test(graded.stderr))
       for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
@@ -154,7 +133,7 @@ describe('lab grade', () => {
       poor.PATH = [join(env['FAKES']!, 'bin'), bin].join(':')
     }
     const grade = (...more: string[]) =>
-      run(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)
+      runBundle(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)
     const refused = await grade()
     expect(refused.code, refused.stderr).toBe(3)
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
@@ -197,7 +176,7 @@ __global__ void mine(int n, const float* a, float* out) {
     await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
     const out = join(dir, 'grades.csv')
     const grade = (...more: string[]) =>
-      run(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes, ...more], env)
+      runBundle(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes, ...more], env)
     const graded = await grade('--out', out)
     expect(graded.code, graded.stderr).toBe(0)
     // Before it begins, and not when everything was graded.

@@ -1,4 +1,4 @@
-/** `kernel-ladder sanitize` as a process: what it prints and what it ends with. */
+/** `kernel-ladder sanitize`: what it prints and what it ends with. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

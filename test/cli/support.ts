@@ -1,6 +1,10 @@
-/** Runs the bundled command line as a user does: a process of its own, its streams and its exit code. */
+/**
+ * The command line. `run` is a call in the test's process, over fake tools that are calls too; `runBundle`
+ * and `start` are the bundled program as a user has it: a process of its own, its streams and its exit code.
+ */
 import { spawn } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
+import { runIn } from '../hosts/cli/support'
 import { fakesDir } from '../services/support'
 
 export const bundle = join(import.meta.dirname, '../../dist/cli/kernel-ladder.mjs')
@@ -62,11 +66,24 @@ export function start(
   }
 }
 
-export const run = (
+export const runBundle = (
   args: readonly string[],
   env: Record<string, string> = {},
   file = bundle,
 ): Promise<Finished> => start(args, env, file).finished
+
+export const run = (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  kernelsDir?: string,
+): Promise<Finished> =>
+  runIn(
+    {
+      env: { KERNEL_LADDER_PATH_ONLY: '1', ...env },
+      ...(kernelsDir === undefined ? {} : { kernelsDir }),
+    },
+    ...args,
+  )
 
 /** The fake tools on PATH, with places of their own below `dir`. */
 export const fakeTools = (dir: string): Record<string, string> => ({

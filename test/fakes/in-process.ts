@@ -2,6 +2,7 @@
  * The fake tools as calls in the process of a test, where the process is not the subject: the words, the
  * environment, the streams and the ends of a `runProcess`, without the processes.
  */
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
   runProcess,
@@ -29,10 +30,20 @@ const fakes: Record<string, Fake> = {
   'kl-launches': launches,
 }
 
-/** What is not one of the fakes is run as it is. */
+/** Each fake leads to this folder, by its path or by the variable that stands for it. */
+function leadsHere(file: string): boolean {
+  try {
+    const start = readFileSync(file, 'latin1').slice(0, 600)
+    return start.includes(import.meta.dirname) || /asProgram/.test(start)
+  } catch {
+    return false
+  }
+}
+
+/** What is not one of the fakes is run as it is, be it called like one. */
 export function runFake(call: ProcessCall): Promise<ProcessResult> {
   const fake = fakes[basename(call.file)]
-  return fake ? inProcess(fake, call) : runProcess(call)
+  return fake && leadsHere(call.file) ? inProcess(fake, call) : runProcess(call)
 }
 
 async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> {

@@ -45,7 +45,7 @@ export const kinds = {
   hang: {
     count: 3,
     ...fails,
-    reason: /Hung: no progress/,
+    reason: /Hung.*no progress/,
     fault: 'hang',
     before: `__global__ void spin(volatile int* forever) {
   while (*forever == 0) __nanosleep(1000);
@@ -278,11 +278,16 @@ function misbehave(source, { before = '', launch, fault }, victims) {
  * @param {string} folder
  * @param {{ starter: string, solution: string }} lab
  * @param {readonly string[]} victims files that are not theirs, which `write` tries to write
+ * @param {number} [most] so many of a kind and no more
+ * @returns {string[]} the students
  */
-export function writeSubmissions(folder, { starter, solution }, victims) {
+export function writeSubmissions(folder, { starter, solution }, victims, most = Infinity) {
   mkdirSync(folder)
+  /** @type {string[]} */
+  const students = []
   for (const [name, kind] of Object.entries(kinds))
-    for (let index = 1; index <= kind.count; index += 1) {
+    for (let index = 1; index <= Math.min(kind.count, most); index += 1) {
+      students.push(`${name}-${index}`)
       const source = misbehave(name === 'slow' ? starter : solution, kind, victims)
       const text = `// ${name} ${index}\n${source}`
       const place = join(folder, `${name}-${index}`)
@@ -293,6 +298,7 @@ export function writeSubmissions(folder, { starter, solution }, victims) {
         writeFileSync(join(place, 'answers.yaml'), kind.answers)
       }
     }
+  return students
 }
 
 /**

@@ -5,7 +5,7 @@ import { pathExists } from '../disk/disk'
 import { userFolders } from '../disk/paths'
 import { assets } from '../kernels/assets'
 import { liveToolbox } from '../tools/live-toolbox'
-import type { HostMachine, Setup } from './machine'
+import type { HostMachine, SetUp } from './machine'
 
 export function localMachine(): HostMachine {
   const folders = userFolders()
@@ -25,7 +25,7 @@ export function localMachine(): HostMachine {
 }
 
 /** The setup of every host. */
-export const setUp = async (): Promise<Setup> => ({
+export const setUp: SetUp = async () => ({
   assets: await assets(),
   machine: localMachine(),
 })

@@ -44,3 +44,6 @@ export interface Setup {
   assets: Assets
   machine: HostMachine
 }
+
+/** Called when a command first needs it: finding the files may unpack them. */
+export type SetUp = () => Promise<Setup>

@@ -1,6 +1,7 @@
 /** Where the command line begins. */
+import { setUp } from '../../adapters/machine/local-machine'
 import { outliveReaders } from './output'
 import { runProgram } from './program'
 
 outliveReaders()
-process.exitCode = await runProgram(process.argv.slice(2))
+process.exitCode = await runProgram(process.argv.slice(2), setUp)

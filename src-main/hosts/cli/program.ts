@@ -1,7 +1,6 @@
 /** The command line: commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
-import { setUp } from '../../adapters/machine/local-machine'
-import { assets } from '../../adapters/kernels/assets'
+import type { SetUp } from '../../adapters/machine/machine'
 import { readTasks } from '../../adapters/kernels/kernel-library'
 import {
   exitCodes,
@@ -54,6 +53,7 @@ function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string
 }
 
 function program(
+  setUp: SetUp,
   finish: (code: number) => void,
   tasks: readonly Task[],
   templates: readonly string[],
@@ -71,7 +71,7 @@ function program(
       'check the GPU, driver, nvcc, ncu and counter permission, with a remedy for each problem',
     )
     .option(json, jsonText)
-    .action(async (options: { json?: boolean }) => finish(await doctorCommand(options)))
+    .action(async (options: { json?: boolean }) => finish(await doctorCommand(setUp, options)))
   cli
     .command('ladders')
     .description(
@@ -80,7 +80,7 @@ function program(
     .argument('[ladder]', ladderHelp)
     .option(json, jsonText)
     .action(async (name: string | undefined, options: { json?: boolean }) =>
-      finish(await laddersCommand(name, options)),
+      finish(await laddersCommand(setUp, name, options)),
     )
   cli
     .command('init')
@@ -88,7 +88,7 @@ function program(
     .argument('<dir>', 'a new or empty folder')
     .option('--template <name>', templates.join(', '), 'blank')
     .action(async (dir: string, options: { template: string }) =>
-      finish(await initCommand(dir, options)),
+      finish(await initCommand(setUp, dir, options)),
     )
   const run = cli
     .command('run')
@@ -118,7 +118,7 @@ function program(
     .option(...trust)
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
-  run.action(async (options: RunOptions) => finish(await runCommand(options, ofRun)))
+  run.action(async (options: RunOptions) => finish(await runCommand(setUp, options, ofRun)))
   cli
     .command('show')
     .description('print a session, or one of its rungs in depth')
@@ -169,7 +169,7 @@ function program(
     )
     .option(json, 'with --ci: print exactly one JSON document to stdout')
     .action(async (name: string, options: ReportCommandOptions) =>
-      finish(await reportCommand(name, options)),
+      finish(await reportCommand(setUp, name, options)),
     )
   cli
     .command('import')
@@ -187,7 +187,7 @@ function program(
     .option('--which <one>', 'first or second: which session of a report that compares two')
     .option(json, jsonText)
     .action(async (file: string, options: ImportOptions) =>
-      finish(await importCommand(file, options)),
+      finish(await importCommand(setUp, file, options)),
     )
   const sanitize = cli
     .command('sanitize')
@@ -212,15 +212,15 @@ function program(
     'set every size of the ladder’s task (default: its small ragged shape)',
   )
   sanitize.action(async (options: SanitizeCommandOptions) =>
-    finish(await sanitizeCommand(options, ofSanitize)),
+    finish(await sanitizeCommand(setUp, options, ofSanitize)),
   )
   cli
     .command('serve')
     .description('serve the UI on loopback and print a link that works once')
     .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
     .option('--session <dir>', 'a session folder to open first')
-    .action(async (options: ServeOptions) => finish(await serveCommand(options)))
-  addLabCommands(cli, finish)
+    .action(async (options: ServeOptions) => finish(await serveCommand(setUp, options)))
+  addLabCommands(cli, setUp, finish)
   cli
     .command('help')
     .description('show the help of a command')
@@ -243,12 +243,12 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 }
 
 /** Tasks whose names become options of the current command; most commands need none. */
-async function namingTasks(words: readonly string[]): Promise<Task[]> {
+async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
   if (!words.includes('run') && !words.includes('sanitize')) return []
-  return [...(await readTasks((await assets()).kernelsDir)).values()]
+  return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
-const namedTemplates = async (words: readonly string[]): Promise<string[]> =>
+const namedTemplates = async (setUp: SetUp, words: readonly string[]): Promise<string[]> =>
   words.includes('init') ? templateNames(await setUp()) : []
 
 /** Prints an error unless commander has already done so; returns its shape. */
@@ -262,17 +262,16 @@ function sayError(error: unknown): ErrorShape {
   return shape
 }
 
-/** Runs a command, given as the arguments after the program's name; returns the exit code. */
-export async function runProgram(words: readonly string[]): Promise<number> {
+/** Runs a command on a machine, given as the arguments after the program's name; returns the exit code. */
+export async function runProgram(words: readonly string[], setUp: SetUp): Promise<number> {
   let code = 0
   try {
     const finish = (result: number): void => {
       code = result
     }
-    await program(finish, await namingTasks(words), await namedTemplates(words)).parseAsync(
-      [...words],
-      { from: 'user' },
-    )
+    const tasks = await namingTasks(setUp, words)
+    const templates = await namedTemplates(setUp, words)
+    await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })
   } catch (error) {
     // Help and --version are not errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0

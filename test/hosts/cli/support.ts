@@ -1,6 +1,8 @@
 /** Runs the command line in this process: its streams are caught, its exit code is given back. */
 import { vi } from 'vitest'
+import { assets } from '../../../src-main/adapters/kernels/assets'
 import { runProgram } from '../../../src-main/hosts/cli/program'
+import { machineOfFakes } from '../../services/support'
 
 export interface Finished {
   code: number
@@ -8,7 +10,39 @@ export interface Finished {
   stderr: string
 }
 
-export async function runHere(...words: string[]): Promise<Finished> {
+export interface Surroundings {
+  env?: Readonly<Record<string, string>>
+  /** Kernels of its own, as beside a program that was copied to another checkout. */
+  kernelsDir?: string
+}
+
+/** Sets variables until what is returned is called. */
+function withVariables(env: Readonly<Record<string, string>>): () => void {
+  const before = Object.keys(env).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, env)
+  return () => {
+    for (const [name, value] of before)
+      if (value === undefined) Reflect.deleteProperty(process.env, name)
+      else process.env[name] = value
+  }
+}
+
+/** Takes away what a command listens to, which a program does until it ends. */
+function keepingListeners(): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const before = signals.map((signal) => process.listeners(signal))
+  return () => {
+    for (const [index, signal] of signals.entries())
+      for (const listener of process.listeners(signal))
+        if (!before[index]!.includes(listener)) process.off(signal, listener)
+  }
+}
+
+/** One after another, never beside one another: the streams are the process's. */
+export async function runIn(
+  { env = {}, kernelsDir }: Surroundings,
+  ...words: string[]
+): Promise<Finished> {
   const said = { stdout: '', stderr: '' }
   const catching = (name: keyof typeof said) =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, encoding, done) => {
@@ -17,10 +51,18 @@ export async function runHere(...words: string[]): Promise<Finished> {
       written?.(null)
       return true
     })
+  const setUp = async () => ({
+    assets: { ...(await assets()), ...(kernelsDir === undefined ? {} : { kernelsDir }) },
+    machine: machineOfFakes(),
+  })
+  const restore = [withVariables(env), keepingListeners()]
   const spies = [catching('stdout'), catching('stderr')]
   try {
-    return { code: await runProgram(words), ...said }
+    return { code: await runProgram(words, setUp), ...said }
   } finally {
     for (const spy of spies) spy.mockRestore()
+    for (const undo of restore) undo()
   }
 }
+
+export const runHere = (...words: string[]): Promise<Finished> => runIn({}, ...words)

@@ -1,5 +1,5 @@
 /** `kernel-ladder doctor`: what this machine has for building, running and profiling. */
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes } from '../../../domain/errors'
 import { inEnglish } from '../../../domain/text/wording'
 import { diagnose } from '../../../services/machine/doctor'
@@ -8,7 +8,7 @@ import { printJson, printText } from '../output'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
-export async function doctorCommand({ json }: { json?: boolean }): Promise<number> {
+export async function doctorCommand(setUp: SetUp, { json }: { json?: boolean }): Promise<number> {
   const { assets, machine } = await setUp()
   const report = await diagnose(machine, assets)
   if (json) printJson(doctorDocument, report)

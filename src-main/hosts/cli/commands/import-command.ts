@@ -1,7 +1,7 @@
 /** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
 import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { importReport, type ImportResult } from '../../../services/import/import-report'
 import { importHtml } from '../../../services/import/import-html'
@@ -18,7 +18,11 @@ export interface ImportOptions {
   json?: boolean
 }
 
-export async function importCommand(file: string, options: ImportOptions): Promise<number> {
+export async function importCommand(
+  setUp: SetUp,
+  file: string,
+  options: ImportOptions,
+): Promise<number> {
   const { machine } = await setUp()
   const place = {
     store: machine.folders.sessions,

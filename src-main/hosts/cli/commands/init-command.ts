@@ -1,10 +1,11 @@
 /** `kernel-ladder init`: creates a ladder folder that builds and runs, as a starting point. */
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { shownPath } from '../../../adapters/kernels/ladder-folder'
 import { initLadder } from '../../../services/ladder-library/init'
 import { note, printText } from '../output'
 
 export async function initCommand(
+  setUp: SetUp,
   folder: string,
   { template }: { template: string },
 ): Promise<number> {

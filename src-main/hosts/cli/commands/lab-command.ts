@@ -1,7 +1,7 @@
 /** `kernel-ladder lab …`: labs on the command line. */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import {
   labReferences,
@@ -28,7 +28,10 @@ import { note, printError, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 
-export async function labValidateCommand(folder: string | undefined): Promise<number> {
+export async function labValidateCommand(
+  setUp: SetUp,
+  folder: string | undefined,
+): Promise<number> {
   const library = await readKernelLibrary((await setUp()).assets.kernelsDir)
   const known =
     folder === undefined ? [] : (await readShippedLabs(library)).labs.map(({ lab }) => lab)
@@ -45,7 +48,7 @@ export async function labValidateCommand(folder: string | undefined): Promise<nu
   return faults.length > 0 ? exitCodes.input : 0
 }
 
-export async function labListCommand({ json }: { json?: boolean }): Promise<number> {
+export async function labListCommand(setUp: SetUp, { json }: { json?: boolean }): Promise<number> {
   const { labs, faults } = await listLabs(await setUp())
   const rows = labs.map(({ id, lab }) => ({
     id,
@@ -75,7 +78,7 @@ export async function labListCommand({ json }: { json?: boolean }): Promise<numb
   return faults.length > 0 ? exitCodes.input : 0
 }
 
-export async function labStartCommand(name: string, folder: string): Promise<number> {
+export async function labStartCommand(setUp: SetUp, name: string, folder: string): Promise<number> {
   const lab = await openLab(await setUp(), name)
   const files = await startLab(lab, resolve(folder))
   printText(`${lab.lab.title}: ${files.join(', ')} in ${folder}`)
@@ -93,7 +96,11 @@ export interface LabCheckOptions {
   json?: boolean
 }
 
-export async function labCheckCommand(name: string, options: LabCheckOptions): Promise<number> {
+export async function labCheckCommand(
+  setUp: SetUp,
+  name: string,
+  options: LabCheckOptions,
+): Promise<number> {
   const target = parseLabTarget(options.target)
   const setup = await setUp()
   const lab = await openLab(setup, name)
@@ -132,7 +139,11 @@ export async function labCheckCommand(name: string, options: LabCheckOptions): P
 }
 
 /** Shows every file of the lab and asks for confirmation; without a terminal, only `--yes` confirms. */
-export async function labTrustCommand(folder: string, { yes }: { yes?: boolean }): Promise<number> {
+export async function labTrustCommand(
+  setUp: SetUp,
+  folder: string,
+  { yes }: { yes?: boolean },
+): Promise<number> {
   const setup = await setUp()
   const library = await readKernelLibrary(setup.assets.kernelsDir)
   const lab = await readLab(resolve(folder), labReferences(library))

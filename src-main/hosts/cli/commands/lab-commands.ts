@@ -1,5 +1,6 @@
 /** The subcommands of `kernel-ladder lab`. */
 import type { Command } from 'commander'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { labTargets } from '../../../domain/target/targets'
 import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
 import {
@@ -14,19 +15,19 @@ import {
 const json = ['--json', 'print exactly one JSON document to stdout'] as const
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
 
-export function addLabCommands(cli: Command, finish: (code: number) => void): void {
+export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number) => void): void {
   const lab = cli.command('lab').description('exercises: predict, change, measure')
   lab
     .command('list')
     .description('list the labs in order')
     .option(...json)
-    .action(async (options: { json?: boolean }) => finish(await labListCommand(options)))
+    .action(async (options: { json?: boolean }) => finish(await labListCommand(setUp, options)))
   lab
     .command('start')
     .description('copy a lab’s starting files into a folder')
     .argument('<id>', labName)
     .argument('<dir>', 'the folder; nothing in it is overwritten')
-    .action(async (id: string, dir: string) => finish(await labStartCommand(id, dir)))
+    .action(async (id: string, dir: string) => finish(await labStartCommand(setUp, id, dir)))
   lab
     .command('check')
     .description(
@@ -51,7 +52,7 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)
     .action(async (id: string, options: LabCheckOptions) =>
-      finish(await labCheckCommand(id, options)),
+      finish(await labCheckCommand(setUp, id, options)),
     )
   lab
     .command('grade')
@@ -74,7 +75,7 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .option('--unisolated', 'grade even if this machine cannot isolate submissions')
     .option('--target <target>', labTargets.join(' or '), 'local')
     .action(async (dir: string, options: LabGradeOptions) =>
-      finish(await labGradeCommand(dir, options)),
+      finish(await labGradeCommand(setUp, dir, options)),
     )
   lab
     .command('trust')
@@ -82,11 +83,11 @@ export function addLabCommands(cli: Command, finish: (code: number) => void): vo
     .argument('<dir>', 'the folder of the lab')
     .option('--yes', 'confirm without asking, for use without a terminal')
     .action(async (dir: string, options: { yes?: boolean }) =>
-      finish(await labTrustCommand(dir, options)),
+      finish(await labTrustCommand(setUp, dir, options)),
     )
   lab
     .command('validate')
     .description('check a lab, or a folder of labs, and report every fault with its file and line')
     .argument('[dir]', 'the folder (default: the shipped labs)')
-    .action(async (dir: string | undefined) => finish(await labValidateCommand(dir)))
+    .action(async (dir: string | undefined) => finish(await labValidateCommand(setUp, dir)))
 }

@@ -1,8 +1,7 @@
 /** `kernel-ladder lab grade`: a folder of submissions as a table, one row per student. */
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { setUp } from '../../../adapters/machine/local-machine'
-import type { Setup } from '../../../adapters/machine/machine'
+import type { Setup, SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/wording'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import type { LabFolder } from '../../../adapters/labs/library'
@@ -179,7 +178,11 @@ async function writeOrPrint(path: string, text: string): Promise<void> {
 }
 
 /** Progress and notices for the teacher go to stderr; only the table goes to stdout. */
-export async function labGradeCommand(dir: string, options: LabGradeOptions): Promise<number> {
+export async function labGradeCommand(
+  setUp: SetUp,
+  dir: string,
+  options: LabGradeOptions,
+): Promise<number> {
   if ((options.csv ?? options.out !== undefined) && options.json)
     throw inputError(
       `${options.csv ? '--csv' : '--out'} cannot be combined with --json.`,

@@ -1,5 +1,5 @@
 /** `kernel-ladder ladders`: the ladders, their rungs, and what the shipped recordings measured for each. */
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
 import { namesOf, problemAt } from '../../../domain/task/choose'
@@ -23,6 +23,7 @@ function timeCell(measured: RungMeasured | null): string {
 
 /** `name` is one ladder, by id or folder; all that ship where it is absent. */
 export async function laddersCommand(
+  setUp: SetUp,
   name: string | undefined,
   { json }: { json?: boolean },
 ): Promise<number> {

@@ -1,6 +1,6 @@
 /** `kernel-ladder report`: a document about one session or two, or a check against a baseline. */
 import { basename, extname } from 'node:path'
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
 import type { ReportStage } from '../../../contract/report'
 import { checkExitCodes } from '../../../domain/analysis/baseline-document'
@@ -35,7 +35,8 @@ const defaultThreshold = 3
 /** Below the minimum, no measurement is precise enough; above the maximum, twice the time would pass. */
 const [leastThreshold, mostThreshold] = [0.1, 100]
 
-const open = async (name: string): Promise<OpenedSession> => openNamed(await setUp(), name)
+const open = async (setUp: SetUp, name: string): Promise<OpenedSession> =>
+  openNamed(await setUp(), name)
 
 function percent(word: string): number {
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
@@ -80,7 +81,7 @@ async function deliver(
   } else process.stdout.write(content)
 }
 
-async function check(name: string, options: ReportCommandOptions): Promise<number> {
+async function check(setUp: SetUp, name: string, options: ReportCommandOptions): Promise<number> {
   refuse(
     options,
     ['format', 'compare', 'wide', 'date', 'sections', 'chart'],
@@ -96,7 +97,7 @@ async function check(name: string, options: ReportCommandOptions): Promise<numbe
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
   }
   if (out !== toStdout) await checkPlace(out)
-  const [baseline, now] = [await open(options.baseline), await open(name)]
+  const [baseline, now] = [await open(setUp, options.baseline), await open(setUp, name)]
   const { text, verdict, headline } = reportCi(baseline, now, choice)
   // The file comes first: if the reader of stdout goes away, the program ends.
   if (out !== toStdout) await deliver(text, out)
@@ -136,7 +137,12 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
 }
 
 /** One chart at print size, as SVG or PNG depending on the file extension. */
-async function chart(name: string, id: string, options: ReportCommandOptions): Promise<number> {
+async function chart(
+  setUp: SetUp,
+  name: string,
+  id: string,
+  options: ReportCommandOptions,
+): Promise<number> {
   refuse(
     options,
     ['format', 'compare', 'wide', 'date', 'sections'],
@@ -148,7 +154,7 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
     throw inputError('--chart needs --out with a file that ends in .svg or .png.')
   await checkPlace(out)
   const choice = rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }
-  const opened = await open(name)
+  const opened = await open(setUp, name)
   const [word = '', chosen] = id.split(/:(.*)/s)
   if (isChartId(word)) {
     const svg = await drawChart({ places: await setUp(), drawInPage }, opened, {
@@ -170,11 +176,15 @@ async function chart(name: string, id: string, options: ReportCommandOptions): P
   return 0
 }
 
-export async function reportCommand(name: string, options: ReportCommandOptions): Promise<number> {
-  if (options.ci) return check(name, options)
+export async function reportCommand(
+  setUp: SetUp,
+  name: string,
+  options: ReportCommandOptions,
+): Promise<number> {
+  if (options.ci) return check(setUp, name, options)
   if (options.chart !== undefined) {
     refuse(options, ['baseline', 'threshold', 'json'], 'works only with --ci')
-    return chart(name, options.chart, options)
+    return chart(setUp, name, options.chart, options)
   }
   refuse(options, ['baseline', 'threshold', 'json'], 'works only with --ci')
   const { format: word, out, compare, wide, sections, rungs } = options
@@ -198,9 +208,9 @@ export async function reportCommand(name: string, options: ReportCommandOptions)
   const withPictures =
     format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
   if (out !== toStdout) await checkPlace(out, withPictures)
-  const opened = await open(name)
+  const opened = await open(setUp, name)
   const sessions =
-    compare === undefined ? ([opened] as const) : ([opened, await open(compare)] as const)
+    compare === undefined ? ([opened] as const) : ([opened, await open(setUp, compare)] as const)
   const tools = { ...(await setUp()), printPdf, onStage: sayStage }
   const pictures = withPictures ? { pictures: basename(picturesFolder(out)) } : {}
   const content = await makeReport(tools, sessions, { ...choice, ...pictures })

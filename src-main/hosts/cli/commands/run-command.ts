@@ -1,6 +1,6 @@
 /** `kernel-ladder run`: runs a ladder, prints the session, and exits with the contract's exit code. */
 import { resolve } from 'node:path'
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
 import type { FinishedRun } from '../../../services/targets/saved-run'
@@ -29,6 +29,7 @@ function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
 }
 
 export async function runCommand(
+  setUp: SetUp,
   options: RunOptions,
   named: readonly NamedOption[],
 ): Promise<number> {

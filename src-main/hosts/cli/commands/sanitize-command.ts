@@ -1,5 +1,5 @@
 /** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/wording'
 import { SanitizeRequest } from '../../../contract/sanitize'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -71,6 +71,7 @@ function parseSanitizeRequest(
 }
 
 export async function sanitizeCommand(
+  setUp: SetUp,
   options: SanitizeCommandOptions,
   named: readonly NamedOption[],
 ): Promise<number> {

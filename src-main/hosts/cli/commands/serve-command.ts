@@ -1,6 +1,6 @@
 /** `kernel-ladder serve`: serves the UI on loopback until interrupted. */
 import { resolve } from 'node:path'
-import { setUp } from '../../../adapters/machine/local-machine'
+import type { SetUp } from '../../../adapters/machine/machine'
 import { readSession } from '../../../adapters/sessions/session-store'
 import { createCore } from '../../../services/core'
 import { startWebHost } from '../../web/server'
@@ -13,7 +13,7 @@ export interface ServeOptions {
   session?: string
 }
 
-export async function serveCommand(options: ServeOptions): Promise<number> {
+export async function serveCommand(setUp: SetUp, options: ServeOptions): Promise<number> {
   const port = options.port === undefined ? 0 : wholeNumber(options.port, '--port', 65_535, 0)
   const session = options.session === undefined ? undefined : resolve(options.session)
   if (session !== undefined) await readSession(session)
