@@ -153,7 +153,7 @@ describe('the shipped recordings', () => {
 
   it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
     const { id, task } = session.ladder
-    const shipped = join(root, 'cuda-kernels', task.id, 'ladders', `${id}.json`)
+    const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
     const example = join(root, 'resources/examples', id, 'ladder.yaml')
     const { rungs } = existsSync(shipped)
       ? LadderFile.parse(JSON.parse(await readFile(shipped, 'utf8')))

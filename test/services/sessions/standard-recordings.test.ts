@@ -50,7 +50,7 @@ describe.each(recordings)('$name', ({ session, folder }) => {
     const { paths, missing } = roofline(session)
     for (const { level } of missing) expect(level).toBe('l1')
     // What other tasks count as an operation (a comparison, an exponential) is no FP32 instruction each.
-    if (session.ladder.task.id !== 'gemm') return
+    if (session.ladder.task?.id !== 'gemm') return
     for (const { rung: id, basis, operations } of paths.dram) {
       const tensor = value(session, id, 'tensorUtilization') >= 1
       expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
