@@ -386,7 +386,7 @@ describe('serve', () => {
 
   it('prints a link that opens the UI once, and ends in order when it is told to', async () => {
     const running = start(['serve', '--port', '0'])
-    const [, url] = /(http:\S+)/.exec(await running.says('Press ^C')) ?? []
+    const [, url] = /(http:\S+)/.exec(await running.says('Press Ctrl+C')) ?? []
     const first = await get(url!)
     const page = await get(new URL('/', url).href, first.cookie)
     const again = await get(url!)
@@ -398,7 +398,7 @@ describe('serve', () => {
 
   it('refuses a port that is taken', async () => {
     const first = start(['serve'])
-    const [, port] = /127\.0\.0\.1:(\d+)/.exec(await first.says('Press ^C')) ?? []
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(await first.says('Press Ctrl+C')) ?? []
     const second = await run(['serve', '--port', port!])
     expect(second.code).toBe(2)
     expect(second.stderr).toContain(port)

@@ -107,7 +107,7 @@ describe('report', () => {
       CHROME_PATH: '',
     })
     expect(code).toBe(3)
-    expect(stderr).toContain('No Chromium or Chrome was found on this machine')
+    expect(stderr).toContain('requires Chromium or Chrome, and none was found on this machine')
     expect(existsSync(out)).toBe(false)
   })
 
@@ -126,7 +126,7 @@ describe('report', () => {
       /"docx" is not a report format.*html, pdf, md, csv, json, tex/s,
     ],
     [['--format', 'md', '--out', '-', '--rungs', '99_x'], /no rung named "99_x".*06_float4/s],
-    [['--format', 'md', '--out', '-', '--rungs', ','], /--rungs names nothing/],
+    [['--format', 'md', '--out', '-', '--rungs', ','], /--rungs is an empty list/],
     [['--format', 'md', '--out', '-', '--sections', 'x'], /"x" is not a section.*ladder/s],
     [
       ['--format', 'csv', '--out', '-', '--sections', 'ladder'],
@@ -135,7 +135,7 @@ describe('report', () => {
     [['--out', '-'], /--format is missing/],
     [['--format', 'md'], /--out is missing/],
     [['--format', 'md', '--wide', '--out', '-'], /--wide works only with --format csv/],
-    [['--format', 'md', '--date', 'today', '--out', '-'], /--date "today" is not a day/],
+    [['--format', 'md', '--date', 'today', '--out', '-'], /--date "today" is not a date/],
     [['--format', 'md', '--out', '/nope/r.md'], /no folder \/nope/],
     [['--format', 'md', '--out', '/tmp'], /already exists/],
     [['--format', 'md', '--out', '-', '--baseline', 'recorded'], /--baseline works only with --ci/],

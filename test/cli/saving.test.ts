@@ -67,7 +67,7 @@ describe('programs at the same time', () => {
     const ended = await later.finished
     expect(ended.code).toBe(2)
     expect(ended.stderr).toContain(`${out} was created by another program in the meantime.`)
-    expect(ended.stderr).toContain(`is saved in ${out}-2.`)
+    expect(ended.stderr).toContain(`saved in ${out}-2`)
     await run([...short, '--out', join(dir, 'out', 'third')], env)
     for (const folder of [out, `${out}-2`]) await expectWhole(folder)
     expect((await readSession(`${out}-2`)).completion).toBe('cancelled')

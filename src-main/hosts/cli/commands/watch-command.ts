@@ -27,7 +27,7 @@ function describeChange({ id, status, verdict, reasons, beforeMs, nowMs, change 
 }
 
 const phases: Partial<Record<WatchNews['phase'], string>> = {
-  waiting: 'Waiting for a change. Press ^C to stop.',
+  waiting: 'Waiting for a change. Press Ctrl+C to stop.',
   gone: 'The folder no longer exists; waiting for it to come back.',
 }
 
