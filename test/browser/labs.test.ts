@@ -279,7 +279,7 @@ describe('a student', () => {
     await tab(page, 'Attempts').click()
     const attempts = page.getByRole('list', { name: 'Attempts, oldest first' })
     expect(await attempts.getByRole('listitem').allInnerTexts()).toEqual([
-      expect.stringMatching(/^Not yet the starter · 2 of 5 checks · 4\.43 ms/),
+      expect.stringMatching(/^Not passed yet the starter · 2 of 5 checks · 4\.43 ms/),
       expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
     ])
 
