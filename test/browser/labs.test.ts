@@ -177,7 +177,7 @@ describe('a student', () => {
     await editor(page).focus()
     await page.keyboard.press('Control+Enter')
     await page
-      .getByRole('heading', { name: /^(Not yet|Cannot be checked)/ })
+      .getByRole('heading', { name: /^(Not passed yet|Cannot be checked)/ })
       .waitFor({ timeout: 30_000 })
 
     const hint = page.getByRole('button', { name: 'Hint 1 of 2' })
