@@ -5,6 +5,7 @@ import type { Setup } from '../adapters/machine/machine'
 import type { CallInput, RunRequest } from '../contract'
 import type { WatchState } from '../contract/folders'
 import { inputError, toErrorShape } from '../domain/errors'
+import { message } from '../domain/messages/message'
 import type { Session } from '../domain/session/session'
 import { openTrustedLadder } from './ladder-library/open'
 import { watchFolder } from './run/watch'
@@ -32,8 +33,8 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
     const { own } = await openTrustedLadder(setup, request.ladder)
     if (!own)
       throw inputError(
-        `${request.ladder} ships with the program and does not change.`,
-        'Only a ladder folder can be watched.',
+        message('folders.shipped', { ladder: request.ladder }),
+        message('folders.watchFolder'),
       )
     const shipped = await readKernelLibrary(setup.assets.kernelsDir)
     stop()

@@ -2,6 +2,7 @@
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { listedKind, summaryOf } from '../../src-main/contract/session-summary'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
+import { message } from '../../src-main/domain/messages/message'
 import type {
   FrozenDeep,
   FrozenReport,
@@ -28,7 +29,7 @@ export function staticTransport(
   const sessions = new Map(frozen.sessions.map((one, index) => [refs[index]!, one]))
   const at = (ref: string): FrozenSession => {
     const found = sessions.get(ref)
-    if (!found) throw new KernelLadderError('input', `This report holds no session named ${ref}.`)
+    if (!found) throw new KernelLadderError('input', message('pages.noSession', { session: ref }))
     return found
   }
   const deep = new Map<string, Promise<FrozenDeep>>()
@@ -58,11 +59,7 @@ export function staticTransport(
   const answer = (name: CallName, input: unknown): unknown => {
     const found = answers[name] as ((input: unknown) => unknown) | undefined
     if (!found)
-      throw new KernelLadderError(
-        'missing',
-        'A report only shows what was measured; it has no program behind it to do this.',
-        'Import the report into Kernel Ladder to continue from it.',
-      )
+      throw new KernelLadderError('missing', message('pages.noProgram'), message('pages.import'))
     return found(input)
   }
   return {

@@ -17,6 +17,27 @@ const steered = [
   /inEnglish\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:[!=]==\s*['"`]|\.(?:startsWith|endsWith|includes|match)\()/,
 ]
 
+/** An error whose sentence, or whose remedy, is English in the source. */
+const spoken =
+  /\b(?:(?:inputError|missingError)\(|KernelLadderError\(\s*'\w+',)\s*(?:[`'"]|message\((?:[^()]|\([^()]*\))*\),\s*[`'"])[^\n]*/g
+
+/** Where a string is right, and why. */
+const elsewhere: readonly [RegExp, string][] = [
+  [/parsers\/(?:kernels|labs)\/|adapters\/kernels\//, 'faults in files of authors, by place'],
+  [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],
+  [
+    /report\/save\.ts|import-ladder\.ts|labs\/grade\.ts|init\.ts/,
+    'the command line alone asks for it',
+  ],
+  [/report\/index\.ts/, 'an option of the command line'],
+  [/adapters\/labs\/(?:work|submissions)\.ts/, 'files that the command line names'],
+  [/contract\/index\.ts/, 'a message that no client of ours sends'],
+  [
+    /tools\/(?:raw-files|process)\.ts|draft-store\.ts|nvidia-smi\.ts/,
+    'names that only a fault of ours makes',
+  ],
+]
+
 const faultsOf = (text: string): string[] =>
   text.split('\n').filter((line) => steered.some((pattern) => pattern.test(line)))
 
@@ -31,6 +52,22 @@ describe('the source', () => {
       faultsOf(readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
     )
     expect(found).toEqual([])
+  })
+
+  it('says what it refuses as messages, where the UI may show it', () => {
+    const found = files
+      .filter((file) => !elsewhere.some(([of]) => of.test(file)))
+      .flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(spoken)].map(
+          ([words]) => `${file}: ${words.replace(/\s+/g, ' ')}`,
+        ),
+      )
+    expect(found).toEqual([])
+    for (const [of, why] of elsewhere)
+      expect(
+        files.some((file) => of.test(file) && readFileSync(join(root, file), 'utf8').match(spoken)),
+        `${of}: ${why}`,
+      ).toBe(true)
   })
 
   it('recognizes a sentence in the upgrader from version 1 alone', () => {

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { diskError, errorCode } from '../disk/disk'
 import { headerName, ladderFileNames, refusalOf, shownPath } from './ladder-folder'
 
@@ -69,10 +70,7 @@ export async function saveFolderFile(
 ): Promise<Saved> {
   const shown = shownPath(join(folder, name))
   if (!isEditable(name))
-    throw inputError(
-      `${shown} is not a file of a ladder.`,
-      'A ladder folder contains a ladder.yaml, .cu files and headers.',
-    )
+    throw inputError(message('folders.notOfLadder', { file: shown }), message('folders.whatIs'))
   const now = await readFolderFile(folder, name)
   if ((now?.version ?? null) !== version) return { saved: false, now }
   if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
@@ -82,7 +80,7 @@ export async function saveFolderFile(
     const target = now ? await realpath(join(root, name)) : join(root, name)
     const above = await realpath(dirname(target))
     if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))
-      throw inputError(`${shown} is not in the folder.`)
+      throw inputError(message('folders.notInFolder', { file: shown }))
     const bytes = Buffer.from(
       now && isCrlf(await readFile(target, 'utf8')) ? text.replace(/\r?\n/g, '\r\n') : text,
     )

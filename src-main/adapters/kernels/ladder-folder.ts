@@ -5,6 +5,7 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
 import { isPython, pythonHeaderFile } from '../../domain/task/python-reference'
@@ -102,8 +103,8 @@ export async function readLadderFolder(
   const file = isFolder ? await ladderFileIn(path) : null
   if (file === null)
     throw inputError(
-      isFolder ? `${shown} contains no ladder.yaml.` : `There is no folder ${shown}.`,
-      `Create one that builds and runs with \`kernel-ladder init ${isFolder ? 'DIR' : shown}\`.`,
+      message(isFolder ? 'folders.noLadder' : 'folders.none', { folder: shown }),
+      message('folders.create', { folder: isFolder ? 'DIR' : shown }),
     )
   const read = async (name: string): Promise<string> => {
     const why = await refusalOf(path, name)

@@ -27,6 +27,7 @@ import type {
   SaveAnswer,
 } from '../../contract/folders'
 import { inputError, toErrorShape } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { Ladder } from '../../domain/ladder/ladder'
 import type { Diagnostic } from '../../domain/session/session'
 import { referenceFile } from '../../domain/task/task'
@@ -47,17 +48,11 @@ async function locate(setup: Setup, typed: string): Promise<string> {
   const path = resolve(expanded(setup, typed.trim()))
   const real = await realpath(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')
-      throw inputError(
-        `There is no folder ${path}.`,
-        'Give the path of a folder with a ladder.yaml.',
-      )
-    throw inputError(`${path} cannot be opened (${errorCode(error) ?? '?'}).`)
+      throw inputError(message('folders.none', { folder: path }), message('folders.giveFolder'))
+    throw inputError(message('folders.cannotOpen', { folder: path, text: errorCode(error) ?? '?' }))
   })
   if ((await ladderFileIn(real)) === null)
-    throw inputError(
-      `${path} contains no ladder.yaml.`,
-      'Give the folder that contains the ladder.yaml, or create one with `kernel-ladder init DIR`.',
-    )
+    throw inputError(message('folders.noLadder', { folder: path }), message('folders.giveLadder'))
   return real
 }
 
@@ -167,7 +162,7 @@ export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
 /** A page can only use folders that the user has opened. */
 async function requireOpened({ machine }: Setup, path: string): Promise<string> {
   if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
-  throw inputError(`${path} is not open.`, 'Open the folder first.')
+  throw inputError(message('folders.notOpen', { folder: path }), message('folders.openFirst'))
 }
 
 export async function trustOpened(setup: Setup, path: string): Promise<void> {
@@ -211,10 +206,7 @@ export async function saveFile(
 ): Promise<SaveAnswer> {
   await requireOpened(setup, path)
   if (!(await pathExists(path)))
-    throw inputError(
-      `The folder ${path} no longer exists.`,
-      'The text is still in the editor: restore the folder, or copy the text elsewhere.',
-    )
+    throw inputError(message('folders.gone', { folder: path }), message('folders.bringBack'))
   const answer = await saveFolderFile(path, file, text, version)
   return answer.saved
     ? { state: 'saved', version: answer.version }

@@ -10,6 +10,7 @@ import type { Folders } from '../../adapters/machine/machine'
 import { diskError, makeFolder } from '../../adapters/disk/disk'
 import { shownPath, type LadderFolder } from '../../adapters/kernels/ladder-folder'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 
 const TrustFile = z.array(z.object({ folder: z.string(), since: z.string() }))
 
@@ -45,7 +46,7 @@ export async function requireTrustedFolder(
 ): Promise<void> {
   if (await isTrustedFolder(folders, folder)) return
   throw inputError(
-    `The ladder in ${shownPath(folder)} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.`,
-    'Read its files, then allow it once with --trust; the decision holds for this folder.',
+    message('folders.untrusted', { folder: shownPath(folder) }),
+    message('folders.trust'),
   )
 }

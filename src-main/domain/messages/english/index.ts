@@ -6,6 +6,7 @@ import { asked } from './asked'
 import { baseline, rungVerdict } from './baseline'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
+import { folders } from './folders'
 import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
@@ -46,6 +47,7 @@ export const templates = {
   pages,
   reports,
   drafts,
+  folders,
   labs,
   doctor,
   tools,
