@@ -1,5 +1,5 @@
-/* What every task's launch ABI has in common. kernel_ladder.h, which rungs include, adds what one task
- * launches: the struct of kl_task.h, generated from the task. */
+/* The part of the launch ABI common to all tasks. kernel_ladder.h, which rungs include, adds the task's launch
+ * struct from the generated kl_task.h. */
 #ifndef KL_ABI_H
 #define KL_ABI_H
 
@@ -8,13 +8,13 @@
 
 #define KL_ABI_VERSION 1
 
-/* No size is larger than this, so indices along one dimension (and a tile beyond it) fit in an
- * int. Products of two dimensions do not: form element offsets in 64 bits. */
+/* The largest size, so that indices along one dimension (plus a tile) fit in an int. Products of two
+ * dimensions do not: compute element offsets in 64 bits. */
 #define KL_MAX_DIMENSION (1 << 28)
 
 #define KL_EXPORT __attribute__((visibility("default")))
 
-/* Element types, for a task that leaves the type of a buffer open. */
+/* Element types, for tasks whose buffer types are an option. */
 enum KlDtype {
   KL_F32 = 0,
   KL_F16 = 1,

@@ -1,4 +1,4 @@
-// What rungs of any task would otherwise repeat: the size of a grid, and where pointers point.
+// Helpers shared by the rungs of all tasks: grid sizes and pointer conversions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,8 +6,8 @@
 
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
-// Threads that an SM holds, for the second argument of __launch_bounds__, which caps registers so
-// that this many blocks fit; ptxas warns where they could not.
+// Maximum resident threads per SM, to derive the second argument of __launch_bounds__, which caps registers
+// so that this many blocks fit; ptxas warns if they cannot.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int kThreadsPerSm = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
@@ -17,9 +17,9 @@ constexpr int kThreadsPerSm = 1536;
 constexpr int kThreadsPerSm = 2048;
 #endif
 
-// A grid of `fast` x `slow` blocks, neighbours in launch order along `fast`, which lies on grid.x, whose
-// limit is 2^31 - 1. `slow` lies on grid.y, which stops at 65535, and goes on in grid.z: the last layer
-// can hold surplus blocks, which see klGridRow() beyond `slow` and return.
+// A grid of `fast` x `slow` blocks, adjacent in launch order along `fast`, which maps to grid.x with its limit
+// of 2^31 - 1. `slow` maps to grid.y, which is limited to 65535, and continues in grid.z: the last layer may
+// have surplus blocks, which see klGridRow() beyond `slow` and return.
 inline dim3 klGrid(int fast, int slow) {
   constexpr int kMaxGridY = 65535;
   const int layers = ceilDiv(slow, kMaxGridY);
@@ -28,7 +28,7 @@ inline dim3 klGrid(int fast, int slow) {
 
 __device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
-// Where a pointer into shared memory points, as PTX takes it.
+// The shared-memory address of a pointer, as PTX expects it.
 __device__ inline uint32_t klSharedAddress(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }

@@ -1,5 +1,5 @@
-// Hopper's instructions under readable names: barriers in shared memory, the copy engine (TMA), and
-// warpgroup products (WGMMA).
+// Wrappers with readable names for Hopper's instructions: shared-memory barriers, the copy engine (TMA) and
+// warpgroup matrix products (WGMMA).
 #pragma once
 
 #include "kl_common.cuh"
@@ -16,7 +16,7 @@ constexpr bool kIsBfloat = std::is_same<T, __nv_bfloat16>::value;
 
 // ---- Barriers in shared memory (sm_90) -------------------------------------------------------
 
-// A barrier turns to its next phase when `arrivals` have come and every byte announced has landed.
+// A barrier completes its phase after `arrivals` arrivals and once all expected bytes have arrived.
 __device__ inline void klBarrierInit(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(klSharedAddress(barrier)), "r"(arrivals));
 }
@@ -33,9 +33,9 @@ __device__ inline void klBarrierArrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(klSharedAddress(barrier)) : "memory");
 }
 
-// On the barrier at the same place in block `rank` of the cluster. It orders nothing but what the copy
-// engine and WGMMA did, whose ends have been waited for: a release at cluster scope would wait for
-// every store under way as well.
+// Arrives on the barrier at the same address in block `rank` of the cluster. It orders only the copy engine's
+// and WGMMA's work, which has already been waited for: a release at cluster scope would also wait for every
+// store in flight.
 __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 there;\n"
@@ -45,8 +45,8 @@ __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
       : "memory");
 }
 
-// Waits for the end of the phase of this parity. A fresh barrier is in phase 0; a wait for parity 1
-// on it returns at once.
+// Waits for the end of the phase with this parity. A new barrier is in phase 0, so a wait for parity 1 returns
+// at once.
 __device__ inline void klBarrierWait(uint64_t* barrier, uint32_t parity) {
   uint32_t done;
   do {
@@ -70,10 +70,10 @@ __device__ inline void klClusterSync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// The threads of one warpgroup; `id` is 1 to 15.
+// Synchronizes the threads of one warpgroup; `id` is 1 to 15.
 __device__ inline void klWarpgroupSync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
 
-// Registers a thread, for all threads of a warpgroup alike. Multiples of 8 (sm_90a).
+// Registers per thread, for all threads of a warpgroup; multiples of 8 (sm_90a).
 template <int kCount>
 __device__ inline void klRegistersDown() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount)); }
 template <int kCount>
@@ -81,10 +81,10 @@ __device__ inline void klRegistersUp() { asm volatile("setmaxnreg.inc.sync.align
 
 // ---- TMA (sm_90) -----------------------------------------------------------------------------
 
-// The copy engine swizzles in rows of 128 bytes: the tiles of A and B are 64 elements wide in memory.
+// The copy engine swizzles rows of 128 bytes, so the tiles of A and B are 64 elements wide.
 constexpr int kTmaCols = 64;
 
-// The driver's encoder, found through the runtime: a rung does not link libcuda.
+// The driver's encoder, looked up through the runtime, because a rung does not link libcuda.
 using TensorMapEncoder = decltype(&cuTensorMapEncodeTiled);
 
 inline TensorMapEncoder klTensorMapEncoder() {
@@ -103,10 +103,10 @@ inline TensorMapEncoder klTensorMapEncoder() {
   return encoder;
 }
 
-// Describes a row-major matrix to the copy engine, which moves boxes of boxRows x boxCols of it and
-// reads zeros and writes nothing beyond its edges. A row of a box is 128 bytes; in shared memory its
-// sixteen-byte pieces are permuted by the row's number modulo 8, so that a column is free of bank
-// conflicts. Pointer and row length must be multiples of 16 bytes.
+// Describes a row-major matrix to the copy engine, which moves boxes of boxRows x boxCols; beyond the edges it
+// reads zeros and writes nothing. A row of a box is 128 bytes; in shared memory its 16-byte chunks are permuted
+// by the row number modulo 8, so that column accesses are free of bank conflicts. Pointer and row
+// length must be multiples of 16 bytes.
 template <typename T>
 cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long long cols, int boxRows, int boxCols) {
   const auto encode = klTensorMapEncoder();
@@ -123,7 +123,7 @@ cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long lo
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Copies a box into shared memory; its bytes count on the barrier.
+// Copies a box into shared memory; its bytes count toward the barrier.
 __device__ inline void klTmaLoad(uint32_t to, const CUtensorMap* map, int row, int col, uint64_t* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
@@ -131,8 +131,8 @@ __device__ inline void klTmaLoad(uint32_t to, const CUtensorMap* map, int row, i
       : "memory");
 }
 
-// The same to the same place in every block of the cluster whose bit is set; the bytes count on the
-// barrier of each.
+// Same, to the same offset in every block of the cluster whose bit is set; the bytes count toward each block's
+// barrier.
 __device__ inline void klTmaLoadMulticast(uint32_t to, const CUtensorMap* map, int row, int col, uint64_t* barrier,
                                           uint16_t blocks) {
   asm volatile(
@@ -150,13 +150,13 @@ __device__ inline void klTmaStore(const CUtensorMap* map, uint32_t from, int row
 
 __device__ inline void klTmaStoreCommit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
-// Until at most kPending committed groups still read their shared memory.
+// Waits until at most kPending committed groups still read their shared memory.
 template <int kPending>
 __device__ inline void klTmaStoreWaitRead() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
-// Orders this thread's writes to shared memory before what the copy engine reads of it.
+// Orders this thread's writes to shared memory before the copy engine's reads.
 __device__ inline void klAsyncProxyFence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ inline void klTmaPrefetch(const CUtensorMap* map) {
@@ -165,8 +165,8 @@ __device__ inline void klTmaPrefetch(const CUtensorMap* map) {
 
 // ---- WGMMA (sm_90a) --------------------------------------------------------------------------
 
-// Where a 128-byte-swizzled operand lies, in units of 16 bytes: its address, and two strides. A tile
-// starts at a multiple of 1024 bytes.
+// Descriptor of a 128-byte-swizzled operand: its address and two strides, in units of 16 bytes. A tile starts at
+// a multiple of 1024 bytes.
 __device__ inline uint64_t klDescriptor(uint32_t address, uint32_t leading, uint32_t stride) {
   return uint64_t((address & 0x3ffff) >> 4) | uint64_t(leading >> 4) << 16 | uint64_t(stride >> 4) << 32 |
          uint64_t(1) << 62;
@@ -188,7 +188,7 @@ __device__ inline void klWgmmaWait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-// The lists of registers that the instruction takes: %0 to %127, and d[0] to d[127].
+// The register lists of the instruction: %0 to %127, and d[0] to d[127].
 #define KL_TEN(t) "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9, "
 #define KL_FIRST_TEN "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
 #define KL_NAMES_32 KL_FIRST_TEN KL_TEN(1) KL_TEN(2) "%30, %31"
@@ -210,9 +210,9 @@ __device__ inline void klWgmmaWait() {
                : SUMS                                                                                          \
                : "l"(a), "l"(b), "r"(add))
 
-// d = a * b, or d += a * b where `add` is not 0: 64 x 2N' x 16 for N' sums a thread, enqueued. Of each
-// group of 8 columns, a thread holds two neighbours in row lane / 4 of its warp's 16 rows and two in
-// the row 8 further down.
+// Enqueues d = a * b, or d += a * b if `add` is not 0: 64 x 2N' x 16 for N' accumulators per thread. In each
+// group of 8 columns, a thread holds two neighbors in row lane / 4 of its warp's 16 rows and two in the row 8
+// further down.
 template <typename T>
 __device__ inline void klWgmma(float (&d)[128], uint64_t a, uint64_t b, int add) {
   if constexpr (kIsBfloat<T>) KL_WGMMA("256", "bf16", KL_NAMES_128, KL_SUMS_128(0), "%128", "%129", "%130");
@@ -233,8 +233,8 @@ __device__ inline void klWgmma(float (&d)[32], uint64_t a, uint64_t b, int add) 
 
 #undef KL_WGMMA
 
-// One stage: 64 rows of A by the tile of B, kDepth (a multiple of 16) deep. `add` is 0 in the first
-// stage of a sum. What it enqueues is one group.
+// One stage: 64 rows of A by the tile of B, kDepth (a multiple of 16) deep. `add` is 0 in the first stage of a
+// sum. Enqueues one group.
 template <typename T, int kDepth, int kSums>
 __device__ inline void klWgmmaStage(float (&sum)[kSums], uint32_t aTile, uint32_t bTile, int add) {
   const uint64_t a = klDescriptorA(aTile), b = klDescriptorB<kDepth>(bTile);

@@ -1,15 +1,15 @@
-// kl-launches: what a rung would launch, on a machine without a GPU. It stands in for the CUDA runtime:
-// the rung, built with `-cudart none`, calls the functions below, and its launches
-// are written down in place of made. Grid, block and dynamic shared memory are the rung's own answer for
-// the case; registers and static shared memory are the compiler's, and not known here.
+// kl-launches: reports what a rung would launch, on a machine without a GPU. It stands in for the CUDA runtime:
+// the rung, built with `-cudart none`, calls the functions below, and its launches are recorded instead of
+// executed. Grid, block and dynamic shared memory are what the rung chooses for the case; registers and static
+// shared memory come from the compiler and are not known here.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448] --library rung.so
 //
-// The launch struct is described as to the runner; ../runner/README.md has the forms of a field.
+// The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
 //
 // One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
-// dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that asks the runtime for something that
-// only a GPU can tell is given an error, as CUDA would.
+// dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that queries the runtime for something
+// that only a GPU knows gets an error, as from CUDA.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 struct Gpu {
   int sm = 0;    // 90 for compute capability 9.0
-  int sms = -1;  // -1: not known
+  int sms = -1;  // -1: unknown
   int sharedOptin = -1;
 } gpu;
 
@@ -35,9 +35,9 @@ struct Pending {
   cudaStream_t stream = nullptr;
 };
 
-std::vector<Pending> pending;              // of <<<…>>>, until the stub of the kernel takes it
-std::map<const void*, std::string> names;  // mangled, by the host's stub
-std::string kernels, unknown;              // JSON; the first question that could not be answered
+std::vector<Pending> pending;              // of <<<…>>>, until the kernel's stub takes it
+std::map<const void*, std::string> names;  // mangled, by host stub
+std::string kernels, unknown;              // JSON; the first query that could not be answered
 cudaError_t last = cudaSuccess;
 
 cudaError_t fail(cudaError_t error) { return last = error; }
@@ -68,14 +68,14 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, size_t shared, u
   return cudaSuccess;
 }
 
-// A tensor map is only filled here, and nobody reads it.
+// Fills in a tensor map that is never read.
 CUresult encodeNothing() { return CUDA_SUCCESS; }
 
 }  // namespace
 
 extern "C" {
 
-// ---- What nvcc's own code in the rung calls ----------------------------------------------------
+// ---- Called by nvcc's code in the rung ---------------------------------------------------------
 
 void** __cudaRegisterFatBinary(void* binary) { return new void*(binary); }
 void __cudaRegisterFatBinaryEnd(void**) {}
@@ -101,7 +101,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   return cudaSuccess;
 }
 
-// From CUDA 13 on <<<…>>> goes through these two in place of cudaLaunchKernel.
+// Since CUDA 13, <<<…>>> calls these two instead of cudaLaunchKernel.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
   return cudaSuccess;
@@ -110,7 +110,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
   return record(kernel, grid, block, shared, 0);
 }
 
-// ---- What a rung calls -------------------------------------------------------------------------
+// ---- Called by a rung --------------------------------------------------------------------------
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
   return record(function, grid, block, shared, 0);
@@ -148,7 +148,7 @@ cudaError_t cudaMemcpyToSymbol(const void*, const void*, size_t, size_t, cudaMem
 cudaError_t cudaMemcpyToSymbolAsync(const void*, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t) {
   return cudaSuccess;
 }
-// An address that nobody reads, as those of the buffers.
+// A dummy address, like those of the buffers.
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   *pointer = const_cast<void*>(symbol);
   return cudaSuccess;
@@ -191,7 +191,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
   if (result) *result = cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
-// Of CUDA 11 and 12.
+// For CUDA 11 and 12.
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* result) {
   return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, result);
@@ -201,7 +201,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 
 namespace {
 
-// Where a buffer would be: nothing is read or written there.
+// Dummy address of a buffer; nothing is read or written there.
 unsigned long long place(size_t index) { return 0x700000000000 + (index << 38); }
 
 template <typename Function>
@@ -209,7 +209,7 @@ Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// Buffers at places by their order; the workspace only when its size is known.
+// Gives every buffer its own dummy address; the workspace only if its size is known.
 StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t workspaceBytes) {
   StructBytes filled(bytes);
   size_t buffers = 0;
@@ -272,5 +272,5 @@ int main(int count, char** words) {
   if (reason.empty()) line.null("reason");
   else line.string("reason", reason);
   line.print();
-  _exit(0);  // the rung's own endings belong to a runtime that is not there
+  _exit(0);  // skips the rung's destructors, which belong to a runtime that is not there
 }

@@ -1,5 +1,5 @@
-/* What a reference in Python is called through: the arrays go through files of a folder that is gone afterwards.
- * The library that includes this is generated from a task and its reference.py. */
+/* Calls a Python reference: the arrays are exchanged as files in a temporary folder. The library that includes
+ * this is generated from a task and its reference.py. */
 #ifndef KL_PYTHON_H
 #define KL_PYTHON_H
 
@@ -19,7 +19,7 @@ class KlPython {
   KlPython() {
     const char* parent = getenv("TMPDIR");
     folder_ = std::string(parent && *parent ? parent : "/tmp") + "/kl-reference-XXXXXX";
-    if (!mkdtemp(folder_.data())) fail("no folder can be made for its arrays");
+    if (!mkdtemp(folder_.data())) fail("cannot create a folder for its arrays");
   }
   ~KlPython() { removeFiles(); }
 
@@ -30,7 +30,7 @@ class KlPython {
   }
   void word(const char* name, const char* value) { numbers_ += comma(numbers_) + quoted(name) + ":" + quoted(value); }
 
-  /* An array that is read; null where there is none. */
+  /* An input array; null if there is none. */
   void input(const char* name, const char* dtype, size_t elementBytes, const std::vector<double>& shape,
              const void* data) {
     if (!data) return;
@@ -48,7 +48,7 @@ class KlPython {
     write("driver.py", driver, strlen(driver));
     write("reference.py", script, strlen(script));
     int ends[2];
-    if (pipe(ends) != 0) fail("no pipe can be made");
+    if (pipe(ends) != 0) fail("cannot create a pipe");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
@@ -70,11 +70,11 @@ class KlPython {
     if (status != 0) end();
   }
 
-  /* What was computed of an output. */
+  /* Reads a computed output. */
   void take(const char* name, size_t elementBytes, const std::vector<double>& shape, void* data) {
     const size_t bytes = countOf(shape) * elementBytes;
     FILE* file = fopen((folder_ + "/" + name).c_str(), "rb");
-    if (!file || fread(data, 1, bytes, file) != bytes) fail(std::string("nothing was computed of ") + name);
+    if (!file || fread(data, 1, bytes, file) != bytes) fail(std::string("no result for ") + name);
     fclose(file);
   }
 
@@ -96,13 +96,13 @@ class KlPython {
     files_.push_back(name);
     FILE* file = fopen((folder_ + "/" + name).c_str(), "wb");
     const bool written = file && fwrite(data, 1, bytes, file) == bytes;
-    if (!file || fclose(file) != 0 || !written) fail("its arrays cannot be written to " + folder_);
+    if (!file || fclose(file) != 0 || !written) fail("cannot write its arrays to " + folder_);
   }
   void removeFiles() {
     for (const std::string& name : files_) unlink((folder_ + "/" + name).c_str());
     rmdir(folder_.c_str());
   }
-  /* The runner tells the last words of its process. */
+  /* The runner reports the last output of its process. */
   [[noreturn]] void fail(const std::string& why) {
     fprintf(stderr, "%s\n", why.c_str());
     end();

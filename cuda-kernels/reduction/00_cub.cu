@@ -1,6 +1,6 @@
 // @rung    00_cub
 // @title   CUB
-// @idea    cub::DeviceReduce::Sum of the CUDA toolkit, two launches: the height that the ladder is measured against
+// @idea    cub::DeviceReduce::Sum from the CUDA Toolkit, two launches: the reference for the ladder
 #include "kernel_ladder.h"
 
 #include <cub/device/device_reduce.cuh>

@@ -1,8 +1,8 @@
 // @rung    02_interleaved_strided
 // @title   Interleaved pairs, strided index
 // @after   01_interleaved_divergent
-// @idea    the first threads of the block do the adding, so that whole warps fall idle at once; their elements
-//          lie 2s words apart, which puts more and more lanes of a warp on the same bank
+// @idea    the first threads of the block do the additions, so that whole warps go idle; their elements are 2s
+//          words apart, which maps more and more lanes of a warp to the same bank
 // @expect  sharedLoadBankConflicts up
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"

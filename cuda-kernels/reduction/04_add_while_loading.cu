@@ -1,8 +1,8 @@
 // @rung    04_add_while_loading
 // @title   First addition while loading
 // @after   03_sequential
-// @idea    half the threads of a block were idle from the first step on: each now loads two elements and adds them
-//          before the tree begins, so that half the blocks do
+// @idea    half the threads of a block were idle from the first step on: each thread now loads two elements and adds
+//          them before the tree begins, so half as many blocks suffice
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 

@@ -1,11 +1,11 @@
 // @rung    05_last_warp
 // @title   Last warp without barriers
 // @after   04_add_while_loading
-// @idea    once 32 sums are left, one warp holds them all: its six steps need no barrier of the block
+// @idea    once 32 sums are left, one warp holds them all: its six steps need no block-wide barrier
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 
-// Harris relied on the lanes of a warp moving in step; since Volta they do so only where they are told to.
+// Harris relied on the lanes of a warp running in lockstep; since Volta that requires explicit synchronization.
 __device__ void lastWarp(float* tree) {
   const int lane = threadIdx.x;
   float value = tree[lane] + tree[lane + 32];

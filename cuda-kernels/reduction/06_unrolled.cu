@@ -1,8 +1,8 @@
 // @rung    06_unrolled
 // @title   Unrolled
 // @after   05_last_warp
-// @idea    the number of threads is known when compiling, so that no loop is left: Harris wrote every step out by
-//          hand in a template; a loop with #pragma unroll is the same today
+// @idea    the number of threads is known at compile time, so no loop is left: Harris wrote out every step by hand
+//          in a template; today a loop with #pragma unroll compiles to the same
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 

@@ -1,8 +1,8 @@
 // @rung    07_several_per_thread
 // @title   Several elements per thread
 // @after   06_unrolled
-// @idea    a fixed number of blocks walks over the elements in strides of the grid, each thread with a sum of its
-//          own: the tree, its barriers and the launch of a block are paid once for many elements
+// @idea    a fixed number of blocks covers the elements in a grid-stride loop, with a partial sum per thread: the
+//          cost of the tree, its barriers and the block launch is amortized over many elements
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}
 #include "passes.cuh"

@@ -1,8 +1,8 @@
 // @rung    09_shuffles
 // @title   Shuffles in place of the tree
 // @after   08_vector_loads
-// @idea    lanes hand their sums to each other by shuffle: no shared memory but one word for each warp, and one
-//          barrier in place of four
+// @idea    lanes exchange their sums by shuffle: no shared memory except one word per warp, and one barrier
+//          instead of four
 // @expect  sharedLoads down
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}

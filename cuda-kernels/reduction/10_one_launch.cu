@@ -1,14 +1,14 @@
 // @rung    10_one_launch
 // @title   One launch, last block finishes
 // @after   09_shuffles
-// @idea    every block writes its sum and takes a number; the block with the last number knows that all sums are
-//          there and adds them: no second kernel, which costs as much as reading 2^22 elements
+// @idea    every block writes its sum and takes a ticket; the block with the last ticket knows that all sums are
+//          written and adds them up: no second kernel, which costs as much as reading 2^22 elements
 // @param   THREADS 512 {128,256,512}
 // @param   BLOCKS 264 {132,264,528,1056,2112}
 // @param   LOADS 8 {1,2,4,8}
 #include "kernel_ladder.h"
 
-// A module's global memory starts as zero, and the last block leaves it as zero for the next launch.
+// A module's global memory starts zeroed, and the last block resets it for the next launch.
 __device__ unsigned finished = 0;
 
 __device__ float warpSum(float value) {
@@ -17,7 +17,7 @@ __device__ float warpSum(float value) {
   return value;
 }
 
-// The sum of the block's values, in the threads of its first warp.
+// Sum of the block's values, valid in its first warp.
 __device__ float blockSum(float value) {
   __shared__ float ofWarp[THREADS / 32];
   value = warpSum(value);
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(THREADS, 2) sum(const float* x, float* sums, f
 extern "C" size_t kl_workspace_bytes(const KlTask*) { return BLOCKS * sizeof(float); }
 
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
-  // No more blocks than have a quad for each thread: a small input is not worth all of them.
+  // No more blocks than there are quads for all their threads: a small input does not need all blocks.
   const long long useful = (p->N / 4 + THREADS - 1) / THREADS;
   const unsigned blocks = unsigned(useful < 1 ? 1 : useful < BLOCKS ? useful : BLOCKS);
   sum<<<blocks, THREADS, 0, stream>>>(p->x, static_cast<float*>(p->workspace), p->y, p->N);

@@ -1,18 +1,18 @@
-// A tree of launches: each sums blocks of elements into one element each, until one is left.
+// A tree of launches: each reduces blocks of elements to one element per block, until one is left.
 #pragma once
 
 #include "kernel_ladder.h"
 
-// Elements that are left when every block has summed `perBlock` of them.
+// Number of elements left after every block has summed `perBlock` of them.
 inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
 
-// Room for the sums of the first pass and of the second: later passes take turns with these two.
+// Buffers for the sums of the first and second pass; later passes alternate between the two.
 inline size_t klPassBytes(long long n, long long perBlock) {
   const long long first = klBlocks(n, perBlock);
   return (first + klBlocks(first, perBlock)) * sizeof(float);
 }
 
-// launch(from, to, n, blocks) sums the n elements of `from` into one element of `to` for each block.
+// launch(from, to, n, blocks) sums the n elements of `from` into one element of `to` per block.
 template <typename Launch>
 cudaError_t klPasses(const KlTask* p, long long perBlock, Launch launch) {
   const float* from = p->x;

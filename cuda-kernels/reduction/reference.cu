@@ -1,5 +1,5 @@
-// What the rungs of reduction/ are checked against: the sum in FP64 on the GPU, and beside it the sum of the
-// absolute values, which is the scale of the rounding errors.
+// Reference for the rungs of reduction/: the sum in FP64 on the GPU, and the sum of the absolute values, which
+// is the scale of the rounding errors.
 #include "kl_reference.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ __device__ double blockSum(double value) {
   return sum;
 }
 
-// One block: an order of additions that is the same on every GPU.
+// One block, so that the order of additions is the same on every GPU.
 __global__ void __launch_bounds__(kThreads) sumAll(KlReference p) {
   double sum = 0, scale = 0;
   for (long long i = threadIdx.x; i < p.N; i += kThreads) {

@@ -1,4 +1,4 @@
-// The command line, strictly: an unknown, repeated, missing or half-numeric option is an error.
+// Strict command-line parsing: an unknown, repeated, missing or half-numeric option is an error.
 #pragma once
 
 #include "cases.hpp"
@@ -19,15 +19,15 @@ struct Arguments {
   enum Command { kDevice, kMeasure, kProfile, kSanitize, kProbe } command;
   long long seed = 1;
   bool flushL2 = false;
-  bool ceilings = false;  // measure what the GPU reaches at best, first
-  std::string reference;  // id of a rung that the others are timed beside, or empty
-  double maxSeconds = 2;  // of sampling, a rung
+  bool ceilings = false;  // measure the GPU's ceilings first
+  std::string reference;  // id of the rung that the others are timed against, or empty
+  double maxSeconds = 2;  // of sampling per rung
   long long maxSamples = 100, minSamples = 5;
-  long long ownerPid = 0;  // 0: nobody to follow
-  std::list<Case> cases;   // a list: rungs point to them
+  long long ownerPid = 0;  // 0: no owner
+  std::list<Case> cases;   // a list, because rungs point into it
   std::vector<RungPath> rungs;
 
-  // Those that a rung is of, in their order.
+  // Cases that have a rung, in order.
   std::vector<const Case*> usedCases() const {
     std::vector<const Case*> used;
     for (const Case& one : cases)
@@ -37,7 +37,7 @@ struct Arguments {
   }
 };
 
-// Gives each rung its case, and refuses what does not fit together.
+// Gives each rung its case and rejects inconsistent arguments.
 inline void finishArguments(Arguments& args, const std::map<std::string, std::string>& rungCases) {
   if (args.cases.empty()) badArgument("at least one --case is required");
   if (args.rungs.empty()) badArgument("at least one --rung is required");
@@ -48,7 +48,7 @@ inline void finishArguments(Arguments& args, const std::map<std::string, std::st
     const std::string name = own == rungCases.end() ? args.cases.front().name : own->second;
     for (const Case& one : args.cases)
       if (one.name == name) rung.at = &one;
-    if (!rung.at) badArgument("--rung-case " + rung.id + " names " + name + ", which is no --case");
+    if (!rung.at) badArgument("--rung-case " + rung.id + " names " + name + ", which is not a --case");
   }
   for (const auto& [id, name] : rungCases)
     if (!ids.count(id)) badArgument("--rung-case " + id + " is not one of the rungs");
@@ -78,7 +78,7 @@ inline Arguments parseArguments(int count, char** values) {
   else if (command == "probe") args.command = Arguments::kProbe;
   else badArgument("the command must be device, probe, measure, profile or sanitize, not '" + command + "'");
 
-  const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // takes no rungs
+  const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // without rungs
   const bool measuring = args.command == Arguments::kMeasure;
   std::set<std::string> seen;
   std::map<std::string, std::string> rungCases;

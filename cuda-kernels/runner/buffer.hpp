@@ -1,4 +1,4 @@
-// A buffer of a case on the GPU: filled as it is described, and whether anybody has written to it since.
+// A buffer of a case on the GPU: fills it as described and detects later writes to it.
 #pragma once
 
 #include "cases.hpp"
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-// The bits of all elements, each mixed with its place, in one sum: a changed element changes it.
+// A checksum of all elements, each hashed with its index, so that a changed element changes it.
 __global__ void addUpBits(const void* data, size_t elementBytes, long long count, unsigned long long* total) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   unsigned long long sum = 0;
@@ -17,12 +17,12 @@ __global__ void addUpBits(const void* data, size_t elementBytes, long long count
 
 class TaskBuffer {
  public:
-  // Of GPU memory. An inout that a file fills is filled again from a copy.
+  // Bytes of GPU memory. An inout buffer filled from a file is refilled from a copy.
   static size_t totalBytes(const BufferSpec& spec, bool guarded) {
     return GuardedBuffer::totalBytes(spec.bytes(), guarded) + (keepsCopy(spec) ? spec.bytes() : 0);
   }
 
-  // Of a written buffer the content is undefined until reset().
+  // The contents of a written buffer are undefined until reset().
   TaskBuffer(const BufferSpec& spec, long long seed, int smCount, bool guarded)
       : spec(spec), random_{seed, spec.stream}, smCount_(smCount), memory_(spec.bytes(), guarded) {
     if (keepsCopy(spec)) {
@@ -36,7 +36,7 @@ class TaskBuffer {
 
   void* data() const { return memory_.data(); }
 
-  // What it holds before a launch: 0xff bytes when it must not be read, else what fills it.
+  // Restores the contents before a launch: 0xff bytes if it must not be read, else its fill.
   void reset(cudaStream_t stream) {
     if (spec.access == BufferSpec::kOut) {
       check(cudaMemsetAsync(data(), 0xff, spec.bytes(), stream), "cudaMemset");
@@ -54,7 +54,7 @@ class TaskBuffer {
   void armGuards() const { memory_.armGuards(); }
   bool guardsIntact() const { return memory_.guardsIntact(); }
 
-  // Of a buffer that is only read: what it holds, and whether it still does; if not, it is filled again.
+  // For a read-only buffer: whether its contents are unchanged; if not, it is refilled.
   void remember() { sum_ = sumOfBits(); }
   bool restoreIfChanged() {
     if (sumOfBits() == sum_) return false;

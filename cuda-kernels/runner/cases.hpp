@@ -1,5 +1,5 @@
-// A case: one choice of everything that a task leaves open, as the command line describes it. Only sizes,
-// names and files: what is computed is the business of the rungs and the reference.
+// A case: a choice for everything that a task leaves open, as described on the command line. It has only sizes,
+// names and files: the computation itself is up to the rungs and the reference.
 #pragma once
 
 #include "dtype.hpp"
@@ -19,9 +19,9 @@ struct BufferSpec {
   Access access = kIn;
   std::vector<long long> shape;
   FillRule fill;
-  std::string path;  // of a file that fills it
+  std::string path;  // of the file it is filled from
   long long stream = 0;
-  std::string text;  // as it was given: equal in two cases, the buffers are equal
+  std::string text;  // as given: if equal in two cases, the buffers are equal
 
   long long count() const {
     long long product = 1;
@@ -29,7 +29,7 @@ struct BufferSpec {
     return product;
   }
   size_t bytes() const { return size_t(count()) * dtype->bytes; }
-  // Of the element at a place in memory.
+  // Index of the element at an offset in memory.
   std::vector<long long> indexOf(long long at) const {
     std::vector<long long> index(shape.size());
     for (size_t d = shape.size(); d-- > 0; at /= shape[d]) index[d] = at % shape[d];
@@ -50,7 +50,7 @@ struct Case {
   std::vector<BufferSpec> buffers;
   std::map<std::string, long long> streams;
   std::map<std::string, Check> checks;
-  std::string referenceLibrary, referenceRung;  // at most one of them
+  std::string referenceLibrary, referenceRung;  // at most one of the two
 
   const BufferSpec* find(const std::string& buffer) const {
     for (const BufferSpec& spec : buffers)
@@ -100,7 +100,7 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   spec.fill = parseFill(named, parts[4], *spec.dtype, spec.count());
   if (spec.fill.kind != FillRule::kFile) return spec;
   spec.path = parsePair(named, parts[4], ',', "file,PATH").second;
-  NpyFile(spec.path, *spec.dtype, spec.shape);  // refuses what does not fit
+  NpyFile(spec.path, *spec.dtype, spec.shape);  // rejects a mismatch
   return spec;
 }
 
@@ -114,7 +114,7 @@ inline Check parseCheck(const std::string& option, const std::string& text) {
   badArgument(option + " must be NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact, not '" + text + "'");
 }
 
-// Whether it is an option of a case; then it is taken.
+// Parses an option of a case; false if it is not one.
 template <typename Next>
 bool parseCaseOption(Case& to, const std::string& option, Next next) {
   const auto once = [&](bool given, const std::string& of = "") {
@@ -149,13 +149,13 @@ bool parseCaseOption(Case& to, const std::string& option, Next next) {
   return true;
 }
 
-// What can be said of a case when all of it is known. `checked`: its rungs' results will be.
+// Validates a complete case. `checked`: its rungs' results will be checked.
 inline void finishCase(Case& it, bool checked) {
   const std::string where = " of the case " + it.name;
   const auto known = [&](const std::string& option, const std::string& name) -> BufferSpec& {
     for (BufferSpec& spec : it.buffers)
       if (spec.name == name) return spec;
-    badArgument(option + where + " names " + name + ", which is none of its buffers");
+    badArgument(option + where + " names " + name + ", which is not one of its buffers");
   };
   if (!it.structBytes) badArgument("--struct" + where + " is required");
   requireLayout("--field" + where, it.structBytes, it.fields);

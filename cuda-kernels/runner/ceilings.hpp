@@ -1,5 +1,5 @@
-// What this GPU reaches at best: FP32 arithmetic, and reads from L1, L2 and device memory. The roofs of a
-// roofline; each the best of a few launches, after the clocks have risen.
+// The GPU's ceilings, measured: FP32 arithmetic, and reads from L1, L2 and device memory. They are the roofs of
+// the roofline; each is the best of a few launches, after the clocks have ramped up.
 #pragma once
 
 #include "device.hpp"
@@ -10,9 +10,9 @@
 #include <chrono>
 
 constexpr int kCeilingThreads = 256;
-constexpr int kChains = 8;     // independent sums of a thread, so that latency hides behind the others
-constexpr int kFmaSteps = 16;  // of each chain in one turn of the loop
-constexpr int kReads = 8;      // of 16 bytes, in flight at once
+constexpr int kChains = 8;     // independent accumulators per thread, to hide latency
+constexpr int kFmaSteps = 16;  // per chain and loop iteration
+constexpr int kReads = 8;      // 16-byte loads in flight at once
 
 __global__ void __launch_bounds__(kCeilingThreads) fmaChains(int turns, float factor, float* sink) {
   float sum[kChains];
@@ -24,10 +24,10 @@ __global__ void __launch_bounds__(kCeilingThreads) fmaChains(int turns, float fa
       for (int c = 0; c < kChains; ++c) sum[c] = fmaf(sum[c], factor, factor);
   float total = 0;
   for (int c = 0; c < kChains; ++c) total += sum[c];
-  if (total == -1.0f) *sink = total;  // never: keeps the work from being optimised away
+  if (total == -1.0f) *sink = total;  // never: keeps the work from being optimized away
 }
 
-// volatile: a read that was made before is made again.
+// volatile, so that a repeated read is not optimized away.
 template <bool kThroughL1>
 __device__ inline uint4 readSixteen(const uint4* from) {
   uint4 v;
@@ -42,8 +42,8 @@ __device__ inline uint4 readSixteen(const uint4* from) {
   return v;
 }
 
-// How the threads of a grid walk over a buffer, in units of 16 bytes; `mask` is a length of a power of two
-// less one. With a slice each block goes round its own; without, all go round the whole together.
+// How the threads of a grid walk over a buffer, in units of 16 bytes; `mask` is a power-of-two length minus one.
+// With slices, each block cycles through its own; without, all blocks cycle through the whole buffer together.
 struct Walk {
   unsigned slice, mask;
 };
@@ -133,7 +133,7 @@ class CeilingBench {
     return ms <= 0 ? kUnknown : 2.0 * kChains * kFmaSteps * turns * kCeilingThreads * blocks() / (ms * 1e6);
   }
 
-  // `grid` blocks that read at least `bytes` in all, over a buffer of `size`; GB/s.
+  // GB/s of `grid` blocks that read at least `bytes` in total from a buffer of `size`.
   template <bool kThroughL1>
   double read(size_t size, Walk walk, int grid, double bytes) {
     const double perTurn = double(grid) * kCeilingThreads * kReads * 16;
@@ -160,8 +160,8 @@ class CeilingBench {
     return read<true>(units * 16, {0, units - 1}, blocks(), 4 * kEnough);
   }
 
-  // Each block its own 32 KiB, as many blocks as a half of L2 has room for: two that ask for the same
-  // line at the same time would be served as one on the way to L2.
+  // Each block reads its own 32 KiB, with as many blocks as fit into half of L2: two requests for the same
+  // line at the same time would be merged on the way to L2.
   double l2() {
     const unsigned units = kReads * kCeilingThreads;
     const int sms = device_.properties.multiProcessorCount;
@@ -169,7 +169,7 @@ class CeilingBench {
     return read<false>(size_t(grid) * units * 16, {units, units - 1}, grid, kEnough);
   }
 
-  // A buffer that L2 holds little of, or no figure: what L2 answers would pass for memory.
+  // The buffer must far exceed L2, or there is no result: L2 hits would be taken for memory reads.
   double dram() {
     size_t free = 0, total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) return kUnknown;

@@ -1,4 +1,4 @@
-// The check of a result against what is expected of it.
+// Checks results against expected values.
 #pragma once
 
 #include "reference.hpp"
@@ -21,15 +21,15 @@ struct CheckInput {
   KlDtype dtype;
   size_t elementBytes;
   long long count;
-  const void* expected;  // doubles, or of the same type where the check is exact
-  const double* scale;   // of a bound
+  const void* expected;  // doubles, or the same type if the check is exact
+  const double* scale;   // for a bound
   Check check;
-  double floor;  // below it, a relative error is one of this
+  double floor;  // a smaller expected value counts as this in a relative error
 };
 
 struct ElementError {
   bool passed;
-  double relative, ratio;  // NaN where there is a NaN
+  double relative, ratio;  // NaN if either value is NaN
 };
 
 __device__ inline ElementError errorExactly(const CheckInput& in, long long i) {
@@ -75,7 +75,7 @@ __global__ void checkResult(CheckInput in, Tally* tally) {
 }
 
 struct Verification {
-  double worstRelativeError = 0, worstToleranceRatio = 0;  // NaN when a result holds a NaN
+  double worstRelativeError = 0, worstToleranceRatio = 0;  // NaN if a result contains NaN
   unsigned long long mismatches = 0;
   std::string firstMismatch;  // JSON, or empty
   std::vector<std::string> outOfBounds, changedInputs;
@@ -96,7 +96,7 @@ struct Verification {
         .print();
   }
 
-  // Checks one output and adds what is found.
+  // Checks one output and adds its findings.
   void add(const TaskBuffer& buffer, const ExpectedOutput& expected, int smCount) {
     const BufferSpec& spec = buffer.spec;
     const Check& by = expected.check;

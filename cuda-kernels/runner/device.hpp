@@ -1,4 +1,4 @@
-// The GPU: what it is, and what its SM clock does (NVML, where it can be opened).
+// The GPU: its properties, and its SM clock (through NVML, if available).
 #pragma once
 
 #include "errors.hpp"
@@ -21,7 +21,7 @@ class Nvml {
     if (!init || !find || init() != 0 || find(pciBusId, &device_) != 0) device_ = nullptr;
   }
 
-  // MHz, or -1 when not known.
+  // MHz, or -1 if unknown.
   double smClock() const { return read(clock_); }
   double smClockMax() const { return read(maxClock_); }
 
@@ -44,7 +44,7 @@ struct Device {
   size_t freeBytes = 0, totalBytes = 0;
   int driver = 0, runtime = 0;
 
-  // Opens GPU 0 of those that CUDA_VISIBLE_DEVICES leaves, and creates its context.
+  // Opens GPU 0 of those visible through CUDA_VISIBLE_DEVICES, and creates its context.
   Device() {
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -52,7 +52,7 @@ struct Device {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
       throw RunnerError{kNoDevice, "no-device", status == cudaSuccess ? "CUDA sees no GPU" : describe(status)};
-    // Spinning, not sleeping: the wait for a sample must not depend on the host's scheduler.
+    // Spin instead of sleeping: waiting for a sample must not depend on the host's scheduler.
     check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "cudaSetDeviceFlags");
     check(cudaSetDevice(0), "cudaSetDevice");
     check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
@@ -90,7 +90,7 @@ struct Device {
     return std::to_string(value / 1000) + "." + std::to_string(value % 1000 / 10);
   }
 
-  // -1 when not known; some drivers answer 0 for that.
+  // -1 if unknown; some drivers return 0 for that.
   static double attribute(cudaDeviceAttr name) {
     int value = 0;
     const bool known = cudaDeviceGetAttribute(&value, name, 0) == cudaSuccess && value > 0;

@@ -14,8 +14,8 @@ struct DtypeFacts {
   KlDtype dtype;
   size_t bytes;
   bool isFloat;
-  long long least, most;  // integers that it holds, with all between; of an unsigned 64-bit one, what fits here
-  const char* numpy;      // how .npy files name it, without the byte order; ml_dtypes' types have none of their own
+  long long least, most;  // range of exactly representable integers; for unsigned 64-bit, what fits here
+  const char* numpy;      // its name in .npy files, without byte order; ml_dtypes' types have no name of their own
 };
 
 constexpr DtypeFacts kDtypes[] = {
@@ -50,13 +50,13 @@ inline KlDtype parseDtype(const std::string& option, const std::string& name) {
   badArgument(option + ": the dtype must be one of " + names + ", not '" + name + "'");
 }
 
-// ---- Floating-point types of 8 and 16 bits, without CUDA's headers, which would take most of the
-// compile time ----
+// ---- 8-bit and 16-bit floating-point types, without CUDA's headers, which would take most of the compile
+// time ----
 
 struct SmallFloat {
   int mantissa, bias;
   unsigned finite;    // bits of the largest finite number
-  unsigned overflow;  // what a larger one becomes; 8 bits saturate, as CUDA's own conversions do
+  unsigned overflow;  // what a larger number becomes; 8-bit types saturate, like CUDA's own conversions
   bool hasInfinity;
 };
 
@@ -69,7 +69,7 @@ __host__ __device__ inline SmallFloat smallFloat(KlDtype dtype) {
   }
 }
 
-// To the nearest, ties to even. The value is not NaN: nothing that is filled in is.
+// Rounds to nearest, ties to even. The value is never NaN, since fills are not.
 __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   const SmallFloat f = smallFloat(dtype);
   const unsigned sign = dtype == KL_F16 || dtype == KL_BF16 ? 0x8000u : 0x80u;
@@ -78,8 +78,8 @@ __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   if (x == 0) return minus;
   int exponent;
   frexp(x, &exponent);
-  exponent = exponent - 1 > 1 - f.bias ? exponent - 1 : 1 - f.bias;  // a subnormal has the least one
-  // With the leading bit added to the exponent: rounding up to the next power of two carries into it.
+  exponent = exponent - 1 > 1 - f.bias ? exponent - 1 : 1 - f.bias;  // a subnormal has the smallest exponent
+  // The leading bit is added to the exponent, so that rounding up to the next power of two carries into it.
   const unsigned bits =
       (unsigned(exponent + f.bias - 1) << f.mantissa) + unsigned(rint(ldexp(x, f.mantissa - exponent)));
   return minus | (isinf(x) || bits > f.finite ? f.overflow : bits);
@@ -155,7 +155,7 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
   }
 }
 
-// One element as JSON, with as many digits as tell values of type `like` apart; NaN and infinity are null.
+// One element as JSON, with enough digits to distinguish values of type `like`; NaN and infinity are null.
 inline std::string elementText(const void* element, KlDtype dtype, KlDtype like) {
   if (dtype == KL_U64) return Json::text(*static_cast<const unsigned long long*>(element));
   if (dtype == KL_I64) return Json::text(*static_cast<const long long*>(element));

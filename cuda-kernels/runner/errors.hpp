@@ -1,4 +1,4 @@
-// What ends the runner, and what ends only a rung.
+// Errors that end the runner, and errors that end only a rung.
 #pragma once
 
 #include "json.hpp"
@@ -25,7 +25,7 @@ struct RunnerError {
   }
 };
 
-// Ends one rung with one "failed" line; the others go on unless the context is lost.
+// Ends one rung with one "failed" line; the others continue unless the context is lost.
 struct RungError {
   std::string stage, reason;
 };
@@ -34,7 +34,7 @@ inline std::string describe(cudaError_t status) {
   return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
 }
 
-// For the runner's own CUDA calls. What a rung does is checked where the rung is called.
+// For the runner's own CUDA calls. Calls into a rung are checked at the call.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   const bool memory = status == cudaErrorMemoryAllocation;

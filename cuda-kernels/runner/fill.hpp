@@ -1,5 +1,5 @@
-// What a buffer begins with: a pure function of seed, stream and index, the same on every GPU and in any
-// order, so that a buffer can be filled again in place of being kept.
+// The initial contents of a buffer: a pure function of seed, stream and index, the same on every GPU and in any
+// order, so that a buffer can be refilled instead of kept.
 #pragma once
 
 #include "dtype.hpp"
@@ -87,14 +87,14 @@ __host__ __device__ inline double uniformOf(unsigned long long bits) {
   return double(odd - (1 << 23)) * 0x1p-23;
 }
 
-// Box and Muller's: of the upper half a length, of the lower half an angle.
+// Box-Muller: the radius from the upper half, the angle from the lower half.
 __device__ inline double normalOf(unsigned long long bits) {
   const double length = double((bits >> 32) + 1) * 0x1p-32, angle = double(unsigned(bits)) * 0x1p-32;
   return sqrt(-2 * log(length)) * cospi(2 * angle);
 }
 
-// Where a permutation of 0 … count - 1 takes an index: four rounds of a Feistel network over an even number
-// of bits, walked until it comes back below count.
+// Maps an index through a permutation of 0 … count - 1: four rounds of a Feistel network over an even number of
+// bits, repeated until the result is below count.
 struct Permutation {
   long long count;
   int halfBits;
@@ -143,7 +143,7 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
   }
 }
 
-// Enough blocks to fill the GPU, each of 256 threads that go on in strides of the grid.
+// Enough 256-thread blocks to fill the GPU, with a grid-stride loop.
 inline unsigned blocksFor(long long elements, int smCount) {
   return unsigned(std::min<long long>((elements + 255) / 256, 8LL * smCount));
 }

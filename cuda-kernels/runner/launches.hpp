@@ -1,5 +1,5 @@
-// What a rung launches: its kernels with their grid and what a block of each holds, without a profiler.
-// The launch is captured into a CUDA graph that is never run, and the graph's kernel nodes are read.
+// A rung's launches, without a profiler: its kernels with their grid and block resources. The launch is captured
+// into a CUDA graph that is never run, and the graph's kernel nodes are read.
 #pragma once
 
 #include "rung.hpp"
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// The driver's functions, found at run time: the runner links no libcuda, and an old driver lacks some.
+// Driver functions, looked up at run time: the runner does not link libcuda, and older drivers lack some.
 class Driver {
  public:
   Driver() {
@@ -26,7 +26,7 @@ class Driver {
     bind(library, "cuFuncGetName", nameOf);
   }
 
-  // Names and clusters can be missing (before CUDA 12.3 and 11.8); the rest is needed.
+  // Names and clusters may be missing (before CUDA 12.3 and 11.8); the rest is required.
   bool usable() const { return nodes && typeOf && kernelOf && figureOf; }
 
   CUresult (*nodes)(CUgraph, CUgraphNode*, size_t*) = nullptr;
@@ -47,10 +47,10 @@ class Driver {
 
 class LaunchReader {
  public:
-  // One line: the kernels in the order of their launch, or why they are not known.
+  // Prints one line: the kernels in launch order, or why they are unknown.
   void print(const Rung& rung, cudaStream_t stream) const {
     std::string kernels, reason;
-    if (!driver_.usable()) reason = "the driver is too old to tell what a graph launches";
+    if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
     else reason = capture(rung, stream, kernels);
 
     Json line("launches");
@@ -76,7 +76,7 @@ class LaunchReader {
       const std::string failure = lastError("its launch cannot be captured");
       if (reason.empty()) reason = failure;
     }
-    if (reason.empty() && !read(graph, kernels)) reason = "the driver does not tell what was captured";
+    if (reason.empty() && !read(graph, kernels)) reason = "the driver does not report what was captured";
     if (reason.empty() && kernels.empty()) reason = "nothing was launched on the runner's stream";
     if (!reason.empty()) kernels.clear();
     if (graph) cudaGraphDestroy(graph);

@@ -38,7 +38,7 @@ void reportFailure(Rung& rung, const RungError& error) {
   if (fatal) _exit(kContextLost);  // destructors would only collect the same error
 }
 
-// Runs one stage of a rung. What goes wrong in it costs this rung only, unless it took the context.
+// Runs one stage of a rung. A failure affects only this rung, unless the context is lost.
 template <typename Work>
 bool stage(Rung& rung, const char* name, Work work) {
   try {
@@ -51,14 +51,14 @@ bool stage(Rung& rung, const char* name, Work work) {
     rung.state = Rung::kOut;
     Json("unsupported").string("rung", rung.id).string("reason", why.reason).print();
   } catch (const RunnerError& error) {
-    // A call of our own failed: if the context is gone, the rung took it with it.
+    // One of our own calls failed: if the context is lost, the rung is to blame.
     if (!contextLost()) throw;
     reportFailure(rung, {name, error.message});
   }
   return false;
 }
 
-using Rungs = std::list<Rung>;  // a list: rungs stay where they are
+using Rungs = std::list<Rung>;  // a list, so that rungs keep their addresses
 
 Rungs rungsOf(const Arguments& args, Problems& problems) {
   Rungs rungs;
@@ -66,7 +66,7 @@ Rungs rungsOf(const Arguments& args, Problems& problems) {
   return rungs;
 }
 
-// One launch, from buffers as they must be before it.
+// One launch, with freshly prepared buffers.
 void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
   rung.problem.armGuards();
   rung.problem.resetOutputs(stream);
@@ -76,8 +76,8 @@ void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
 
 bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream);
 
-// Whether there is something to check a rung's result against: what the task's reference computes, once, or
-// what the case's trusted rung does.
+// Makes the expected results available, from the task's reference, computed once, or from the case's trusted
+// rung; false if there are none.
 bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
   Problem& problem = rung.problem;
   if (problem.hasExpected()) return true;
@@ -101,7 +101,7 @@ bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream)
   return false;
 }
 
-// Loads and verifies, once. A rung whose result is wrong is not timed: its time would mean nothing.
+// Loads and verifies a rung once. A rung with a wrong result is not timed: its time would mean nothing.
 bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
   if (rung.state != Rung::kNew) return rung.state == Rung::kReady;
   rung.state = Rung::kOut;
@@ -130,13 +130,13 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
     if (rung.id == args.reference && prepare(rung, rungs, device, stopwatch.stream())) reference = &rung;
 
   for (Rung& rung : rungs) {
-    if (reference && reference->state == Rung::kOut) reference = nullptr;  // it failed while timed
+    if (reference && reference->state == Rung::kOut) reference = nullptr;  // it failed while being timed
     if (prepare(rung, rungs, device, stopwatch.stream()))
       stage(rung, "time", [&] {
         try {
           timeRung(rung, reference, args, stopwatch, nvml);
         } catch (const ReferenceFailed& failure) {
-          // From here on there is no reference; the rung itself goes on alone.
+          // From here on there is no reference; the rung continues alone.
           reportFailure(*reference, failure.error);
           reference = nullptr;
           timeRung(rung, nullptr, args, stopwatch, nvml);
@@ -160,7 +160,7 @@ void profile(const Arguments& args, const Device& device) {
     std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
       rung.problem.resetOutputs(stream);
-      rung.launchAndWait("profile", stream);  // unmarked: makes library handles, loads lazily loaded code
+      rung.launchAndWait("profile", stream);  // unmarked: creates library handles, loads lazily loaded code
       rung.problem.resetOutputs(stream);
       check(cudaDeviceSynchronize(), "preparing the buffers");
 
@@ -177,8 +177,8 @@ void profile(const Arguments& args, const Device& device) {
   }
 }
 
-// One launch of each rung over buffers of its own without guard bands. An output is left as it was
-// allocated, so that a checker of uninitialised memory sees who reads it.
+// One launch of each rung with its own buffers and no guard bands. Outputs stay uninitialized, so that initcheck
+// can see who reads them.
 void sanitize(const Arguments& args, const Device& device) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ false};
   for (const Case* one : args.usedCases()) requireMemory(bytesOf({one}, purpose), device);
@@ -196,7 +196,7 @@ void sanitize(const Arguments& args, const Device& device) {
   }
 }
 
-// One small kernel, marked: whether a profiler can read counters here.
+// One small marked kernel, to test whether a profiler can read counters.
 void probe() {
   check(cudaProfilerStart(), "cudaProfilerStart");
   runway<<<1, 32>>>();

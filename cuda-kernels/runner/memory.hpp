@@ -24,9 +24,9 @@ class DeviceBuffer {
   void* data_ = nullptr;
 };
 
-// A buffer between two guard bands of 0xff bytes. They are NaN in every floating-point type, so what a
-// rung reads out there and uses is seen in the result; and they show what it writes out there. A memory
-// checker takes the bands for part of the allocation, so for it there are none.
+// A buffer between two guard bands of 0xff bytes. They are NaN in every floating-point type, so an
+// out-of-bounds read that is used shows up in the result, and out-of-bounds writes change the bands. A memory
+// checker would take the bands for part of the allocation, so it gets buffers without them.
 class GuardedBuffer {
  public:
   static constexpr size_t kBand = 1 << 20;

@@ -1,4 +1,4 @@
-// NumPy's .npy files: the header, strictly, and the bytes behind it.
+// NumPy's .npy files: strict parsing of the header, and the data after it.
 #pragma once
 
 #include "dtype.hpp"
@@ -10,7 +10,7 @@
 
 class NpyFile {
  public:
-  // Reads the header, and refuses a file that does not hold an array of this type and shape.
+  // Reads the header and rejects a file that is not an array of this type and shape.
   NpyFile(const std::string& path, const DtypeFacts& dtype, const std::vector<long long>& shape) : path_(path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) fail("cannot be opened");
@@ -19,7 +19,7 @@ class NpyFile {
     if (!file || memcmp(start, "\x93NUMPY", 6) != 0) fail("is not a .npy file");
     size_t length = start[8] | start[9] << 8;
     data_ = 10;
-    if (start[6] >= 2) {  // from version 2 on, the length of the header has four bytes
+    if (start[6] >= 2) {  // since version 2, the header length has four bytes
       file.read(reinterpret_cast<char*>(start) + 10, 2);
       length |= size_t(start[10]) << 16 | size_t(start[11]) << 24;
       data_ = 12;
@@ -38,7 +38,7 @@ class NpyFile {
     if (size_t(file.tellg()) < data_ + bytes_) fail("ends within its data");
   }
 
-  // The data, piece by piece.
+  // Reads the data in chunks.
   void read(const std::function<void(size_t offset, const void* piece, size_t bytes)>& take) const {
     std::ifstream file(path_, std::ios::binary);
     file.seekg(std::streamoff(data_));

@@ -1,4 +1,4 @@
-// A killed supervisor must leave no orphan on the GPU: the runner ends when its owner has gone.
+// A killed supervisor must not leave an orphan on the GPU: the runner exits when its owner is gone.
 #pragma once
 
 #include <cerrno>
@@ -19,7 +19,7 @@ inline void followOwner(pid_t owner) {
       _exit(1);
     }
 #endif
-    // An older kernel: ask five times a second. EPERM means that the process exists.
+    // Older Linux kernels: poll five times a second. EPERM means that the process exists.
     while (kill(owner, 0) == 0 || errno == EPERM) usleep(200 * 1000);
     _exit(1);
   }).detach();

@@ -1,4 +1,4 @@
-// Words of a command line, strictly: a number that is only half one is an error.
+// Strict parsing of command-line values: a number with trailing characters is an error.
 #pragma once
 
 #include "errors.hpp"
@@ -32,7 +32,7 @@ inline double parseReal(const std::string& option, const std::string& text, doub
   return value;
 }
 
-// Into at most `most` parts; the last one keeps what separators it has.
+// Splits into at most `most` parts; the last part keeps any further separators.
 inline std::vector<std::string> split(const std::string& text, char separator, size_t most = ~size_t(0)) {
   std::vector<std::string> parts;
   size_t from = 0;
@@ -42,7 +42,7 @@ inline std::vector<std::string> split(const std::string& text, char separator, s
   return parts;
 }
 
-// Two parts, neither of them empty; `form` shows them: ID=/path.so
+// Two non-empty parts; `form` describes them: ID=/path.so
 inline std::pair<std::string, std::string> parsePair(const std::string& option, const std::string& text, char separator,
                                                      const char* form) {
   const size_t at = text.find(separator);

@@ -1,4 +1,4 @@
-// The cases on the GPU: their buffers, what is expected of their results, and the memory that all of it takes.
+// The cases on the GPU: their buffers, their expected results, and the memory they take.
 #pragma once
 
 #include "arguments.hpp"
@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-// What a command does with its cases.
+// How a command uses its cases.
 struct Purpose {
   bool checked;  // results are checked
-  bool guarded;  // buffers lie between guard bands
+  bool guarded;  // buffers have guard bands
 };
 
-// Buffers that are only read, by their description: cases that agree on one share it.
+// Read-only buffers by description: cases with the same description share one.
 using SharedBuffers = std::map<std::string, std::shared_ptr<TaskBuffer>>;
 
 inline std::string sharingKey(const BufferSpec& spec) { return std::to_string(spec.stream) + ":" + spec.text; }
@@ -45,7 +45,7 @@ class Problem {
 
   const Case& of;
 
-  // The launch struct, but for the workspace, which is the rung's own.
+  // The launch struct, except for the workspace, which belongs to the rung.
   StructBytes launchStruct() const {
     StructBytes bytes(of.structBytes);
     bytes.put(of.fields, [&](const Field& field) {
@@ -54,13 +54,13 @@ class Problem {
     return bytes;
   }
 
-  // What written buffers hold before a launch whose result counts.
+  // Prepares written buffers for a launch whose result counts.
   void resetOutputs(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.written()) buffer->reset(stream);
   }
 
-  // Only what a launch reads and writes over: it would feed back into itself and grow without end.
+  // Only buffers that a launch reads and overwrites: repeated launches would feed back and grow without bound.
   void resetInOuts(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.access == BufferSpec::kInOut) buffer->reset(stream);
@@ -72,19 +72,19 @@ class Problem {
 
   bool hasExpected() const { return reference_->ready(); }
 
-  // By the task's reference, from the buffers as they are before a launch.
+  // Computes the expected results with the task's reference, from the initial buffers.
   void computeExpected() {
     resetOutputs(nullptr);
     check(cudaDeviceSynchronize(), "preparing the buffers");
     reference_->compute([&](const std::string& name) { return dataOf(name); });
   }
 
-  // By the rung that has just run.
+  // Takes the expected results from the rung that has just run.
   void takeExpected() {
     reference_->take([&](const std::string& name) { return dataOf(name); });
   }
 
-  // What a launch did beside its results. Changed inputs are filled again.
+  // Side effects of a launch. Changed inputs are refilled.
   Verification inspect() const {
     Verification found;
     for (const auto& buffer : buffers_) {
@@ -113,7 +113,7 @@ class Problem {
   std::unique_ptr<Reference> reference_;
 };
 
-// Of GPU memory, for cases that are held together.
+// Bytes of GPU memory for cases that are held at the same time.
 inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   std::set<std::string> shared;
   size_t bytes = 0;
@@ -135,7 +135,7 @@ inline void requireMemory(size_t needed, const Device& device) {
                       needed, device.freeBytes};
 }
 
-// Every case that a rung is of, held together.
+// All cases that have rungs, held at the same time.
 class Problems {
  public:
   Problems(const Arguments& args, const Device& device, Purpose purpose) {

@@ -1,5 +1,4 @@
-// What the results of a case should be: by the task's own reference, over device or host memory, or by a
-// rung that is trusted.
+// The expected results of a case: from the task's reference, in device or host memory, or from a trusted rung.
 #pragma once
 
 #include "buffer.hpp"
@@ -12,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// Prints how far a reference is, as it says so itself: it is called in the middle of foreign code.
+// Prints a reference's progress; called from within the reference's own code.
 class ReferenceProgress {
  public:
   static void begin(const std::string& name) {
@@ -39,17 +38,17 @@ __global__ void toDoubles(const void* data, KlDtype dtype, long long count, doub
     to[i] = loadReal(data, dtype, i);
 }
 
-// The lowest index of a NaN.
+// Lowest index of a NaN.
 __global__ void findNan(const double* data, long long count, unsigned long long* first) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
     if (isnan(data[i])) atomicMin(first, (unsigned long long)i);
 }
 
-// Expected values of one output: doubles, or of its own type where they must be met exactly.
+// Expected values of one output: doubles, or its own type if the check is exact.
 struct ExpectedOutput {
   Check check;
-  std::unique_ptr<DeviceBuffer> values, scale;  // scale: null where there is none
+  std::unique_ptr<DeviceBuffer> values, scale;  // scale: null if there is none
 };
 
 class Reference {
@@ -77,7 +76,7 @@ class Reference {
   bool ready() const { return ready_; }
   const ExpectedOutput& operator[](const std::string& buffer) const { return outputs_.at(buffer); }
 
-  // `dataOf` has the buffers by name, filled as before a launch.
+  // `dataOf` returns a buffer by name, with its initial contents.
   template <typename DataOf>
   void compute(DataOf dataOf) {
     ReferenceProgress::begin(of_.name);
@@ -96,7 +95,7 @@ class Reference {
     ready_ = true;
   }
 
-  // The results of a rung that has just run.
+  // Takes the results of the rung that has just run.
   template <typename DataOf>
   void take(DataOf dataOf) {
     for (const BufferSpec& spec : of_.buffers) {
@@ -119,7 +118,7 @@ class Reference {
     return of.hasReferenceField(Field::kScale, spec.name);
   }
 
-  // NaN, so that what a reference leaves out does not pass.
+  // NaN, so that elements a reference leaves out do not pass.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
@@ -130,7 +129,7 @@ class Reference {
     throw RunnerError{kBadInput, "reference", "the reference of the case " + of_.name + " " + what};
   }
 
-  // No result could be right beside a NaN: it was left out, or is what came of 0/0 or the like.
+  // No result can match NaN: the element was left out, or came from 0/0 or similar.
   void requireNumbers(const std::string& name, const DeviceBuffer& values, const std::string& what) const {
     const BufferSpec& spec = *of_.find(name);
     unsigned long long first = ~0ull;
@@ -148,7 +147,7 @@ class Reference {
 
   bool isRead(const Field& field) const { return of_.find(field.buffer)->access != BufferSpec::kOut; }
 
-  // `in`, `out` and `scale` say where a buffer's arrays are.
+  // `in`, `out` and `scale` return the arrays of a buffer.
   template <typename In, typename Out, typename Scale>
   StructBytes fill(In in, Out out, Scale scale) const {
     StructBytes bytes(of_.referenceBytes);
@@ -176,7 +175,7 @@ class Reference {
     if (status != cudaSuccess) fail("failed: " + describe(status));
   }
 
-  // Over copies. What it does not write stays NaN.
+  // Runs on copies. Elements it does not write stay NaN.
   template <typename DataOf>
   void computeOnHost(void (*compute)(const void*), DataOf dataOf) {
     try {
@@ -203,7 +202,7 @@ class Reference {
                 "cudaMemcpy");
       }
     } catch (const std::bad_alloc&) {
-      fail("needs more host memory than there is");
+      fail("needs more host memory than is available");
     }
   }
 

@@ -1,4 +1,4 @@
-// A rung: a shared library that speaks the launch ABI. Its struct is only bytes here.
+// A rung: a shared library with the launch ABI. Its struct is just bytes here.
 #pragma once
 
 #include "problem.hpp"
@@ -19,7 +19,7 @@ class Rung {
   Problem& problem;
   enum State { kNew, kReady, kOut } state = kNew;
 
-  // A library is never closed: kernels of it may be registered, and handles cached in it.
+  // A library is never closed: its kernels may be registered, and it may cache handles.
   void load(const Device& device) {
     void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw RungError{"load", dlerror()};
@@ -39,7 +39,7 @@ class Rung {
     if (bytes) giveWorkspace(bytes);
   }
 
-  // The error of a launch can be returned, be left as the last error, or come with the next wait.
+  // A launch error may be returned, left as the last error, or reported by the next synchronization.
   void launch(const char* stage, cudaStream_t stream) const {
     cudaError_t status = launch_(struct_.data(), stream);
     if (status == cudaSuccess) status = cudaGetLastError();

@@ -1,4 +1,4 @@
-// A struct that the runner fills without knowing its type: fields at offsets, as the command line gives them.
+// A struct that the runner fills without knowing its type: fields at offsets given on the command line.
 #pragma once
 
 #include "parse.hpp"
@@ -13,7 +13,7 @@ constexpr size_t kMostStructBytes = 65536;
 
 // OFFSET:WHAT[:VALUE]
 struct Field {
-  // From kBuffer on, what a field holds is known only when its struct is filled.
+  // From kBuffer on, the value is known only when the struct is filled.
   enum Kind {
     kI32,
     kI64,
@@ -31,7 +31,7 @@ struct Field {
   size_t offset;
   long long integer;
   double real;
-  std::string buffer;  // its name, for kBuffer, kIn, kOut and kScale
+  std::string buffer;  // buffer name, for kBuffer, kIn, kOut and kScale
 
   size_t bytes() const { return kind == kI32 || kind == kF32 || kind == kSmCount ? 4 : 8; }
 };
@@ -81,7 +81,7 @@ inline Field parseField(const std::string& option, const std::string& text, Stru
       ", not '" + text + "'");
 }
 
-// Every field aligned, inside the struct, and beside the others.
+// Checks that every field is aligned, inside the struct, and does not overlap another.
 inline void requireLayout(const std::string& option, size_t bytes, const std::vector<Field>& fields) {
   std::vector<bool> taken(bytes);
   for (const Field& field : fields) {
@@ -97,7 +97,7 @@ inline void requireLayout(const std::string& option, size_t bytes, const std::ve
   }
 }
 
-// The struct's bytes. What no field sets is zero.
+// The struct's bytes; unset bytes are zero.
 class StructBytes {
  public:
   explicit StructBytes(size_t bytes = 0) : words_((bytes + 7) / 8) {}
@@ -109,7 +109,7 @@ class StructBytes {
     memcpy(reinterpret_cast<char*>(words_.data()) + offset, &value, sizeof value);
   }
 
-  // `resolve` says what a field of a kind from kBuffer on holds: an address, or a number.
+  // `resolve` returns the value of a field of a kind from kBuffer on: an address or a number.
   template <typename Resolve>
   void put(const std::vector<Field>& fields, Resolve resolve) {
     for (const Field& field : fields) switch (field.kind) {

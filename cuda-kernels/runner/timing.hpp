@@ -1,4 +1,4 @@
-// Samples of single launches, and when there are enough of them.
+// Timing samples of single launches, and the criterion for enough of them.
 #pragma once
 
 #include "rung.hpp"
@@ -23,7 +23,7 @@ class Samples {
   double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
 
   // The 95% confidence interval of the median has a half-width of at most 0.5% of it. The interval
-  // lies between two order statistics, so it assumes nothing of the distribution: the number of
+  // lies between two order statistics, so it assumes nothing about the distribution: the number of
   // samples below the true median is binomial. Six samples are the fewest that have one.
   bool settled(long long minimum) const {
     if (count() < minimum) return false;
@@ -54,8 +54,8 @@ class Samples {
   double total_ = 0;
 };
 
-// Keeps the GPU busy for about 20 us while the host enqueues what comes behind it, so that the host's
-// own launch time does not come between the two events of a sample.
+// Keeps the GPU busy for about 20 us while the host enqueues the work after it, so that the host's launch
+// overhead does not fall between the two events of a sample.
 __global__ void runway() {
   const long long start = clock64();
   while (clock64() - start < 40000) {
@@ -117,13 +117,13 @@ class Heartbeat {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// A failure of the reference is its own, whatever rung is being timed beside it.
+// A failure of the reference is its own, whichever rung is being timed with it.
 struct ReferenceFailed {
   RungError error;
 };
 
-// Times a rung, with the reference (null: none) sampled by turns in the same loop, so that both see
-// the same clocks and temperature and their ratio is of one run.
+// Times a rung, alternating with the reference (null: none) in the same loop, so that both see the same clocks
+// and temperature.
 inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
                      const Nvml& nvml) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
@@ -140,7 +140,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     }
   };
 
-  // Warm-up: clocks rise, caches and lazily loaded code fill.
+  // Warm-up: clocks ramp up, caches fill, and lazily loaded code is loaded.
   const auto warmUp = now();
   do {
     if (reference && !isReference) sampleReference();
@@ -152,8 +152,8 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
   const auto start = now();
   const long long fewest = std::min(3LL, args.maxSamples);
   for (;;) {
-    // The reference stays in the loop until it has settled, and beyond that while it costs less
-    // than the rung does.
+    // The reference stays in the loop until its samples suffice, and after that as long as it costs less than
+    // the rung.
     const bool useReference = reference && !isReference;
     if (useReference && (!referenceSamples.settled(args.minSamples) || referenceSamples.total() <= samples.total()))
       referenceSamples.add(sampleReference());
@@ -173,7 +173,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       .number("spread", samples.spread())
       .numbers("samplesMs", samples.values())
       .boolean("settled", samples.settled(args.minSamples));
-  // The reference beside itself: its ratio is 1 by definition.
+  // The reference against itself: the ratio is 1 by definition.
   if (reference) line.number("referenceMedianMs", (isReference ? samples : referenceSamples).median());
   else line.null("referenceMedianMs");
   line.numbers("referenceSamplesMs", referenceSamples.values())

@@ -1,4 +1,4 @@
-// Exact counts, one pair after the other.
+// Exact counts, one pair at a time.
 #include "kl_reference.h"
 
 extern "C" void kl_reference(const KlReference* p) {

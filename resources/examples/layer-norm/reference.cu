@@ -1,4 +1,4 @@
-// The mean, the variance and the result of each row in FP64.
+// Mean, variance and result of each row in FP64.
 #include "kl_reference.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// The seven-point stencil in FP64, on the GPU: 512^3 cells take a host too long.
+// The seven-point stencil in FP64, on the GPU: 512^3 cells take too long on the host.
 #include "kl_reference.h"
 
 __global__ void stencil(const float* u, double* v, long long nx, long long ny, long long nz, double center, double side) {

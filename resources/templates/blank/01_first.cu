@@ -1,7 +1,7 @@
 // @rung    01_first
-// @title   32 neighbours for each thread
-// @idea    a thread takes 32 elements in a row: at each step the threads of a warp are 128 bytes apart, and each
-//          load of 4 bytes fetches a sector of 32
+// @title   32 neighbors per thread
+// @idea    a thread takes 32 consecutive elements: at each step the threads of a warp are 128 bytes apart, and
+//          every 4-byte load fetches a 32-byte sector
 #include "kernel_ladder.h"  // KlTask, generated from ladder.yaml
 
 __global__ void scale(const float* x, float* y, float a, long long n) {
@@ -9,7 +9,7 @@ __global__ void scale(const float* x, float* y, float a, long long n) {
   for (long long i = first; i < first + 32 && i < n; ++i) y[i] = a * x[i];
 }
 
-// Enqueues the work on the stream and returns without waiting. Every pointer of p is memory of the GPU.
+// Enqueues the work on the stream and returns without waiting. Every pointer in p is to GPU memory.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   const long long threads = (p->N + 31) / 32;
   scale<<<unsigned((threads + 255) / 256), 256, 0, stream>>>(p->x, p->y, p->a, p->N);

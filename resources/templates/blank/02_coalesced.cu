@@ -1,11 +1,11 @@
 // @rung    02_coalesced
-// @title   Neighbours side by side
+// @title   Coalesced
 // @after   01_first
-// @idea    neighbouring threads take neighbouring elements, four at a time: a warp's load is 512 bytes in a row
+// @idea    neighboring threads take neighboring elements, four at a time: a warp loads 512 contiguous bytes
 // @param   THREADS 256 {128,256,512,1024}
 #include "kernel_ladder.h"
 
-// A @param is a macro: THREADS is 256 here, and what --param THREADS=512 says on the command line.
+// A @param is a macro: THREADS is 256 by default; --param THREADS=512 on the command line changes it.
 __global__ void __launch_bounds__(THREADS) scale(const float* x, float* y, float a, long long n) {
   const long long i = ((long long)blockIdx.x * THREADS + threadIdx.x) * 4;
   if (i + 4 <= n) {

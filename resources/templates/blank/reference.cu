@@ -1,5 +1,5 @@
-// What the result should be, computed once for each problem. kl_reference.h is generated from ladder.yaml: sizes,
-// scalars, inputs in their own types, and every output as double*.
+// The expected result, computed once per problem. kl_reference.h is generated from ladder.yaml: sizes, scalars,
+// inputs in their own types, and every output as double*.
 #include "kl_reference.h"
 
 extern "C" void kl_reference(const KlReference* p) {

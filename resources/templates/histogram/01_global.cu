@@ -1,6 +1,6 @@
 // @rung    01_global
 // @title   Atomics in global memory
-// @idea    a thread for each byte adds 1 to its bin: all SMs of the GPU queue up for 256 numbers in L2
+// @idea    one thread per byte adds 1 to its bin: all SMs queue up for 256 counters in L2
 #include "kernel_ladder.h"
 
 __global__ void count(const unsigned char* data, unsigned* bins, long long n) {
@@ -8,7 +8,7 @@ __global__ void count(const unsigned char* data, unsigned* bins, long long n) {
   if (i < n) atomicAdd(&bins[data[i]], 1u);
 }
 
-// What the runner calls: enqueue the work and return without waiting.
+// Called by the runner: enqueue the work and return without waiting.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   count<<<unsigned((p->N + 255) / 256), 256, 0, stream>>>(p->data, p->bins, p->N);
   return cudaGetLastError();

@@ -1,7 +1,7 @@
 // @rung    02_shared
-// @title   A histogram for each block
+// @title   One histogram per block
 // @after   01_global
-// @idea    blocks that stay count into 256 bins of their own in shared memory, and add those to the result once
+// @idea    persistent blocks count into their own 256 bins in shared memory and add these to the result once
 // @expect  sharedLoads up
 // @param   THREADS 256 {256,512}
 #include "kernel_ladder.h"

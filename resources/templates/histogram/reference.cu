@@ -1,5 +1,5 @@
-// What the result should be: computed once for each problem, over host memory. A check that is exact takes the
-// buffer's own type, unsigned int, where others take double.
+// The expected result, computed once per problem in host memory. An exact check uses the buffer's own type,
+// unsigned int; other checks use double.
 #include "kl_reference.h"
 
 extern "C" void kl_reference(const KlReference* p) {

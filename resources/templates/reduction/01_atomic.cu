@@ -1,6 +1,6 @@
 // @rung    01_atomic
-// @title   An atomic for each element
-// @idea    every thread adds its element to the one sum: N additions to one address, which are done one at a time
+// @title   One atomic per element
+// @idea    every thread adds its element to the sum: N atomic additions to one address, which are serialized
 #include "kernel_ladder.h"
 
 __global__ void add(const float* x, double* sum, long long n) {
@@ -8,7 +8,7 @@ __global__ void add(const float* x, double* sum, long long n) {
   if (i < n) atomicAdd(sum, double(x[i]));
 }
 
-// What the runner calls: enqueue the work and return without waiting. Several launches on the stream are timed
+// Called by the runner: enqueue the work and return without waiting. Several launches on the stream are timed
 // together.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (const cudaError_t error = cudaMemsetAsync(p->sum, 0, sizeof(double), stream)) return error;

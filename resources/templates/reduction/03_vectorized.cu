@@ -1,8 +1,8 @@
 // @rung    03_vectorized
-// @title   16 bytes at a time, by few blocks
+// @title   16-byte loads, few blocks
 // @after   02_block
-// @idea    as many blocks as the GPU holds at once go through all of x in loads of 16 bytes, add in registers, and
-//          meet once: shuffles within a warp, shared memory between warps, one atomic for each block
+// @idea    as many blocks as fit on the GPU at once cover x with 16-byte loads, accumulate in registers, and
+//          combine once: shuffles within a warp, shared memory between warps, one atomic per block
 // @expect  sharedLoads down
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS_PER_SM 8 {2,4,8}

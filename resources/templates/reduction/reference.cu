@@ -1,4 +1,4 @@
-// What the result should be: computed once for each problem, in FP64, over host memory.
+// The expected result, computed once per problem, in FP64 and in host memory.
 #include "kl_reference.h"
 
 extern "C" void kl_reference(const KlReference* p) {

@@ -1,8 +1,8 @@
 // @rung    02_block_per_row
-// @title   A block per row
+// @title   One block per row
 // @after   01_naive
-// @idea    neighbouring threads read neighbouring elements, so that a warp's load fills whole sectors, and
-//          thousands of blocks keep every SM busy; the row is still walked three times
+// @idea    neighboring threads read neighboring elements, so that a warp's load covers whole sectors, and
+//          thousands of blocks keep every SM busy; the row is still read three times
 // @expect  achievedOccupancy up
 // @param   THREADS 256 {128,256,512}
 #include "kernel_ladder.h"
@@ -16,12 +16,12 @@ struct Largest {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// The same value in every thread of the block: within each warp by shuffles, then over the warps.
+// Block-wide reduction, returned to every thread: shuffles within each warp, then across the warps.
 template <typename Of>
 __device__ float reduce(float value, Of of) {
   __shared__ float ofWarp[THREADS / 32];
   for (int lanes = 16; lanes > 0; lanes /= 2) value = of(value, __shfl_xor_sync(~0u, value, lanes));
-  __syncthreads();  // what was reduced before has been read
+  __syncthreads();  // the previous result has been read
   if (threadIdx.x % 32 == 0) ofWarp[threadIdx.x / 32] = value;
   __syncthreads();
   value = ofWarp[0];

@@ -1,8 +1,8 @@
 // @rung    03_in_registers
 // @title   Row in registers
 // @after   02_block_per_row
-// @idea    a row of up to 8192 elements stays in registers between the three walks, loaded 16 bytes at a
-//          time: memory is read once, and exp is worked out once for each element
+// @idea    a row of up to 8192 elements stays in registers for all three passes, loaded 16 bytes at a time:
+//          memory is read once, and exp is computed once per element
 // @expect  registersPerThread up
 // @param   THREADS 256 {128,256,512}
 #include "kernel_ladder.h"
@@ -28,7 +28,7 @@ __device__ float reduce(float value, Of of) {
   return value;
 }
 
-// Rows of up to 4 * THREADS * QUADS elements, whose number is a multiple of 4.
+// Rows of up to 4 * THREADS * QUADS elements, a multiple of 4.
 template <int QUADS>
 __global__ void __launch_bounds__(THREADS) softmaxInRegisters(const float* x, float* y, int cols) {
   const float4* from = reinterpret_cast<const float4*>(x + (long long)blockIdx.x * cols);
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS) softmaxInRegisters(const float* x, fl
   }
   largest = reduce(largest, Largest());
 #pragma unroll
-  for (int i = 0; i < QUADS; ++i) {  // exp(-inf) is 0: what is not there adds nothing
+  for (int i = 0; i < QUADS; ++i) {  // exp(-inf) is 0: missing elements add nothing
     row[i].x = expf(row[i].x - largest);
     row[i].y = expf(row[i].y - largest);
     row[i].z = expf(row[i].z - largest);
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(THREADS) softmaxInRegisters(const float* x, fl
   }
 }
 
-// Any other row, as the rung before does it.
+// Any other row, as in the previous rung.
 __global__ void __launch_bounds__(THREADS) softmax(const float* x, float* y, long long cols) {
   x += blockIdx.x * cols;
   y += blockIdx.x * cols;

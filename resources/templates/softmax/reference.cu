@@ -1,5 +1,5 @@
-// What the result should be: computed once for each problem, in FP64, over host memory. kl_reference.h is
-// generated from ladder.yaml: inputs in their own types, every output as double*.
+// The expected result, computed once per problem, in FP64 and in host memory. kl_reference.h is generated from
+// ladder.yaml: inputs in their own types, every output as double*.
 #include "kl_reference.h"
 
 #include <algorithm>
@@ -13,6 +13,6 @@ extern "C" void kl_reference(const KlReference* p) {
     double sum = 0;
     for (long long col = 0; col < p->COLS; ++col) sum += y[col] = std::exp(x[col] - largest);
     for (long long col = 0; col < p->COLS; ++col) y[col] /= sum;
-    p->progress(double(row + 1) / double(p->ROWS));  // a reference that is silent for long counts as hung
+    p->progress(double(row + 1) / double(p->ROWS));  // a reference without progress for too long counts as hung
   }
 }

@@ -1,6 +1,6 @@
 // @rung    01_naive
 // @title   Naive
-// @idea    a thread for each element: a warp reads 32 neighbours, and writes them to 32 rows, a sector each
+// @idea    one thread per element: a warp reads 32 neighbors and writes them to 32 rows, one sector each
 #include "kernel_ladder.h"
 
 __global__ void transpose(const float* x, float* y, long long rows, long long cols) {
@@ -9,14 +9,14 @@ __global__ void transpose(const float* x, float* y, long long rows, long long co
   if (row < rows && col < cols) y[col * rows + row] = x[row * cols + col];
 }
 
-// What the runner calls: enqueue the work and return without waiting.
+// Called by the runner: enqueue the work and return without waiting.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   const dim3 grid(unsigned((p->COLS + 31) / 32), unsigned((p->ROWS + 7) / 8));
   transpose<<<grid, dim3(32, 8), 0, stream>>>(p->x, p->y, p->ROWS, p->COLS);
   return cudaGetLastError();
 }
 
-// Grids end at 65535 along y. Where a rung cannot run a problem it says why, and is no failure.
+// Grids are limited to 65535 blocks along y. A rung that cannot run a problem says why; that is not a failure.
 extern "C" const char* kl_unsupported(const KlTask* p, int) {
   return p->ROWS > 65535LL * 8 ? "ROWS must be at most 524280" : nullptr;
 }

@@ -1,8 +1,8 @@
 // @rung    02_tile
 // @title   Tile in shared memory
 // @after   01_naive
-// @idea    a block turns a tile of 32 by 32 in shared memory, so that rows are written as they are read: whole
-//          sectors both ways. Each column of the tile lies in one bank, which its 32 readers wait for in turn
+// @idea    a block transposes a 32x32 tile in shared memory, so that reads and writes both cover whole sectors.
+//          Each column of the tile is in a single bank, so its 32 readers are serialized
 // @expect  sharedLoads up, sharedLoadBankConflicts up
 #include "kernel_ladder.h"
 
