@@ -173,7 +173,7 @@ describe('a save', () => {
       const usual = { path, file: 'b.cu', text: 'x', version: null }
       return dispatch(core, 'folders.save', { ...usual, ...more })
     }
-    expect(await save({})).toMatchObject({ error: { message: expect.stringMatching(/not open/) } })
+    expect(await save({})).toMatchObject({ error: { message: { key: 'folders.notOpen' } } })
     await open(core, path)
     for (const file of ['../x.cu', '/x.cu', 'a/../../x.cu', '.git/x.cu', '.bashrc', 'run.sh'])
       expect(await save({ file }), file).toMatchObject({ ok: false })
