@@ -171,14 +171,20 @@ function sayInstructions(part: Part, { unit }: Split, a: Side, b: Side): SaidPar
   }
 }
 
-const waitSaid =
-  (less: boolean) =>
-  ({ id, a, b }: Wait): AnyMessage =>
-    message(less ? 'why.waitLess' : 'why.waitMore', {
-      what: message(`wait.${id}`),
-      a: perInstruction(a),
-      b: perInstruction(b),
-    })
+const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
+  waits.length === 0
+    ? []
+    : [
+        message(less ? 'why.waitLess' : 'why.waitMore', {
+          waits: waits.map(({ id, a, b }) =>
+            message('why.waited', {
+              what: message(`wait.${id}`),
+              a: perInstruction(a),
+              b: perInstruction(b),
+            }),
+          ),
+        }),
+      ]
 
 const perInstruction = (warps: number): string => warps.toFixed(warps < 10 ? 2 : 1)
 
@@ -197,7 +203,7 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
         : hasWaits(a) && hasWaits(b)
           ? []
           : cardFeedsThatMoved(a, b, busier)
-  const all = [...reasons.map(({ statement }) => statement), ...waits.map(waitSaid(busier))]
+  const all = [...reasons.map(({ statement }) => statement), ...waitsSaid(waits, busier)]
   return {
     statement: message(busier ? 'why.busier' : 'why.lessBusy', {
       unit: unitWord(unit),

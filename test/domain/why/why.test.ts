@@ -35,7 +35,7 @@ describe('the first cause', () => {
   it('of prefetching is the same FMAs in a busier pipe, since warps wait less for memory', () => {
     const cause = first(fp32, '11_warp_tile', '12_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
-      /^The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %, 1\.21×: warps wait less for global or local memory \(long scoreboard\), 1\.02 → 0\.03 warps per issued instruction;/,
+      /^The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.02 → 0\.03;/,
     )
     expect(cause.share).toBeCloseTo(1.05, 2)
     expect(cause.metrics.slice(0, 2)).toEqual([

@@ -24,13 +24,13 @@ export const unitWithin = {
 
 /** What warps wait for. */
 export const wait = {
-  stallLongScoreboard: 'global or local memory (long scoreboard)',
-  stallShortScoreboard: 'shared memory (short scoreboard)',
-  stallMioThrottle: 'the queue to shared memory (MIO throttle)',
-  stallLgThrottle: 'the queue to global memory (LG throttle)',
-  stallBarrier: 'other warps at a barrier',
-  stallWait: 'fixed latencies between instructions',
-  stallDispatch: 'the dispatcher',
+  stallLongScoreboard: 'for global or local memory (long scoreboard)',
+  stallShortScoreboard: 'for shared memory (short scoreboard)',
+  stallMioThrottle: 'for the queue to shared memory (MIO throttle)',
+  stallLgThrottle: 'for the queue to global memory (LG throttle)',
+  stallBarrier: 'at a barrier',
+  stallWait: 'for fixed latencies between instructions',
+  stallDispatch: 'at dispatch',
 } as const
 
 export const why = {
@@ -52,8 +52,9 @@ export const why = {
   with: ' ({moves})',
   becauseWith: ': {reasons} ({moves})',
   moved: '{metric} {a} → {b}',
-  waitLess: 'warps wait less for {what}, {a} → {b} warps per issued instruction',
-  waitMore: 'warps wait more for {what}, {a} → {b} warps per issued instruction',
+  waitLess: 'fewer warps stall per issued instruction, {waits}',
+  waitMore: 'more warps stall per issued instruction, {waits}',
+  waited: '{what} {a} → {b}',
   oneWave: 'one wave of blocks instead of {a}',
   kernels: 'kernels launched {a} → {b}',
   blocks:
