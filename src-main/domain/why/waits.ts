@@ -117,17 +117,27 @@ export const movesOf = (
 /** Warps wait noticeably less for something when there is this much less of it. */
 const leastFeed = 0.1
 
-/** Counters of what these waits wait for, that moved with them. */
-export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
-  movesOf(a, b, [...new Set(waits.slice(0, 1).flatMap(({ id }) => feeds[id]))], down, leastFeed)
-    .sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b))
-    .slice(0, 2)
-
 /** The L1 data stage passes 128 bytes of L1, or one wavefront of shared memory, at a time. */
 const bytesPerPass = 128
 
-/** What a counter amounts to in the unit that it is work for, so that counters can be set against each other. */
-const weight = (id: string): number => (id === 'l1Bytes' ? 1 / bytesPerPass : 1)
+/** What a counter amounts to in passes, so that bytes and wavefronts can be set against each other. */
+const passes = ({ id, a, b }: Move): number =>
+  Math.abs(a - b) / (id === 'l1Bytes' ? bytesPerPass : 1)
+
+const amount = ({ a, b }: Move): number => Math.abs(a - b)
+
+/** A counter that moved less than this share of the largest one is not named beside it. */
+const besideLargestMove = 0.2
+
+/** The two that moved most. */
+function largest(moves: readonly Move[], of: (move: Move) => number = amount): Move[] {
+  const sorted = [...moves].sort((one, other) => of(other) - of(one))
+  return sorted.filter((move) => of(move) >= besideLargestMove * of(sorted[0]!)).slice(0, 2)
+}
+
+/** Counters of what these waits wait for, that moved with them. */
+export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
+  largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
 /** Counters that tell more of another one; named with it where they moved. */
 const detail: Readonly<Record<string, readonly string[]>> = {
@@ -136,32 +146,23 @@ const detail: Readonly<Record<string, readonly string[]>> = {
   l1Bytes: ['globalLoadSectorsPerRequest'],
 }
 
-/** A counter that moved less than this share of the largest one is not named beside it. */
-const besideWork = 0.2
-
-const distance = (id: string, { a, b }: Omit<Move, 'id'>): number => Math.abs(a - b) * weight(id)
-
 /** The work of a unit that moved: the largest amounts, conflicts where they are most of one. */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
-  const moves = movesOf(a, b, work, down).sort(
-    (one, other) => distance(other.id, other) - distance(one.id, one),
-  )
-  const most = moves[0] ? distance(moves[0].id, moves[0]) : 0
+  const moves = largest(movesOf(a, b, work, down), passes)
   // Loads that a predicate turns off take no pass but are counted, and can hide the conflicts of the others.
   if (moves.length === 0)
-    return movesOf(
-      a,
-      b,
-      work.flatMap((id) => detail[id] ?? []),
-      down,
-    ).slice(0, 2)
+    return largest(
+      movesOf(
+        a,
+        b,
+        work.flatMap((id) => detail[id] ?? []),
+        down,
+      ),
+    )
   return moves
-    .filter((move) => distance(move.id, move) >= besideWork * most)
-    .slice(0, 2)
     .flatMap((move) => {
       const more = movesOf(a, b, detail[move.id] ?? [], down).find(
-        ({ id, ...values }) =>
-          !isConflict(id) || distance(id, values) >= distance(move.id, move) / 2,
+        (one) => !isConflict(one.id) || amount(one) >= amount(move) / 2,
       )
       return more ? [move, more] : [move]
     })
@@ -178,7 +179,7 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 
 /** The card level counts no waits, but some of what is waited for. */
 export const cardFeedsThatMoved = (a: Side, b: Side, busier: boolean): Move[] =>
-  movesOf(a, b, shared, busier, leastFeed).slice(0, 2)
+  largest(movesOf(a, b, shared, busier, leastFeed))
 
 const size = ({ a: from, b: to }: Move): number =>
   from > 0 && to > 0 ? Math.abs(Math.log(to / from)) : Infinity

@@ -83,7 +83,6 @@ describe('the first cause', () => {
       'stallLongScoreboard',
       'stallMioThrottle',
       'l2Bytes',
-      'l1Bytes',
     ])
   })
 

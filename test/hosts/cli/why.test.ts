@@ -9,7 +9,7 @@ describe('diff', () => {
     const { stdout } = await runHere('diff', recorded, '11_warp_tile', '12_register_prefetch')
     const parts = [
       /^ 105 % {2}The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %/m,
-      /^ {3}3 % {2}unexplained$/m,
+      /^ {3}3 % {2}Unexplained\.$/m,
       /^Worse, and it did not matter:\n.*DRAM traffic/ms,
       /--profile deep/,
       /^Time +3\.26 ms +2\.71 ms/m,

@@ -1,62 +1,41 @@
 /** Why one rung is faster than another, as terminal text. */
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish, plain } from '../../../domain/text/wording'
 import { formatRatio } from '../../../domain/metrics/units'
-import type { CauseLine } from '../../../domain/why/lines'
+import type { CauseLine, CauseLines } from '../../../domain/why/lines'
 import type { WhyStep } from '../../../domain/why/steps'
-import type { Cause, Why } from '../../../domain/why/why'
-
-/** `105 %`, and `−8 %` for what went against the step. */
-export function shareText(share: number): string {
-  const percent = Math.round(100 * share)
-  return `${percent < 0 ? '−' : ''}${Math.abs(percent)} %`
-}
+import type { Why } from '../../../domain/why/why'
+import { printedCauses, shareText } from '../../../services/report/causes'
 
 const width = 6
-
-const shared = (share: number, text: string): string =>
-  `${shareText(share).padStart(width)}  ${text}`
+const indent = ' '.repeat(width + 2)
 
 const place = ({ line, text, share, changed }: CauseLine): string =>
-  `${' '.repeat(width)}    line ${line}${changed === true ? ' (changed)' : ''}, ${shareText(share)}: ${text?.trim() ?? ''}`.trimEnd()
+  `${indent}  line ${line}${changed === true ? ' (changed)' : ''}, ${shareText(share)}: ${text?.trim() ?? ''}`.trimEnd()
 
-function describeLines({ lines }: Cause): string[] {
-  if (!lines) return []
-  return [...lines.a, ...lines.b]
-    .map(({ file }) => file)
-    .filter((file, index, all) => all.indexOf(file) === index)
-    .flatMap((file) => [
-      `${' '.repeat(width)}  ${file}`,
-      ...[...lines.a, ...lines.b].filter((line) => line.file === file).map(place),
-    ])
-}
-
-const movedWords: Record<Why['verdict'], string> = {
-  better: 'Worse, and it did not matter:',
-  worse: 'Better, and it did not matter:',
-  same: 'What moved:',
-  changed: 'What moved:',
-  unknown: 'What moved:',
+function describeLines({ a, b }: CauseLines): string[] {
+  const lines = [...a, ...b]
+  const files = [...new Set(lines.map(({ file }) => file))]
+  return files.flatMap((file) => [
+    `${indent}${file}`,
+    ...lines.filter((line) => line.file === file).map(place),
+  ])
 }
 
 /** The causes first, then what got worse and did not matter. */
 export function describeWhy(why: Why): string[] {
-  const { causes, unimportant, unexplained, needs, reason } = why
+  const { causes, unimportant, notes } = printedCauses(why)
+  const lines = why.causes.map((cause) => (cause.lines ? describeLines(cause.lines) : []))
   return [
-    ...(reason ? [`Why: ${inEnglish(reason)}`] : ['Why, with the share of the step:']),
-    ...causes.flatMap((cause) => [
-      shared(cause.share, inEnglish(cause.statement)),
-      ...describeLines(cause),
+    ...(causes.length > 0 ? ['Why, with the share of the step:'] : []),
+    ...causes.flatMap(({ share, sentence }, index) => [
+      `${share.padStart(width)}  ${plain(sentence)}`,
+      ...(lines[index] ?? []),
     ]),
-    ...(causes.length > 0 && unexplained !== null && Math.abs(unexplained) >= 0.005
-      ? [shared(unexplained, 'unexplained')]
+    ...(why.reason ? [`Why: ${notes[0]!}`] : []),
+    ...(unimportant
+      ? [unimportant.heading, ...unimportant.sentences.map((one) => `  ${plain(one)}`)]
       : []),
-    ...(unimportant.length > 0
-      ? [
-          movedWords[why.verdict],
-          ...unimportant.map(({ statement }) => `  ${inEnglish(statement)}`),
-        ]
-      : []),
-    ...(needs ? [inEnglish(needs.statement)] : []),
+    ...notes.slice(why.reason ? 1 : 0),
   ]
 }
 
