@@ -35,7 +35,7 @@ const profiledMs = ({ rung }: Side): number | null => {
 export interface Times {
   a: number
   b: number
-  /** The relative difference below which they are the same. */
+  /** The sum of both spreads. */
   noise: number
 }
 

@@ -3,7 +3,8 @@
  * number of cycles that a warp spends in it per instruction, and the slots that are busy are the resident warps over
  * the sum of these cycles: fewer cycles of waiting are busier slots.
  */
-import { positive, valueOf, type Side } from './side'
+import { isBelowFloor } from '../analysis/compare'
+import { valueOf, type Side } from './side'
 import type { Unit } from './units'
 
 export const waitIds = [
@@ -80,22 +81,9 @@ const leastMove = 0.03
 
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
 
-/** Passes through shared memory that a counter of conflicts is a part of. */
-const passesOf = (id: string): string => id.replace('BankConflicts', 'Wavefronts')
-
-/** Conflicts below this share of all passes change nothing. Source: ncu's own rule flags them from 10 %. */
-const fewConflicts = 0.02
-
-function matters(a: Side, b: Side, id: string): boolean {
-  if (!isConflict(id)) return true
-  const share = (side: Side): number => {
-    const [conflicts, passes] = [valueOf(side, id), positive(side, passesOf(id))]
-    // The card level counts no passes; a load takes at least one.
-    const of = passes ?? positive(side, 'sharedLoads')
-    return conflicts === null || of === null ? 0 : conflicts / of
-  }
-  return Math.max(share(a), share(b)) >= fewConflicts
-}
+/** Conflicts that are nothing beside the passes they are a part of change nothing. */
+const matters = (a: Side, b: Side, { id, ...move }: Move): boolean =>
+  !isConflict(id) || !isBelowFloor(id, move.b - move.a, a.rung, b.rung)
 
 /** The counters among these that moved down, or up, in the order given. */
 export const movesOf = (
@@ -109,9 +97,8 @@ export const movesOf = (
     const [left, right] = [valueOf(a, id), valueOf(b, id)]
     if (left === null || right === null) return []
     const [from, to] = down ? [left, right] : [right, left]
-    return from - to > least * Math.max(from, to) && matters(a, b, id)
-      ? [{ id, a: left, b: right }]
-      : []
+    const move = { id, a: left, b: right }
+    return from - to > least * Math.max(from, to) && matters(a, b, move) ? [move] : []
   })
 
 /** Warps wait noticeably less for something when there is this much less of it. */

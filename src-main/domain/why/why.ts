@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { comparability } from '../analysis/comparability'
-import { dynamicMetricNoise, Verdict } from '../analysis/compare'
+import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
 import { message, Statement } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
 import { code } from '../messages/sentence'
@@ -72,7 +72,7 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
   })
   if (!times) return none(withoutTime(a, b))
   const ratio = times.a / times.b
-  const same = Math.abs(ratio - 1) <= times.noise
+  const same = timesAreSame(times.a, times.b, times.noise)
   const verdict = same ? 'same' : ratio > 1 ? 'better' : 'worse'
   const obstacle = obstacleOf(a, b)
   if (obstacle) return none(obstacle, verdict)
@@ -129,7 +129,7 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {
     const active = parts.find(({ id }) => id === 'active')?.log ?? 0
-    const small = Math.abs(total) < dynamicMetricNoise && Math.abs(active) > Math.abs(total) / 2
+    const small = Math.abs(total) < dynamicMetricNoise && Math.abs(active) > Math.abs(total)
     return small ? message('why.small') : null
   }
   const rest = total - parts.reduce((sum, { log }) => sum + log, 0)

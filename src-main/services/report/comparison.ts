@@ -146,4 +146,4 @@ export function counts({ rungs }: ComparisonModel): string {
 export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
 
 export const comparisonLegend =
-  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum, or below half a percent, is = same.'

@@ -70,7 +70,9 @@ describe('the summary', () => {
     const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
     const [slower, level] = words(model(sample).summary.unpaid)
     expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
-    expect(level).toBe('03_shared_tile is on par with 02_coalesced within the spread of both.')
+    expect(level).toBe(
+      '03_shared_tile is on par with 02_coalesced within the spread of both, or half a percent.',
+    )
   })
 
   it('tells of a rung that did not pay what the ladder says of it', () => {

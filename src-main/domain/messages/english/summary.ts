@@ -14,7 +14,7 @@ export const summary = {
   announced: '{metric}: {a} → {b}, as its header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'That is intentional.',
-  level: '{to} is on par with {from} within the spread of both.',
+  level: '{to} is on par with {from} within the spread of both, or half a percent.',
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 

@@ -70,7 +70,7 @@ export const why = {
   otherWait: '{metric} {a} → {b}, outweighed by other waits.',
   outweighed: '{metric} {a} → {b}, outweighed by the causes.',
 
-  same: 'The times are the same within the spread of both.',
+  same: 'The times are the same within the spread of both, or half a percent.',
   noTime: '{rung} has no time: {why}',
   noTimeUnknown: '{rung} has no time.',
   notProfiled: '{rung} was not profiled.',
