@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seriousFaults } from './axe'
 import { screens, states } from './screens'
-import { startHarness, type Harness } from './support'
+import { settled, startHarness, type Harness } from './support'
 
 let harness: Harness
 beforeAll(async () => {
@@ -22,11 +22,10 @@ describe.each([false, true])('dark: %s', (dark) => {
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()
       await act?.(page)
-      await page.waitForTimeout(200)
+      await settled(page)
       found[name] = await seriousFaults(page)
     }
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])))
-    await page.context().close()
   }, 120_000)
 
   it('nor have the palette, the help sheet and the menus', async () => {
@@ -43,7 +42,6 @@ describe.each([false, true])('dark: %s', (dark) => {
     await page.getByRole('button', { name: 'Language and theme' }).press('Enter')
     await page.getByRole('menuitemradio').first().waitFor()
     expect(await seriousFaults(page)).toEqual([])
-    await page.context().close()
   })
 })
 
