@@ -11,7 +11,11 @@ async function bench(env: Record<string, string>, ...args: string[]) {
     await cp(join(root, folder), join(alone, folder), { recursive: true })
   const program = join(alone, 'kernel-ladder.mjs')
   await cp(bundle, program)
-  return runBundle(args, { ...env, KERNEL_LADDER_PROGRAM: program }, join(alone, 'scripts/bench/gpu.mjs'))
+  return runBundle(
+    args,
+    { ...env, KERNEL_LADDER_PROGRAM: program },
+    join(alone, 'scripts/bench/gpu.mjs'),
+  )
 }
 
 describe('the benchmark of profiling', () => {
