@@ -36,14 +36,14 @@ async function someRecordings(): Promise<{ dir: string; folder: string }> {
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
 
 describe('keeping a session as a recording', () => {
-  it('makes three files of it and the sources that are new, and loses nothing that is shown', async () => {
+  it('makes two files of it and the sources that are new, and loses nothing that is shown', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
     const own = join(machine.dir, 'mine')
     await rename(folder!, own)
     const dir = await tempDir()
     const kept = await keepRecording(own, dir)
-    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json', 'sources.json'])
+    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json'])
     expect(await read(kept)).toEqual(await read(own))
     const again = await fakeMachine()
     const replayed = await again.run(
@@ -51,17 +51,23 @@ describe('keeping a session as a recording', () => {
       { assets: { ...placesOf(dir).assets, kernelsDir: machine.kernelsDir } },
     )
     expect(replayed.session.rungs[0]!.timing).toEqual((await readSession(own)).rungs[1]!.timing)
-    const stored = await readFile(join(dir, sourceStoreFile), 'utf8')
+    const stored = await readStore(join(dir, sourceStoreFile))
     await rename(own, join(machine.dir, 'twice'))
     await keepRecording(join(machine.dir, 'twice'), dir)
-    expect(await readFile(join(dir, sourceStoreFile), 'utf8')).toBe(stored)
+    const { lists, contents } = await readStore(join(dir, sourceStoreFile))
+    expect(contents).toEqual(stored.contents)
+    expect(lists).toEqual(new Map([...stored.lists, ['twice', stored.lists.get('mine')]]))
     expect((await readdir(dir)).sort()).toEqual(['mine', sourceStoreFile, 'twice'])
   })
 
   it('makes the same bytes of what is kept already', async () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
-      Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))))
+      Promise.all(
+        [sourceStoreFile, `${shipped}/session.json`, `${shipped}/raw.jsonl`].map((path) =>
+          readFile(join(dir, path)),
+        ),
+      )
     const before = await files()
     expect(await keepRecording(folder, dir)).toBe(folder)
     expect(await files()).toEqual(before)
@@ -79,7 +85,7 @@ describe('keeping a session as a recording', () => {
     if (part === 'session') await rm(join(folder!, 'session.json'))
     const dir = await tempDir()
     await expect(keepRecording(folder!, dir)).rejects.toThrow(message)
-    expect((await readdir(dir)).filter((name) => name !== sourceStoreFile)).toEqual([])
+    expect(await readdir(dir)).toEqual([])
   })
 
   it('keeps of an attempt at a lab what it rests on, its code once', async () => {
@@ -113,30 +119,33 @@ describe('the store', () => {
     await cp(recordingsDir, dir, { recursive: true })
     const store = join(dir, sourceStoreFile)
     const before = await readFile(store, 'utf8')
-    const contents = await readStore(store)
-    await writeStore(store, new Map([...contents, ['0'.repeat(64), '// of nobody']]))
+    const { lists, contents } = await readStore(store)
+    const nobody = '0'.repeat(64)
+    await writeStore(store, {
+      lists: new Map([...lists, ['removed', { 'gone.cu': nobody }]]),
+      contents: new Map([...contents, [nobody, '// of nobody']]),
+    })
     expect(await sweepStore(dir)).toBe(contents.size)
     expect(await readFile(store, 'utf8')).toBe(before)
   })
 
   it('that lacks a source opens the recording all the same, and says which and why', async () => {
-    const { dir, folder } = await someRecordings()
+    const { dir } = await someRecordings()
     const whole = await openSession(placesOf(dir), `recorded:${shipped}`)
-    const { files } = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8')) as {
-      files: Record<string, string>
-    }
-    const { id, file } = whole.session.rungs[1]!
     const store = join(dir, sourceStoreFile)
-    const contents = await readStore(store)
-    const without = new Map([...contents].filter(([hash]) => hash !== files[file]))
+    const { lists, contents } = await readStore(store)
+    const { id, file } = whole.session.rungs[1]!
+    const hash = lists.get(shipped)![file]!
+    const holds = (contents: Map<string, string>) => writeStore(store, { lists, contents })
+    const without = new Map([...contents].filter(([one]) => one !== hash))
     for (const [damage, why] of [
-      [() => writeStore(store, without), `The source ${file} cannot be shown: ${store} does not`],
+      [() => holds(without), `The source ${file} cannot be shown: ${store} does not`],
       [
-        () => writeStore(store, without.set(files[file]!, '// another')),
+        () => holds(without.set(hash, '// another')),
         `The source ${file} cannot be shown: ${store} does not contain what was recorded`,
       ],
       [() => writeFile(store, '{"sha256":'), `The sources cannot be shown: ${store} is damaged`],
-      [() => rm(store), `The sources cannot be shown: ${store} does not exist`],
+      [() => rm(store), `The sources cannot be shown: ${join(dir, shipped, 'sources')} does not`],
     ] as const) {
       await damage()
       const { session, sources } = await openSession(placesOf(dir), `recorded:${shipped}`)
