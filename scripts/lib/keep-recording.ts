@@ -1,13 +1,19 @@
 /**
  * Turns a session folder into a shipped recording: session.json and raw.jsonl unchanged, and its sources in the store
  * shared by all recordings (sources.jsonl) instead of sources/. Files that a replay does not read are left out: ncu's
- * report, and deep/, which is parsed again from the raw output. A lab attempt's lab.cu is left out too, because its
- * session has the same text.
+ * report, and deep/, which is parsed again from the raw output. Of a lab attempt the session is kept, and a row in the
+ * list of them (labs/attempts.jsonl); its lab.cu is left out, because the session has the same text.
  */
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
 import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedLabs,
+  type AttemptRow,
+} from '../../src-main/adapters/labs/recorded-attempts'
 import { pathExists } from '../../src-main/adapters/disk/disk'
 import { copyRaw, openRaw } from '../../src-main/adapters/tools/raw-files'
 import {
@@ -23,14 +29,14 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { inputError } from '../../src-main/domain/errors'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
-/** Subfolder for lab attempts, which are not recordings of a ladder. */
-export const labsFolder = 'labs'
+const pathFrom = (folder: string, path: string): string =>
+  relative(folder, path).replaceAll(sep, '/')
 
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .map((entry) => pathFrom(folder, join(entry.parentPath, entry.name)))
     .sort()
 }
 
@@ -73,24 +79,43 @@ async function packSession(from: string, target: string): Promise<Map<string, st
   return texts
 }
 
-async function packAttempt(from: string, target: string): Promise<Map<string, string>> {
+/** Packs an attempt's session into `target`; returns the sources by path, and the attempt's row. */
+async function packAttempt(
+  from: string,
+  target: string,
+): Promise<{ texts: Map<string, string>; row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
   const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
-  const texts = await packSession(sessionFolder(from), sessionFolder(target))
+  const texts = await packSession(sessionFolder(from), target)
   if (own !== null && texts.get(`labs/${outcome.lab}/lab.cu`) !== own)
     throw inputError(`${join(from, 'lab.cu')} is not the code that its session measured.`)
-  const read = async (name: string): Promise<unknown> =>
+  const read = async (name: string): Promise<object> =>
     (await pathExists(join(from, name)))
-      ? JSON.parse(await readFile(join(from, name), 'utf8'))
-      : undefined
-  const attempt = (await read('attempt.json')) as Record<string, unknown>
+      ? (JSON.parse(await readFile(join(from, name), 'utf8')) as object)
+      : {}
   // Older attempts keep compute-sanitizer's verdicts in a separate file.
   const sanitized = await read('sanitizer.json')
-  await writeFile(
-    join(target, 'attempt.json'),
-    json(sanitized === undefined ? attempt : { ...attempt, sanitized }),
-  )
-  return texts
+  return {
+    texts,
+    row: {
+      name: basename(from),
+      ...(await read('attempt.json')),
+      ...(Object.keys(sanitized).length > 0 ? { sanitized } : {}),
+    },
+  }
+}
+
+/** Writes the list of lab attempts, in order, so that adding an attempt adds one line. */
+async function writeAttempts(recordings: string, rows: readonly AttemptRow[]): Promise<void> {
+  const lines = [...rows]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((row) => `${JSON.stringify(row)}\n`)
+  await writeFile(attemptListFile(recordings), lines.join(''))
+}
+
+async function storeAttempt(recordings: string, row: AttemptRow): Promise<void> {
+  const others = (await listRecordedAttempts(recordings)).filter(({ name }) => name !== row.name)
+  await writeAttempts(recordings, [...others.map((other) => other.row), row])
 }
 
 /** Adds a session's sources to the store. `session`: its folder relative to the recordings. */
@@ -112,16 +137,19 @@ async function storeSources(
  */
 export async function keepRecording(folder: string, recordings: string): Promise<string> {
   const from = resolve(folder)
-  const name = basename(from)
   const isAttempt = await pathExists(join(from, 'attempt.json'))
-  const home = isAttempt ? join(recordings, labsFolder) : recordings
+  const labs = resolve(recordedLabs(recordings))
+  const home = isAttempt || dirname(from) === labs ? labs : resolve(recordings)
+  const kept = join(home, basename(from))
   await mkdir(home, { recursive: true })
   const staged = await mkdtemp(join(home, '.keeping-'))
   try {
     const packed = join(staged, 'recording')
-    const texts = await (isAttempt ? packAttempt : packSession)(from, packed)
-    await storeSources(recordings, isAttempt ? `${labsFolder}/${name}/session` : name, texts)
-    const kept = join(home, name)
+    const { texts, row } = isAttempt
+      ? await packAttempt(from, packed)
+      : { texts: await packSession(from, packed), row: null }
+    await storeSources(recordings, pathFrom(resolve(recordings), kept), texts)
+    if (row) await storeAttempt(recordings, row)
     await rm(kept, { recursive: true, force: true })
     await rename(packed, kept)
     return kept
@@ -146,4 +174,13 @@ export async function sweepStore(recordings: string): Promise<number> {
   for (const hash of contents.keys()) if (!named.has(hash)) contents.delete(hash)
   await writeStore(join(recordings, sourceStoreFile), { lists, contents })
   return contents.size
+}
+
+/** Removes the rows of lab attempts whose session is gone; returns the number of attempts left. */
+export async function sweepAttempts(recordings: string): Promise<number> {
+  const rows: AttemptRow[] = []
+  for (const { folder, row } of await listRecordedAttempts(recordings))
+    if (await pathExists(join(folder, 'session.json'))) rows.push(row)
+  await writeAttempts(recordings, rows)
+  return rows.length
 }

@@ -1,8 +1,15 @@
 /** From a session folder to a recording that ships, and the store that recordings share. */
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keepRecording, sweepStore } from '../../scripts/lib/keep-recording'
+import { keepRecording, sweepAttempts, sweepStore } from '../../scripts/lib/keep-recording'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedEvidence,
+  recordedLabs,
+  recordedOutcomeOf,
+} from '../../src-main/adapters/labs/recorded-attempts'
 import { openRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
@@ -11,7 +18,9 @@ import {
   writeStore,
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
+import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
 import { said } from '../said'
 
@@ -31,6 +40,12 @@ async function someRecordings(): Promise<{ dir: string; folder: string }> {
   for (const name of [sourceStoreFile, shipped])
     await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
   return { dir, folder: join(dir, shipped) }
+}
+
+async function copyOf(folder: string, name: string): Promise<string> {
+  const copy = join(folder, '..', name)
+  await cp(folder, copy, { recursive: true })
+  return copy
 }
 
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
@@ -88,32 +103,52 @@ describe('keeping a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('keeps of an attempt at a lab what it rests on, its code once', async () => {
-    const name = '01-coalescing-solution-h200'
+  it('keeps of an attempt at a lab its session and a row, its code once', async () => {
+    const machine = await fakeMachine()
+    const lab = await testLab(machine)
+    const out = join(machine.dir, 'coalesce-solution-fake')
+    const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
+    const file = join(out, 'attempt.json')
+    const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
+    // As older attempts have it: the verdicts in a file of their own.
+    await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
+    await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()
-    await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
-    await mkdir(join(dir, 'labs'))
-    const attempt = join(dir, 'labs', name)
-    await cp(join(recordingsDir, 'labs', name), attempt, { recursive: true })
-    const before = JSON.parse(await readFile(join(attempt, 'attempt.json'), 'utf8')) as {
-      sanitized: unknown
-    }
-    // As attempts of before have it: the verdicts in a file of their own.
-    await writeFile(join(attempt, 'sanitizer.json'), JSON.stringify(before.sanitized))
-    await writeFile(
-      join(attempt, 'attempt.json'),
-      JSON.stringify({ ...before, sanitized: undefined }),
-    )
-    await keepRecording(attempt, dir)
-    expect((await readdir(attempt)).sort()).toEqual(['attempt.json', 'session'])
-    expect(JSON.parse(await readFile(join(attempt, 'attempt.json'), 'utf8'))).toEqual(before)
-    await writeFile(join(attempt, 'lab.cu'), '// another')
-    await expect(keepRecording(attempt, dir)).rejects.toThrow(/lab\.cu is not the code/)
+    await keepRecording(await copyOf(out, 'coalesce-starter-fake'), dir)
+    const kept = await keepRecording(out, dir)
+    expect(await readdir(recordedLabs(dir))).toEqual([
+      'attempts.jsonl',
+      'coalesce-solution-fake',
+      'coalesce-starter-fake',
+    ])
+    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json'])
+    expect(await read(kept)).toEqual(await read(join(out, 'session')))
+
+    const [first, second] = await listRecordedAttempts(dir)
+    expect([first!.name, second!.name]).toEqual(['coalesce-solution-fake', 'coalesce-starter-fake'])
+    expect(first!.row).toEqual({ name: first!.name, ...written })
+    expect(recordedOutcomeOf(first!).outcome).toEqual(attempt.outcome)
+    expect((await recordedEvidence(first!)).sanitized).toMatchObject({
+      clean: [{ tool: 'memcheck', status: 'clean' }],
+    })
+
+    // Again, as an attempt and where it is.
+    const list = await readFile(attemptListFile(dir), 'utf8')
+    await keepRecording(out, dir)
+    expect(await keepRecording(kept, dir)).toBe(kept)
+    expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
+    await writeFile(join(out, 'lab.cu'), '// another')
+    await expect(keepRecording(out, dir)).rejects.toThrow(/lab\.cu is not the code/)
+    expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
+
+    await rm(kept, { recursive: true })
+    expect(await sweepAttempts(dir)).toBe(1)
+    expect((await listRecordedAttempts(dir)).map(({ name }) => name)).toEqual([second!.name])
   })
 })
 
 describe('the store', () => {
-  it('that ships has every source that a recording names, and no other', async () => {
+  it('that ships has every source that a recording names, and no other; its attempts are in order', async () => {
     const { dir } = await someRecordings()
     await rm(dir, { recursive: true })
     await cp(recordingsDir, dir, { recursive: true })
@@ -127,6 +162,9 @@ describe('the store', () => {
     })
     expect(await sweepStore(dir)).toBe(contents.size)
     expect(await readFile(store, 'utf8')).toBe(before)
+    const list = await readFile(attemptListFile(dir), 'utf8')
+    expect(await sweepAttempts(dir)).toBe((await listRecordedAttempts(recordingsDir)).length)
+    expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
   })
 
   it('that lacks a source opens the recording all the same, and says which and why', async () => {
