@@ -2,8 +2,6 @@
  * What no tool wrote: texts and reports cut at any byte, with bytes flipped, with columns missing, far
  * too long, or made to take all memory. Nothing crashes or hangs, and nothing missing becomes a figure.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
@@ -13,10 +11,8 @@ import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
 import { parseNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
-import { ncuCapture, ncuReport } from './captures'
+import { capture, ncuCapture, ncuReport } from './captures'
 import { said } from '../said'
-
-const captures = join(import.meta.dirname, '../captures')
 
 async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
@@ -258,14 +254,8 @@ describe('a table with', () => {
 })
 
 describe('XML', () => {
-  const smi = readFileSync(
-    join(captures, 'nvidia-smi/580.159.04-h200/query-xml.stdout.txt'),
-    'utf8',
-  )
-  const sanitizer = readFileSync(
-    join(captures, 'compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds.xml'),
-    'utf8',
-  )
+  const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
+  const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
   /** Thirty levels of ten: expanded, they would take more memory than there is. */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
