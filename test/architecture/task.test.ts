@@ -30,7 +30,7 @@ const allowed: readonly [RegExp, RegExp, string][] = [
   [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
   [/domain\/metrics\/|locales\/[^/]+\/metrics\.json$/, /gemm/i, 'counters, told by an example'],
   [
-    /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:doctor|statements)\.json$/,
+    /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
     /cublas/i,
     'the doctor says whether the library that rungs may be measured against is here',
   ],

@@ -87,7 +87,7 @@ describe('what is said of the sandbox', () => {
     }
     const watched = { memory: false, disk: false }
     expect(isolationSentence({ by: 'unshare', held: held(true), kernel: watched })).toMatch(
-      /memory and processes are only monitored/,
+      /Memory and processes are only monitored/,
     )
   })
 
