@@ -47,6 +47,7 @@ async function runOutput(program, ladder, size) {
 }
 
 /** The template softmax in an empty folder: first without a GPU, then with one. */
+/** @type {[string, string][]} */
 const ownKernel = [
   ['--target static:h200', join(root, 'test/captures/sessions/softmax-lab-static')],
   ['--profile standard', 'recorded:softmax-lab-h200'],
