@@ -42,13 +42,20 @@ function chipsOf(name, { chips, names }) {
   return own.length === chips.length ? 'all chips' : own.join(', ')
 }
 
+/** @param {NonNullable<Metric['floor']>} floor @param {string} unit */
+const floorWords = (floor, unit) =>
+  'least' in floor
+    ? `no verdict below ${floor.least} ${unit}`
+    : `no verdict below ${floor.share * 100} % of ${floor.of.map(link).join(', or else ')}`
+
 /** @param {Metric} metric @param {Registries} registries */
 function section(metric, { counters, explain }) {
-  const { id, label, unit, meaning, better, kind, level, aggregate, ncu, derived } = metric
+  const { id, label, unit, meaning, better, floor, kind, level, aggregate, ncu, derived } = metric
   const facts = [
     `**${label}**`,
     unit,
     better === 'neither' ? 'neither direction is better' : `${better} is better`,
+    ...(floor ? [floorWords(floor, unit)] : []),
     derived ? 'derived' : 'measured',
     `levels ${levels[level]}`,
     kind,

@@ -1,6 +1,7 @@
 /** The source change between two rungs, as hunks. */
 import { structuredPatch } from 'diff'
 import { z } from 'zod'
+import type { Hunk as ChangedLines } from '../domain/analysis/chain'
 
 export const Hunk = z.object({
   oldStart: z.number().int(),
@@ -22,3 +23,10 @@ export const diffSources = (a: string, b: string, context = 3): Hunk[] =>
       lines: [...lines],
     }),
   )
+
+/** The lines that a change takes from a and puts into b. */
+export const changedLines = (a: string, b: string): ChangedLines[] =>
+  diffSources(a, b, 0).map(({ oldStart, oldLines, newStart, newLines }) => ({
+    a: { from: oldStart, to: oldStart + oldLines - 1 },
+    b: { from: newStart, to: newStart + newLines - 1 },
+  }))

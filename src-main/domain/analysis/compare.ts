@@ -7,7 +7,7 @@ import { units, type Unit } from '../metrics/units'
 
 /**
  * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
- * same: no difference, or one within the measured spread. unknown: one of the rungs has no value.
+ * same: no difference, or one too small to mean anything. unknown: one of the rungs has no value.
  */
 export const Verdict = z.enum(['better', 'worse', 'changed', 'same', 'unknown'])
 export type Verdict = z.infer<typeof Verdict>
@@ -35,7 +35,7 @@ export const TimeDelta = z.object({
   bMs: z.number().nullable(),
   /** a's time divided by b's: above 1, b is faster. */
   speedup: z.number().nullable(),
-  /** The relative difference below which there is no verdict: the sum of both spreads. */
+  /** The sum of both spreads. A difference within it, or below half a percent, is no verdict. */
   noise: z.number().nullable(),
   verdict: Verdict,
 })
@@ -60,18 +60,45 @@ export const RungComparison = z.object({
 })
 export type RungComparison = z.infer<typeof RungComparison>
 
-/** Structural counters repeat exactly; dynamic ones vary by about this much between launches. */
+/** Structural counters repeat exactly, but a change printed as 1.00× is none. */
+const structuralNoise = 0.005
+
+/** Dynamic counters vary by about this much between launches. */
 export const dynamicMetricNoise = 0.01
+
+/** Times closer than this are the same however small their spread: clocks and neighbors are not repeated. */
+const leastTimeChange = 0.005
+
+export const timesAreSame = (aMs: number, bMs: number, spreads: number): boolean =>
+  Math.abs(aMs / bMs - 1) <= Math.max(spreads, leastTimeChange)
 
 const near = (a: number, b: number, share: number): boolean =>
   Math.abs(b - a) <= share * Math.max(Math.abs(a), Math.abs(b))
 
-function metricVerdict(id: string, a: number, b: number): Verdict {
+/** Whether a change is below the metric's own floor. */
+export function isBelowFloor(id: string, change: number, a: RungResult, b: RungResult): boolean {
+  const floor = metricDefinition(id)?.floor
+  if (!floor) return false
+  if ('least' in floor) return Math.abs(change) < floor.least
+  const wholes = floor.of.map((id) => [a.metrics[id]?.value, b.metrics[id]?.value] as const)
+  const whole = wholes.find(([left, right]) => left != null && right != null)
+  return whole !== undefined && Math.abs(change) < floor.share * Math.max(whole[0]!, whole[1]!)
+}
+
+function metricVerdict(
+  id: string,
+  left: number,
+  right: number,
+  a: RungResult,
+  b: RungResult,
+): Verdict {
   const definition = metricDefinition(id)
-  const noise = definition?.kind === 'structural' ? 0 : dynamicMetricNoise
-  if (near(a, b, noise)) return 'same'
-  if (!definition || definition.better === 'neither') return 'changed'
-  return b > a === (definition.better === 'higher') ? 'better' : 'worse'
+  const noise = definition?.kind === 'structural' ? structuralNoise : dynamicMetricNoise
+  if (near(left, right, noise)) return 'same'
+  if (!definition) return 'changed'
+  if (isBelowFloor(id, right - left, a, b)) return 'same'
+  if (definition.better === 'neither') return 'changed'
+  return right > left === (definition.better === 'higher') ? 'better' : 'worse'
 }
 
 /** A prediction of “same” tolerates this much, such as the few loads of a pipeline's first tile. */
@@ -84,7 +111,7 @@ function expectationMet(
   b: number | null | undefined,
 ): boolean | null {
   if (a == null || b == null) return null
-  if (direction === 'same') return near(a, b, sameWithin)
+  if (direction === 'same') return verdict === 'same' || near(a, b, sameWithin)
   if (verdict === 'same') return false
   return direction === 'up' ? b > a : b < a
 }
@@ -116,8 +143,13 @@ function compareMetric(
   const right = b.metrics[id] ?? null
   const known = left?.value != null && right?.value != null
   const delta = known ? right.value! - left.value! : null
-  const verdict = known ? metricVerdict(id, left.value!, right.value!) : 'unknown'
+  const moved = known ? metricVerdict(id, left.value!, right.value!, a, b) : 'unknown'
   const expectation = isPredicted(a, b) ? b.expect.find(({ metric }) => metric === id) : undefined
+  const met = expectation
+    ? expectationMet(expectation.direction, moved, left?.value, right?.value)
+    : null
+  // What came out the same as predicted did not get worse.
+  const verdict = expectation?.direction === 'same' && met === true ? 'same' : moved
   return {
     id,
     label,
@@ -127,12 +159,7 @@ function compareMetric(
     delta,
     ratio: known && left.value !== 0 ? right.value! / left.value! : null,
     verdict,
-    expected: expectation
-      ? {
-          direction: expectation.direction,
-          met: expectationMet(expectation.direction, verdict, left?.value, right?.value),
-        }
-      : null,
+    expected: expectation ? { direction: expectation.direction, met } : null,
   }
 }
 
@@ -142,13 +169,13 @@ function compareTime(a: RungResult, b: RungResult): TimeDelta {
   if (!a.timing || !b.timing) return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
   const speedup = a.timing.medianMs / b.timing.medianMs
   const noise = a.timing.spread + b.timing.spread
-  const change = Math.abs(speedup - 1)
+  const same = timesAreSame(aMs!, bMs!, noise)
   return {
     aMs,
     bMs,
     speedup,
     noise,
-    verdict: change <= noise ? 'same' : speedup > 1 ? 'better' : 'worse',
+    verdict: same ? 'same' : speedup > 1 ? 'better' : 'worse',
   }
 }
 

@@ -34,6 +34,8 @@ export interface MetricDefinition {
   /** What it means, in one sentence. */
   meaning: string
   better: 'higher' | 'lower' | 'neither'
+  /** A change too small for a verdict, besides that which varies from run to run. */
+  floor?: MetricFloor
   /** structural: fixed by code and shape; dynamic: depends on timing and varies from run to run. */
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
@@ -44,6 +46,12 @@ export interface MetricDefinition {
   /** How it is derived; absent for a metric that ncu counts. */
   derived?: MetricDerivation
 }
+
+export type MetricFloor =
+  /** An amount in the metric's unit. */
+  | { least: number }
+  /** A share of another counter, of which this one is a part; of the second where the first was not collected. */
+  | { share: number; of: readonly string[] }
 
 export interface MetricDerivation {
   /** Registry ids of counted metrics; if one has no value, neither has this metric. */

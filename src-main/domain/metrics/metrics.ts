@@ -31,6 +31,12 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
+/** Occupancy, in percent: fewer warps than one in a hundred change nothing. */
+const occupancyFloor = { least: 1 } as const
+
+/** Conflicts as a share of the passes that they are a part of. Source: ncu's own rule flags them from 10 %. */
+const conflictFloor = (of: readonly string[]) => ({ share: 0.02, of })
+
 const cardMetrics: readonly MetricDefinition[] = [
   {
     id: 'wavesPerSm',
@@ -64,6 +70,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Warps resident on average while an SM was active, as a share of the hardware limit.',
     better: 'neither',
+    floor: occupancyFloor,
     kind: 'dynamic',
     level: 'card',
     aggregate: 'time-weighted',
@@ -90,6 +97,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which the FMA pipe was busy, as a share of the cycles in which an SM was active; this is the useful work of a SIMT GEMM.',
     better: 'higher',
+    floor: { least: 0.2 },
     kind: 'dynamic',
     level: 'card',
     aggregate: 'time-weighted',
@@ -106,6 +114,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Extra passes for shared loads, needed because lanes of a warp read different words of the same bank.',
     better: 'lower',
+    floor: conflictFloor(['sharedLoadWavefronts', 'sharedLoads']),
     kind: 'dynamic',
     level: 'card',
     aggregate: 'sum',
@@ -119,6 +128,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Extra passes for shared stores, needed because lanes of a warp wrote different words of the same bank.',
     better: 'lower',
+    floor: conflictFloor(['sharedStoreWavefronts', 'sharedLoads']),
     kind: 'dynamic',
     level: 'card',
     aggregate: 'sum',

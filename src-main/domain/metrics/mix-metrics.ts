@@ -9,6 +9,9 @@
  */
 import type { MetricDefinition } from './metric-definition'
 
+/** Lanes per warp. */
+export const lanes = 32
+
 type Own = Pick<MetricDefinition, 'id' | 'label' | 'meaning'> &
   Partial<Pick<MetricDefinition, 'better' | 'kind'>>
 
@@ -16,6 +19,8 @@ const executed = (op: string, definition: Own): MetricDefinition => ({
   // Every instruction that is not arithmetic costs an issue slot, and a warp that waits in a loop executes more.
   better: 'lower',
   kind: 'dynamic',
+  // Of all instructions, in the warps of which it is counted per thread.
+  floor: { share: lanes * 0.005, of: ['instructions'] },
   ...definition,
   unit: 'inst',
   level: 'standard',
@@ -102,15 +107,13 @@ const operations: readonly MetricDefinition[] = [
   }),
 ]
 
-/** Lanes per warp. */
-export const lanes = 32
-
 const share = (
   counted: string,
   definition: Pick<MetricDefinition, 'id' | 'label' | 'meaning' | 'better'>,
 ): MetricDefinition => ({
   ...definition,
   unit: '%',
+  floor: { least: 0.2 },
   kind: 'dynamic',
   level: 'standard',
   aggregate: 'sum',

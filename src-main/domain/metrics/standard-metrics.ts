@@ -21,18 +21,29 @@ const rate = (definition: Own): MetricDefinition => ({
   aggregate: 'time-weighted',
 })
 
+/** In percent: what a share of the time or of the accesses moves by without meaning. */
+const pointFloor = { least: 0.5 } as const
+
 /** How close a unit of memory is to its limit. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
-  rate({ ...definition, unit: '%', better: 'neither', group: 'memory' })
+  rate({ ...definition, unit: '%', better: 'neither', floor: pointFloor, group: 'memory' })
 
 /** Warps stalled for one reason, on average per issued instruction. Source: Nsight Compute's warp states. */
-const stall = (id: string, name: string, label: string, meaning: string): MetricDefinition =>
+const stall = (
+  id: string,
+  name: string,
+  label: string,
+  meaning: string,
+  better: MetricDefinition['better'] = 'lower',
+): MetricDefinition =>
   rate({
     id,
     label: `Stalled: ${label}`,
     unit: 'warps',
     meaning,
-    better: 'lower',
+    better,
+    // A scheduler with one instruction in twenty cycles to gain gains nothing.
+    floor: { least: 0.05 },
     group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],
   })
@@ -91,6 +102,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Share of the sectors requested from the L2 cache that hit.',
     better: 'higher',
+    floor: pointFloor,
     group: 'memory',
     ncu: ['lts__t_sector_hit_rate.pct'],
   }),
@@ -100,6 +112,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     unit: '%',
     meaning: 'Share of the sectors requested from the L1 cache that hit.',
     better: 'higher',
+    floor: pointFloor,
     group: 'memory',
     ncu: ['l1tex__t_sector_hit_rate.pct'],
   }),
@@ -160,6 +173,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every other instruction takes the slot of an FFMA.',
     better: 'higher',
+    floor: { least: 0.2 },
     group: 'arithmetic',
     ncu: ['smsp__issue_active.avg.pct_of_peak_sustained_active'],
   }),
@@ -180,6 +194,8 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which the tensor pipe was busy, as a share of the cycles in which an SM was active.',
     better: 'higher',
+    // Kernels without a tensor instruction show up to 0.31 % on an H200.
+    floor: pointFloor,
     group: 'arithmetic',
     ncu: ['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active'],
   }),
@@ -218,12 +234,14 @@ export const standardMetrics: readonly MetricDefinition[] = [
     'math_pipe_throttle',
     'math pipe',
     'Warps waiting for a busy math pipe; a high value is good news.',
+    'neither',
   ),
   stall(
     'stallNotSelected',
     'not_selected',
     'not selected',
     'Warps that were ready to issue while the scheduler picked another.',
+    'neither',
   ),
   stall(
     'stallWait',

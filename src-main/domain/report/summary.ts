@@ -1,61 +1,35 @@
 /** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
 import { leadText } from '../analysis/lead-figure'
-import { compareRungs, type MetricDelta, type RungComparison } from '../analysis/compare'
+import { compareRungs, type RungComparison } from '../analysis/compare'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { paragraph, pieces } from '../text/wording'
-import { metricDefinition } from '../metrics/metrics'
-import { rungBefore, rungOf, type RungResult, type Session } from '../session/session'
+import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatMs, formatRatio, formatValue } from '../metrics/units'
 import { code, type Sentence } from '../messages/sentence'
+import { whyOfSteps } from '../why/steps'
+import type { Why } from '../why/why'
 
 export interface Step {
   from: RungResult
   to: RungResult
   comparison: RungComparison
+  why: Why
 }
 
 /** Each rung with the one it is compared with. */
 export const stepsOf = (session: Session): Step[] =>
-  session.rungs.flatMap((to) => {
-    const from = rungBefore(session, to.id)
-    if (!from || to.id === session.ladder.reference) return []
-    return [{ from, to, comparison: compareRungs({ session, rung: from }, { session, rung: to }) }]
-  })
+  whyOfSteps(session).map(({ a, b, why }) => ({
+    from: a,
+    to: b,
+    comparison: compareRungs({ session, rung: a }, { session, rung: b }),
+    why,
+  }))
 
 /** Half of the interquartile range divided by the median, in percent: the figure after ± in tables. */
 export const halfSpread = (spread: number): string => {
   const percent = spread * 50
   if (percent > 0 && percent < 0.005) return '< 0.01 %'
   return `${percent < 0.1 ? percent.toFixed(2) : percent.toFixed(1)} %`
-}
-
-/** How far a metric moved, as a factor; a move from or to zero counts as large, not as infinite. */
-function move({ a, b }: MetricDelta): number {
-  const [from, to] = [Math.abs(a?.value ?? 0), Math.abs(b?.value ?? 0)]
-  if (from === to) return 0
-  const most = Math.log(1000)
-  return from === 0 || to === 0 ? most : Math.min(most, Math.abs(Math.log(to / from)))
-}
-
-const largest = (deltas: readonly MetricDelta[]): MetricDelta | undefined =>
-  deltas.reduce<MetricDelta | undefined>(
-    (best, delta) => (best && move(best) >= move(delta) ? best : delta),
-    undefined,
-  )
-
-/**
- * The counter that best explains a jump: one that the rung's header predicted and that improved, else one that it
- * predicted, else the largest improvement. A metric that got worse without a prediction explains no gain.
- */
-export function explanation({ metrics }: RungComparison): MetricDelta | undefined {
-  const announced = metrics.filter(
-    ({ expected }) => expected?.met === true && expected.direction !== 'same',
-  )
-  return (
-    largest(announced.filter(({ verdict }) => verdict === 'better')) ??
-    largest(announced) ??
-    largest(metrics.filter(({ verdict }) => verdict === 'better'))
-  )
 }
 
 function best(session: Session): AnyMessage {
@@ -93,21 +67,20 @@ function best(session: Session): AnyMessage {
   })
 }
 
-function explain(step: Step): AnyMessage {
-  const delta = explanation(step.comparison)
-  if (!delta || delta.a?.value == null || delta.b?.value == null)
-    return message('summary.unexplained')
-  const { a, b, expected, id, unit } = delta
-  const key = expected?.met
-    ? 'summary.announced'
-    : metricDefinition(id)?.better === 'lower'
-      ? 'summary.largestLower'
-      : 'summary.largestHigher'
-  return message(key, {
-    metric: { metric: id },
-    a: formatValue(a.value!, unit),
-    b: formatValue(b.value!, unit),
-  })
+/** Its first cause; without one, what its header predicted and came true. */
+function explain({ comparison, why }: Step): Statement {
+  const [cause] = why.causes
+  if (cause) return cause.statement
+  const predicted = comparison.metrics.find(
+    ({ expected }) => expected?.met === true && expected.direction !== 'same',
+  )
+  return predicted?.a?.value == null || predicted.b?.value == null
+    ? message('summary.unexplained')
+    : message('summary.announced', {
+        metric: { metric: predicted.id },
+        a: formatValue(predicted.a.value, predicted.unit),
+        b: formatValue(predicted.b.value, predicted.unit),
+      })
 }
 
 const largestJumps = (steps: readonly Step[]): Statement[][] =>
@@ -143,6 +116,7 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
         b: formatMs(to.timing!.medianMs),
         factor: formatRatio(comparison.time.speedup!),
       }),
+      ...(step.why.causes[0] ? [step.why.causes[0].statement] : []),
       ...(planned.get(to.id)?.negative ? [message('summary.meant')] : []),
       ...notes(step),
     ]

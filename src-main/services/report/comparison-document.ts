@@ -4,7 +4,13 @@ import { rungOrigins } from '../../domain/session/rung-origins'
 import { headline } from '../../domain/report/provenance'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
-import { comparisonLegend, counts, type ComparedRung, type ComparisonModel } from './comparison'
+import {
+  comparisonLegend,
+  counts,
+  type ComparedRung,
+  type ComparisonModel,
+  firstCauses,
+} from './comparison'
 import { html, htmlCode, htmlList, htmlTable, printHtmlTable } from './html-text'
 import type { PrintDocument } from './print'
 import { htmlDiff, type PrintPart } from './print-parts'
@@ -24,13 +30,15 @@ function summaryPart(model: ComparisonModel): PrintPart {
   return { id: 'summary', title: 'Summary', body: body.join('\n') }
 }
 
-const timePart = ({ rungs }: ComparisonModel): PrintPart => ({
-  id: 'times',
-  title: 'Times',
-  body: [printHtmlTable(timeTable(rungs)), `<p class="sub">${html(comparisonLegend)}</p>`].join(
-    '\n',
-  ),
-})
+function timePart(model: ComparisonModel): PrintPart {
+  const causes = firstCauses(model)
+  const body = [
+    printHtmlTable(timeTable(model.rungs)),
+    `<p class="sub">${html(comparisonLegend)}</p>`,
+    ...(causes.length > 0 ? ['<h3>First causes</h3>', htmlList(causes)] : []),
+  ]
+  return { id: 'times', title: 'Times', body: body.join('\n') }
+}
 
 /** Rungs with counters that moved, each with those counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>

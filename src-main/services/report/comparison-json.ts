@@ -5,6 +5,7 @@ import { Statement } from '../../domain/messages/message'
 import { Session } from '../../domain/session/session'
 import { visibleJson } from '../../domain/text/visible'
 import { withText } from '../../domain/text/wording'
+import { Cause } from '../../domain/why/why'
 import { Hunk } from '../source-diff'
 import type { ComparisonModel } from './comparison'
 
@@ -22,6 +23,8 @@ export const ComparisonJson = z.object({
   rungs: z.array(
     RungComparison.extend({
       id: z.string(),
+      /** Why it is faster or slower in b; empty if it is the same or unknown. */
+      causes: z.array(Cause),
       /** null if the source is the same or missing. */
       source: z.object({ hunks: z.array(Hunk).nullable() }),
     }),
@@ -35,9 +38,10 @@ const documentOf = ({ a, b, date, warnings, rungs }: ComparisonModel): Compariso
   warnings,
   a,
   b,
-  rungs: rungs.map(({ a: { id }, comparison, hunks }) => ({
+  rungs: rungs.map(({ a: { id }, comparison, why, hunks }) => ({
     id,
     ...comparison,
+    causes: why.causes,
     source: { hunks },
   })),
 })

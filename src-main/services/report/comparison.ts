@@ -7,7 +7,7 @@ import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish, pieces } from '../../domain/text/wording'
 import { paramWords } from '../../domain/session/rung-origins'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
@@ -16,11 +16,13 @@ import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
+import { whyOf, type Why } from '../../domain/why/why'
 
 export interface ComparedRung {
   a: RungResult
   b: RungResult
   comparison: RungComparison
+  why: Why
   /** The throughput in each session; empty without a time. */
   rates: readonly [string, string]
   /** The source change; null if the source is the same or missing. */
@@ -105,7 +107,8 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       rateText(leadFigure(a, left, lead)),
       rateText(leadFigure(b, right, lead)),
     ] as const
-    return [{ a: left, b: right, comparison, rates, hunks }]
+    const why = whyOf({ session: a, rung: left }, { session: b, rung: right })
+    return [{ a: left, b: right, comparison, why, rates, hunks }]
   })
   if (rungs.length === 0)
     throw inputError(message('reports.nothingInCommon'), message('reports.seeRungs'))
@@ -125,6 +128,13 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   }
 }
 
+/** The first cause of each rung that got faster or slower. */
+export const firstCauses = ({ rungs }: ComparisonModel): Sentence[] =>
+  rungs.flatMap(({ a, why }): Sentence[] => {
+    const [cause] = why.causes
+    return cause ? [[code(a.id), ': ', ...pieces(cause.statement)]] : []
+  })
+
 /** A sentence with the number of rungs that got faster and slower beyond the spread of both. */
 export function counts({ rungs }: ComparisonModel): string {
   const of = (wanted: string): number =>
@@ -136,4 +146,4 @@ export function counts({ rungs }: ComparisonModel): string {
 export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
 
 export const comparisonLegend =
-  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum is = same.'
+  'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum, or below half a percent, is = same.'

@@ -4,7 +4,16 @@ import { inEnglish } from '../../domain/text/wording'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { halfSpread } from '../../domain/report/summary'
 import type { Hunk } from '../source-diff'
-import { html, htmlCode, htmlLines, htmlTable, printHtmlTable } from './html-text'
+import { printedCauses } from './causes'
+import {
+  html,
+  htmlCode,
+  htmlLines,
+  htmlList,
+  htmlSentence,
+  htmlTable,
+  printHtmlTable,
+} from './html-text'
 import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from './model'
 import {
   counterTables,
@@ -101,6 +110,22 @@ const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] =>
   all.filter((one) => !isTrue(one)),
 ]
 
+function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
+  const { causes, unimportant, notes } = printedCauses(why)
+  return [
+    ...(causes.length > 0
+      ? [
+          '<h4>Why, with the share of the step</h4>',
+          `<ul>${causes.map(({ share, sentence }) => `<li><b>${share}</b> ${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
+        ]
+      : []),
+    ...(unimportant
+      ? [`<p>${html(unimportant.heading)}</p>`, htmlList(unimportant.sentences)]
+      : []),
+    ...notes.map((note) => `<p>${html(note)}</p>`),
+  ]
+}
+
 function stepBody(step: ReportStep): string {
   const { from, to, comparison, hunks } = step
   const { time, metrics } = comparison
@@ -113,6 +138,7 @@ function stepBody(step: ReportStep): string {
     time.speedup === null
       ? '<p>One of the rungs has no time.</p>'
       : `<p>Time: ${html(formatMs(time.aMs!))} → ${html(formatMs(time.bMs!))}, ${formatRatio(time.speedup)} ± ${html(halfSpread(time.noise!))} as fast, ${verdictWords[time.verdict]}.</p>`,
+    ...causeBlock(step),
     ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
     ...(unmoved.length === 0

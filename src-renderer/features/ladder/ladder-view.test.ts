@@ -91,7 +91,7 @@ describe('a rung that is slower than the one before', () => {
       session([
         rung('00_ref', 1),
         rung('01_a', 4, { metrics: metrics(0, 100) }),
-        rung('02_b', 8, { after: '01_a', metrics: metrics(5, 900) }),
+        rung('02_b', 8, { after: '01_a', metrics: metrics(50, 900) }),
       ]),
     )
     expect(slow!.slowdown).toMatchObject({

@@ -52,12 +52,45 @@ describe('comparing two rungs', () => {
     ['fmaUtilization', 10, 20, 'better'],
     ['fmaUtilization', 20, 10, 'worse'],
     ['fmaUtilization', 20, 20 * (1 + dynamicMetricNoise / 2), 'same'],
-    ['sharedLoads', 1000, 999, 'better'],
-    ['sharedLoads', 1000, 1001, 'worse'],
+    ['instructions', 1000, 990, 'better'],
+    ['instructions', 1000, 1010, 'worse'],
+    ['instructions', 1000, 1004, 'same'],
+    ['tensorUtilization', 0, 0.31, 'same'],
+    ['stallDispatch', 0.29, 0.33, 'same'],
+    ['stallLongScoreboard', 1.02, 0.03, 'better'],
+    ['stallNotSelected', 1.8, 2.3, 'changed'],
+    ['achievedOccupancy', 24.3, 23.8, 'same'],
     ['sharedLoads', 0, 0, 'same'],
     ['theoreticalOccupancy', 50, 100, 'changed'],
   ])('%s from %d to %d is %s', (id, a, b, expected) => {
     expect(verdict(id, measured(a), measured(b))).toBe(expected)
+  })
+
+  it('gives no verdict on a count that is nothing beside what it is a part of', () => {
+    const counted = (conflicts: number, bits: number): RungResult => ({
+      ...rung('05_thread_tile_2d'),
+      metrics: {
+        sharedLoadWavefronts: measured(1e6),
+        instructions: measured(1e6),
+        sharedLoadBankConflicts: measured(conflicts),
+        bitInstructions: measured(bits),
+      },
+    })
+    const verdicts = (conflicts: number, bits: number): string[] =>
+      compare(counted(0, 0), counted(conflicts, bits))
+        .metrics.filter(({ id }) => /Conflicts|bit/.test(id))
+        .map((delta) => delta.verdict)
+    expect(verdicts(19_000, 150_000)).toEqual(['same', 'same'])
+    expect(verdicts(21_000, 170_000)).toEqual(['worse', 'worse'])
+  })
+
+  it('gives none on a time below half a percent, however small the spreads', () => {
+    const timed = (medianMs: number): RungResult => ({
+      ...rung('05_thread_tile_2d'),
+      timing: { ...rung('05_thread_tile_2d').timing!, medianMs, spread: 0 },
+    })
+    expect(compare(timed(1), timed(1.004)).time.verdict).toBe('same')
+    expect(compare(timed(1), timed(1.006)).time.verdict).toBe('worse')
   })
 
   it('knows nothing where a side was not collected, and does not take that for zero', () => {
@@ -100,7 +133,7 @@ describe('comparing two rungs', () => {
   })
 
   it.each([
-    [1000, 1009, true, 'worse'],
+    [1000, 1009, true, 'same'],
     [1000, 1011, false, 'worse'],
     [0, 0, true, 'same'],
     [0, 1, false, 'worse'],

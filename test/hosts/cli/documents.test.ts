@@ -123,8 +123,12 @@ describe('--json', () => {
       await runHere('show', out, '--rung', b, '--json'),
     )
     expect(profile).not.toBeNull()
-    const diff = documentOf<{ deep: unknown }>('diff', await runHere('diff', out, a, b, '--json'))
+    const diff = documentOf<{ deep: unknown; causes: { lines: { b: { file: string }[] } }[] }>(
+      'diff',
+      await runHere('diff', out, a, b, '--json'),
+    )
     expect(diff.deep).not.toBeNull()
+    expect(diff.causes[0]!.lines.b[0]!.file).toBe(`gemm/${b}.cu`)
   }, 60_000)
 
   it('of show --rung, without a deep profile', async () => {

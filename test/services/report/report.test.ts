@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Session } from '../../../src-main/domain/session/session'
 import { parseChoice } from '../../../src-main/hosts/cli/arguments'
 import { textFormats } from '../../../src-main/domain/report/report-format'
-import { report } from '../../../src-main/services/report'
+import { report, reportComparison } from '../../../src-main/services/report'
 import { buildReport, type ReportModel } from '../../../src-main/services/report/model'
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
 import { reproduceCommand } from '../../../src-main/domain/report/provenance'
@@ -35,19 +35,34 @@ describe('the summary', () => {
       'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
     ])
     expect(words(jumps)).toEqual([
-      '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. FMA pipe utilization: 2.3 % → 26.8 %, as its header predicted.',
-      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header predicted.',
-      '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. Shared-memory loads: 805 M → 134 M, as its header predicted.',
+      '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. The FMA pipe is busy for 26.8 % of the time instead of 2.3 %, 11.9×.',
+      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. The FMA pipe is busy for 32.1 % of the time instead of 14.1 %, 2.28× (Shared-memory loads 2.68 G → 805 M).',
+      '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. The FMA pipe is busy for 48.5 % of the time instead of 32.1 %, 1.51× (Shared-memory loads 805 M → 134 M).',
     ])
     expect(unpaid).toEqual([])
     expect(allPaid).toBe(true)
   })
 
-  it('takes the largest improvement of a counter where the header announced none', () => {
-    const sample = editRung(recording(), '06_float4', { expect: [] })
-    slowed(sample, '06_float4', 0.5)
+  it('takes what a header predicted where no counter tells a cause', () => {
+    const sample = recording()
+    for (const { metrics } of sample.session.rungs) delete metrics['fmaUtilization']
     expect(words(model(sample).summary.jumps)[1]).toBe(
-      '06_float4 is 2.59× (± 0.1 %) as fast as 05_thread_tile_2d. Bank conflicts, shared loads: 269 M → 31.5 k, the largest counter improvement (lower is better).',
+      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header predicted.',
+    )
+  })
+
+  it('says in its steps why each is faster, with the share of the step, and in two sessions too', () => {
+    const md = report(recording(), { format: 'md' }, noPrivates)
+    expect(md).toMatch(
+      /Why, with the share of the step:\n\n- \*\*100 %\*\* The FMA pipe is busy for 32\.1 % of the time/,
+    )
+    expect(md).toMatch(/The standard level .* counts what limits and what warps wait for\./)
+    const busy = { value: 31.25, unit: '%', evidence: 'measured' } as const
+    const other = slowed(recording(), '06_float4', 2)
+    editRung(other, '06_float4', { metrics: { fmaUtilization: busy } })
+    const both = reportComparison(recording(), other, { format: 'md' }, noPrivates)
+    expect(both).toMatch(
+      /First causes:\n\n- `06_float4`: The FMA pipe is busy for only 31\.3 % of the time instead of 62\.5 %/,
     )
   })
 
@@ -55,7 +70,9 @@ describe('the summary', () => {
     const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
     const [slower, level] = words(model(sample).summary.unpaid)
     expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
-    expect(level).toBe('03_shared_tile is on par with 02_coalesced within the spread of both.')
+    expect(level).toBe(
+      '03_shared_tile is on par with 02_coalesced within the spread of both, or half a percent.',
+    )
   })
 
   it('tells of a rung that did not pay what the ladder says of it', () => {

@@ -19,6 +19,7 @@ import { reports } from './reports'
 import { pages, sessions } from './sessions'
 import { status, summary } from './summary'
 import { tools } from './tools'
+import { unit, unitWithin, wait, why } from './why'
 
 export const templates = {
   guard,
@@ -51,4 +52,8 @@ export const templates = {
   labs,
   doctor,
   tools,
+  unit,
+  unitWithin,
+  wait,
+  why,
 } as const

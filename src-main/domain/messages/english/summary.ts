@@ -12,11 +12,9 @@ export const summary = {
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
   unexplained: 'None of the collected counters explains it.',
   announced: '{metric}: {a} → {b}, as its header predicted.',
-  largestLower: '{metric}: {a} → {b}, the largest counter improvement (lower is better).',
-  largestHigher: '{metric}: {a} → {b}, the largest counter improvement (higher is better).',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'That is intentional.',
-  level: '{to} is on par with {from} within the spread of both.',
+  level: '{to} is on par with {from} within the spread of both, or half a percent.',
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 

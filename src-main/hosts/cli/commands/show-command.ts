@@ -13,12 +13,16 @@ import { can } from '../../../domain/target/targets'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
 import { diffSources } from '../../../services/source-diff'
+import { comparedWith, whyBetween } from '../../../services/why'
+import { whyOfSteps } from '../../../domain/why/steps'
 import { describeComparison } from '../describe/describe-ladder'
 import { sessionText } from '../describe/describe-static'
 import { describeMachineCode, describeRung } from '../describe/describe-rung'
+import { describeSteps, describeWhy } from '../describe/describe-why'
 import { diffDocument } from '../documents/diff'
 import { runDocument, sessionFields } from '../documents/run'
 import { showRungDocument } from '../documents/show-rung'
+import { whyFields } from '../documents/why'
 import { printJson, printText } from '../output'
 
 export interface ShowOptions {
@@ -43,20 +47,33 @@ export async function showCommand(
   name: string,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {
-  const { session, folder, deep } = await openNamed(places, name)
+  const opened = await openNamed(places, name)
+  const { session, folder, deep } = opened
   if (id === undefined) {
     if (json) printJson(runDocument, sessionFields(session, folder))
-    else printText(sessionText(session))
+    else printText([sessionText(session), ...describeSteps(whyOfSteps(session))].join('\n'))
     return 0
   }
   const rung = namedRung(session, id)
   const bottleneck = bottleneckOf(session, rung)
   const profile = await deep(id)
   const measured = await measuredElsewhere(places, session, id)
+  const before = comparedWith(opened, rung)
+  const why = before && (await whyBetween(opened, before, rung))
   if (json)
-    printJson(showRungDocument, { session: folder, rung, bottleneck, deep: profile, measured })
+    printJson(showRungDocument, {
+      session: folder,
+      rung,
+      bottleneck,
+      deep: profile,
+      measured,
+      before: before?.id ?? null,
+      ...whyFields(why),
+    })
   else {
     printText(describeRung(session, rung, bottleneck, profile))
+    if (before && why)
+      printText(['', `Compared with ${before.id}:`, ...describeWhy(why)].join('\n'))
     if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
   }
   return 0
@@ -69,12 +86,12 @@ export async function diffCommand(
   b: string,
   { json }: { json?: boolean },
 ): Promise<number> {
-  const { session, sources, deep } = await openNamed(places, name)
-  const comparison = compareRungs(
-    { session, rung: namedRung(session, a) },
-    { session, rung: namedRung(session, b) },
-  )
-  const warnings = rungWarnings(session.ladder.task, namedRung(session, a), namedRung(session, b))
+  const opened = await openNamed(places, name)
+  const { session, sources, deep } = opened
+  const [rungA, rungB] = [namedRung(session, a), namedRung(session, b)]
+  const comparison = compareRungs({ session, rung: rungA }, { session, rung: rungB })
+  const why = await whyBetween(opened, rungA, rungB)
+  const warnings = rungWarnings(session.ladder.task, rungA, rungB)
   const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
   const [left, right] = [await deep(a), await deep(b)]
   const machineCode =
@@ -86,9 +103,15 @@ export async function diffCommand(
         }
       : null
   if (json)
-    printJson(diffDocument, { ...comparison, warnings, source: { hunks }, deep: machineCode })
+    printJson(diffDocument, {
+      ...comparison,
+      ...whyFields(why),
+      warnings,
+      source: { hunks },
+      deep: machineCode,
+    })
   else {
-    printText(describeComparison(comparison, hunks))
+    printText(describeComparison(comparison, hunks, why))
     for (const warning of warnings) printText(`warning: ${inEnglish(warning)}`)
     if (machineCode) printText(describeMachineCode(machineCode))
   }

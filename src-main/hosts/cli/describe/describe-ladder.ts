@@ -28,7 +28,9 @@ import {
   type Unit,
 } from '../../../domain/metrics/units'
 import type { Hunk } from '../../../services/source-diff'
+import type { Why } from '../../../domain/why/why'
 import { table, type Column } from '../output'
+import { describeWhy } from './describe-why'
 
 const none = '–'
 
@@ -240,7 +242,11 @@ export function describeExpectation({ expected }: MetricDelta): string {
   return `expected ${expected.direction}: ${outcome}`
 }
 
-export function describeComparison(comparison: RungComparison, hunks: readonly Hunk[]): string {
+export function describeComparison(
+  comparison: RungComparison,
+  hunks: readonly Hunk[],
+  why: Why,
+): string {
   const { a, b, parameters, time, metrics } = comparison
   const rows = [
     {
@@ -275,6 +281,9 @@ export function describeComparison(comparison: RungComparison, hunks: readonly H
   ])
   return [
     `${a.rung} (${a.title}) → ${b.rung} (${b.title})`,
+    '',
+    ...describeWhy(why),
+    '',
     table(rows, columns),
     ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
     ...(patch.length > 0 ? ['', ...patch] : ['', 'The sources are the same.']),

@@ -5,6 +5,7 @@ import { Statement } from '../../../domain/messages/message'
 import { HistogramDelta } from '../../../domain/session/deep'
 import { Hunk } from '../../../services/source-diff'
 import { documentKind } from './document'
+import { whyShape } from './why'
 
 export const diffDocument = documentKind({
   name: 'diff',
@@ -14,6 +15,7 @@ export const diffDocument = documentKind({
     'What `kernel-ladder diff SESSION A B --json` prints: two rungs side by side, B against A.',
   fields: {
     ...RungComparison.shape,
+    ...whyShape,
     /** What the reader should know in addition to the figures. */
     warnings: z.array(Statement),
     source: z.object({ hunks: z.array(Hunk) }),

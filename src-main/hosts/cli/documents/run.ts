@@ -2,7 +2,9 @@
 import { z } from 'zod'
 import { Identifier } from '../../../domain/ladder/rung'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
+import { whyOfSteps } from '../../../domain/why/steps'
 import { documentKind, type FieldsOf } from './document'
+import { stepFields, stepShape } from './why'
 
 const { target, device, problem, ...rest } = Session.shape
 
@@ -21,6 +23,8 @@ const fields = {
   elapsedSeconds: rest.elapsedSeconds,
   warnings: rest.warnings,
   rungs: rest.rungs,
+  /** Why each rung is faster or slower than the one before; `diff` names source lines too. */
+  steps: z.array(z.object(stepShape)),
 }
 
 export const runDocument = documentKind({
@@ -29,26 +33,27 @@ export const runDocument = documentKind({
   version: sessionSchemaVersion,
   title: 'run, import and show',
   description:
-    'What `kernel-ladder run --json`, `import --json` and `show SESSION --json` print: a session. docs/SESSION-FORMAT.md explains its fields.',
+    'What `kernel-ladder run --json`, `import --json` and `show SESSION --json` print: a session, and why its steps are faster or slower. docs/SESSION-FORMAT.md explains its fields.',
   fields,
 })
 
 /** `folder` is null if the session is not stored in a folder. */
-export const sessionFields = (
-  { target, device, problem, ladder, ...rest }: Session,
-  folder: string | null,
-): FieldsOf<typeof fields> => ({
-  session: folder,
-  target,
-  device,
-  problem,
-  ladder: ladder.id,
-  createdAt: rest.createdAt,
-  appVersion: rest.appVersion,
-  tools: rest.tools,
-  settings: rest.settings,
-  completion: rest.completion,
-  elapsedSeconds: rest.elapsedSeconds,
-  warnings: rest.warnings,
-  rungs: rest.rungs,
-})
+export const sessionFields = (session: Session, folder: string | null): FieldsOf<typeof fields> => {
+  const { target, device, problem, ladder, ...rest } = session
+  return {
+    session: folder,
+    target,
+    device,
+    problem,
+    ladder: ladder.id,
+    createdAt: rest.createdAt,
+    appVersion: rest.appVersion,
+    tools: rest.tools,
+    settings: rest.settings,
+    completion: rest.completion,
+    elapsedSeconds: rest.elapsedSeconds,
+    warnings: rest.warnings,
+    rungs: rest.rungs,
+    steps: whyOfSteps(session).map(stepFields),
+  }
+}

@@ -5,13 +5,14 @@ import { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { DeepProfile } from '../../../domain/session/deep'
 import { RungResult } from '../../../domain/session/session'
 import { documentKind } from './document'
+import { whyShape } from './why'
 
 export const showRungDocument = documentKind({
   name: 'show-rung',
   version: 3,
   title: 'show --rung',
   description:
-    'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, and its deep profile.',
+    'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, its deep profile, and why it is faster or slower than the one before.',
   fields: {
     /** The session's folder; null of a recording. */
     session: z.string().nullable(),
@@ -22,5 +23,8 @@ export const showRungDocument = documentKind({
     deep: DeepProfile.nullable(),
     /** What a recording measured for the rung; null if none contains it, or this session is that recording. */
     measured: RungMeasured.nullable(),
+    /** The rung that it is compared with; null for the first and for the reference. */
+    before: z.string().nullable(),
+    ...whyShape,
   },
 })

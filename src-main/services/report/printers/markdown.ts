@@ -27,11 +27,13 @@ import {
   stepTable,
   verdictWords,
 } from '../tables'
+import { printedCauses } from '../causes'
 import { chartsOf, mdPicture, pairChart } from '../charts'
 import {
   comparisonLegend,
   comparisonTitle,
   counts,
+  firstCauses,
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
@@ -65,6 +67,19 @@ function sourceBlock({ hunks, from, to }: ReportStep): string {
   )
 }
 
+function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
+  const { causes, unimportant, notes } = printedCauses(why)
+  return [
+    ...(causes.length > 0
+      ? [
+          `Why, with the share of the step:\n\n${causes.map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`).join('\n')}`,
+        ]
+      : []),
+    ...(unimportant ? [`${unimportant.heading}\n\n${list(unimportant.sentences)}`] : []),
+    ...notes.map(md),
+  ]
+}
+
 function stepSection(step: ReportStep): string[] {
   const { from, to, comparison } = step
   const { time, metrics } = comparison
@@ -77,6 +92,7 @@ function stepSection(step: ReportStep): string[] {
     `### ${mdCode(from.id)} → ${mdCode(to.id)}: ${md(to.title)}`,
     ...(to.idea ? [`_Idea:_ ${md(to.idea)}.`.replace(/\.\.$/, '.')] : []),
     timeLine,
+    ...causeBlock(step),
     ...(known.length === 0
       ? ['No counter has a value for either rung.']
       : [printMdTable(stepTable(step, known))]),
@@ -223,6 +239,7 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
   const headed = (heading: string, blocks: string[]): string[] =>
     blocks.length > 0 ? [heading, ...blocks] : []
   const chart = pairChart(model)
+  const causes = firstCauses(model)
   return `${[
     `# ${md(comparisonTitle(model))}: two sessions`,
     ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
@@ -234,6 +251,7 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
       '## Times',
       printMdTable(timeTable(model.rungs)),
       md(comparisonLegend),
+      ...headed('First causes:', causes.length > 0 ? [list(causes)] : []),
     ]),
     ...told('charts', () =>
       headed('## Charts', chart && pictures !== null ? [mdPicture(chart, pictures)] : []),

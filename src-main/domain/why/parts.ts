@@ -1,0 +1,186 @@
+/**
+ * The identity behind every cause. For any unit of the GPU
+ *
+ *   time = work / (its peak × how busy it was × the rate of active cycles)
+ *
+ * so the logarithm of the ratio of two times is the sum of the logarithms of what changed in each factor. The unit
+ * looked at is the one that limits the slower side: what held it back. Where the FMA pipe does the work, "how busy"
+ * has two factors more: instructions issued per cycle, and the share of them that is useful.
+ *
+ * A unit that gets less work than its limit is less busy for it, and instructions that are saved free slots that may
+ * stay empty. Such opposite parts are one change and are added up in the larger.
+ */
+import { ceilingsOf } from '../gpu/ceilings'
+import {
+  activeCycles,
+  clock,
+  gridOf,
+  kernelCount,
+  limiterOf,
+  ownUnit,
+  positive,
+  smCount,
+  type Load,
+  type Side,
+  type Times,
+} from './side'
+import { units, type Unit } from './units'
+
+/**
+ * work: of the unit. instructions: around the same work of a pipe. busy: the unit's share of the time. sms: SMs
+ * that have a block. clock: of the SMs. launches: number of kernels. active: active cycles per second, for
+ * neither of these reasons. gpu: the peak of the unit.
+ */
+export const partIds = [
+  'work',
+  'instructions',
+  'busy',
+  'sms',
+  'clock',
+  'launches',
+  'active',
+  'gpu',
+] as const
+export type PartId = (typeof partIds)[number]
+
+export interface Part {
+  id: PartId
+  /** ln of the factor by which it divides the time of a; positive where it makes b faster. */
+  log: number
+  /** The same before an opposite part was added: how far the quantity itself moved. */
+  own: number
+}
+
+type Factor = Omit<Part, 'own'>
+
+export interface Split {
+  /** The unit in whose terms the step is told. */
+  unit: Unit
+  limits: { a: Load | null; b: Load | null }
+  /** ln(time of a / time of b). */
+  total: number
+  parts: Part[]
+}
+
+const ln = (over: number | null, under: number | null): number =>
+  over === null || under === null ? 0 : Math.log(over / under)
+
+/** Clocks are read before and after the timing, in steps of 15 MHz. */
+const clockStep = 0.005
+
+/** Below this change of the SMs' share of time, blocks are spread alike. */
+const sameSpread = 0.02
+
+export function splitOf(a: Side, b: Side, times: Times): Split | null {
+  const total = Math.log(times.a / times.b)
+  const limits = { a: limiterOf(a), b: limiterOf(b) }
+  const slower = total > 0 ? a : b
+  const unit = (total > 0 ? limits.a : limits.b)?.unit ?? ownUnit(slower)
+  const busy = ln(positive(b, unit.busy), positive(a, unit.busy))
+  if (positive(a, unit.busy) === null || positive(b, unit.busy) === null) return null
+  const parts =
+    unit.of === 'active'
+      ? activeParts(unit, busy, total, a, b)
+      : elapsedParts(unit, busy, total, a, b)
+  return { unit, limits, total, parts: netted(parts) }
+}
+
+function activeParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
+  const cycles = ln(activeCycles(a), activeCycles(b))
+  const known = activeCycles(a) !== null && activeCycles(b) !== null
+  const gpu = ln(smCount(b), smCount(a))
+  const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
+  const clocks = clockChange(a, b)
+  if (!known)
+    return [
+      { id: 'busy', log: busy },
+      { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
+      { id: 'clock', log: clocks },
+      { id: 'gpu', log: gpu },
+    ]
+  // Cycles are an average over the SMs, work is that of all of them.
+  const work = cycles - gpu - busy
+  const rate = total - cycles
+  const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))
+  const own: Factor[] =
+    unit === units.fma
+      ? [
+          { id: 'work', log: work },
+          { id: 'instructions', log: busy - issued },
+          { id: 'busy', log: issued },
+        ]
+      : [
+          { id: unit === units.issue ? 'instructions' : 'work', log: work },
+          { id: 'busy', log: busy },
+        ]
+  return [
+    ...own,
+    { id: 'gpu', log: gpu },
+    { id: rateReason(rate, spread, clocks, a, b), log: rate },
+  ]
+}
+
+/** Why SMs had more or fewer active cycles per second, which is counted whatever the reason. */
+function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
+  const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2
+  if (Math.abs(spread) >= sameSpread && explains(spread)) return 'sms'
+  if (explains(clocks)) return 'clock'
+  const kernels = ln(kernelCount(a) || null, kernelCount(b) || null)
+  return kernels * rate > 0 ? 'launches' : 'active'
+}
+
+function elapsedParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
+  const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
+  // An SM without a block asks for nothing, which a share of all of the launch includes.
+  const sms = Math.abs(spread) >= sameSpread && spread * busy > 0 ? toward(busy, spread) : 0
+  if (unit === units.dram) {
+    const work = ln(positive(a, 'dramBytes'), positive(b, 'dramBytes'))
+    const gpu = ln(bandwidth(b), bandwidth(a))
+    const kernels = ln(kernelCount(a) || null, kernelCount(b) || null)
+    const rest = total - work - busy - gpu
+    return [
+      { id: 'work', log: work },
+      { id: 'busy', log: busy - sms },
+      { id: 'sms', log: sms },
+      { id: 'gpu', log: gpu },
+      { id: 'launches', log: kernels * rest > 0 ? rest : 0 },
+    ]
+  }
+  const clocks = unit === units.l1Data ? clockChange(a, b) : 0
+  const gpu = unit === units.l1Data ? ln(smCount(b), smCount(a)) : 0
+  return [
+    { id: 'work', log: total - busy - clocks - gpu },
+    { id: 'busy', log: busy - sms },
+    { id: 'sms', log: sms },
+    { id: 'clock', log: clocks },
+    { id: 'gpu', log: gpu },
+  ]
+}
+
+const toward = (limit: number, log: number): number =>
+  Math.sign(log) * Math.min(Math.abs(log), Math.abs(limit))
+
+const bandwidth = ({ session }: Side): number | null => ceilingsOf(session).memory.dram.value.value
+
+function clockChange(a: Side, b: Side): number {
+  const change = ln(clock(b), clock(a))
+  return Math.abs(change) < clockStep ? 0 : change
+}
+
+/** Pairs that are one change when they oppose each other. */
+const pairs: readonly (readonly [PartId, PartId])[] = [
+  ['instructions', 'busy'],
+  ['work', 'busy'],
+]
+
+function netted(factors: readonly Factor[]): Part[] {
+  const logs = new Map(factors.map(({ id, log }) => [id, log]))
+  for (const [one, other] of pairs) {
+    const [left, right] = [logs.get(one) ?? 0, logs.get(other) ?? 0]
+    if (left * right >= 0) continue
+    const [kept, gone] = Math.abs(left) >= Math.abs(right) ? [one, other] : [other, one]
+    logs.set(kept, left + right)
+    logs.set(gone, 0)
+  }
+  return factors.map(({ id, log: own }) => ({ id, own, log: logs.get(id)! }))
+}

@@ -1,0 +1,284 @@
+/** A part of the identity as a cause: its sentence, its figures and the burden that its lines bear. */
+import { message, type AnyMessage, type MessageValue } from '../messages/message'
+import { metricDefinition } from '../metrics/metrics'
+import { code } from '../messages/sentence'
+import { formatPercent, formatRatio, formatValue } from '../metrics/units'
+import { overheadBurden, waitBurden, workBurden, type Burden } from './lines'
+import type { Part, Split } from './parts'
+import {
+  activeCycles,
+  clock,
+  gridOf,
+  kernelCount,
+  smCount,
+  timesOf,
+  valueOf,
+  type Side,
+} from './side'
+import { overheadKinds, unitOf, units, type Unit } from './units'
+import {
+  cardFeedsThatMoved,
+  feedsThatMoved,
+  hasWaits,
+  movesOf,
+  overlapThatMoved,
+  waitsThatMoved,
+  workThatMoved,
+  type Move,
+  type Wait,
+} from './waits'
+
+export interface CauseMetric {
+  id: string
+  a: number | null
+  b: number | null
+}
+
+export interface SaidPart {
+  statement: AnyMessage
+  metrics: CauseMetric[]
+  burden: Burden | null
+}
+
+/** At the beginning of a sentence. */
+const unitWord = ({ id }: Unit): AnyMessage => message(`unit.${id}`)
+const unitWithin = ({ id }: Unit): AnyMessage => message(`unitWithin.${id}`)
+
+const both = (a: Side, b: Side, id: string): CauseMetric => ({
+  id,
+  a: valueOf(a, id),
+  b: valueOf(b, id),
+})
+
+const figure = (id: string, value: number): string =>
+  formatValue(value, metricDefinition(id)?.unit ?? 'inst')
+
+const moved = ({ id, a, b }: Move): AnyMessage =>
+  message('why.moved', { metric: { metric: id }, a: figure(id, a), b: figure(id, b) })
+
+const withMoves = (moves: readonly Move[]): MessageValue =>
+  moves.length === 0 ? '' : message('why.with', { moves: moves.map(moved) })
+
+/** By how much a part alone divides or multiplies the time. */
+const factorOf = (log: number): string => {
+  const factor = Math.exp(Math.abs(log))
+  return factor < fineBelow ? `${factor.toFixed(3)}×` : formatRatio(factor)
+}
+
+/** Small steps need a digit more. */
+const fineBelow = 1.1
+
+const percent = (value: number | null): string => (value === null ? '–' : formatPercent(value))
+
+/** A cause that no counter of a unit shows. */
+const bare = (statement: AnyMessage): SaidPart => ({ statement, metrics: [], burden: null })
+
+export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
+  switch (part.id) {
+    case 'work':
+      return sayWork(part, split, a, b)
+    case 'instructions':
+      return sayInstructions(part, split, a, b)
+    case 'busy':
+      return sayBusy(part, split, a, b)
+    case 'sms':
+      return saySms(a, b)
+    case 'clock':
+      return bare(message('why.clock', { a: megahertz(clock(a)), b: megahertz(clock(b)) }))
+    case 'launches':
+      return bare(message('why.launches', { a: kernelCount(a), b: kernelCount(b) }))
+    case 'active':
+      return bare(sayActive(a, b))
+    case 'gpu':
+      return bare(
+        message('why.gpu', {
+          a: code(a.rung.id),
+          b: code(b.rung.id),
+          factor: formatRatio(Math.exp(part.log)),
+          unit: unitWithin(split.unit),
+        }),
+      )
+  }
+}
+
+/** Relative to the clock where it was read, since a share says more. */
+function sayActive(a: Side, b: Side): AnyMessage {
+  const [left, right] = [rate(a, 'a', a, b), rate(b, 'b', a, b)]
+  const [clockA, clockB] = [clock(a), clock(b)]
+  if (left === null || right === null || clockA === null || clockB === null)
+    return message('why.activeRate', { a: megahertz(left), b: megahertz(right) })
+  const share = (active: number, of: number): string => `${((100 * active) / of).toPrecision(3)} %`
+  return message('why.active', { a: share(left, clockA), b: share(right, clockB) })
+}
+
+const megahertz = (value: number | null): string =>
+  value === null ? '–' : formatValue(value, 'MHz')
+
+/** Active cycles of an average SM per microsecond. */
+function rate(side: Side, which: 'a' | 'b', a: Side, b: Side): number | null {
+  const [cycles, times] = [activeCycles(side), timesOf(a, b)]
+  return cycles === null || times === null ? null : cycles / (times[which] * 1e3)
+}
+
+function sayWork(part: Part, { unit, limits, total }: Split, a: Side, b: Side): SaidPart {
+  const less = part.log > 0
+  const moves = workThatMoved(a, b, unit, less)
+  const [from, to] = total > 0 ? [limits.a, limits.b] : [limits.b, limits.a]
+  const values = { unit: unitWord(unit), factor: factorOf(part.own), moves: withMoves(moves) }
+  const conflicts = moves.some(({ id }) => /BankConflicts$/.test(id))
+  const next = to && to.unit !== unit ? to : null
+  const statement = (): AnyMessage => {
+    if (from === null) return message(less ? 'why.lessOwnWork' : 'why.moreOwnWork', values)
+    const limit = { ...values, busy: formatPercent(from.busy) }
+    if (!less) return message('why.moreWork', limit)
+    if (total > 0 && next)
+      return message('why.lessWorkMoved', {
+        ...limit,
+        next: unitWithin(next.unit),
+        nextBusy: formatPercent(next.busy),
+      })
+    return message(total > 0 && to === null ? 'why.lessWorkElsewhere' : 'why.lessWork', limit)
+  }
+  return {
+    statement: statement(),
+    metrics: [
+      both(a, b, unit.busy),
+      ...moves,
+      ...(total > 0 && less && next ? [both(a, b, next.unit.busy)] : []),
+    ],
+    burden: workBurden(unit, conflicts),
+  }
+}
+
+function sayInstructions(part: Part, { unit }: Split, a: Side, b: Side): SaidPart {
+  const fewer = part.log > 0
+  const kinds = movesOf(a, b, overheadKinds, fewer)
+    .sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b))
+    .slice(0, 2)
+  const count = both(a, b, 'instructions')
+  const [busyA, busyB] = [valueOf(a, unit.busy), valueOf(b, unit.busy)]
+  return {
+    statement: message(fewer ? 'why.fewerInstructions' : 'why.moreInstructions', {
+      a: figure('instructions', count.a ?? 0),
+      b: figure('instructions', count.b ?? 0),
+      unit: unitWithin(unit),
+      busyA: percent(busyA),
+      busyB: percent(busyB),
+      moves: withMoves(kinds),
+    }),
+    metrics: [count, both(a, b, unit.busy), ...kinds],
+    burden: overheadBurden,
+  }
+}
+
+const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
+  waits.length === 0
+    ? []
+    : [
+        message(less ? 'why.waitLess' : 'why.waitMore', {
+          waits: waits.map(({ id, a, b }) =>
+            message('why.waited', {
+              what: message(`wait.${id}`),
+              a: perInstruction(a),
+              b: perInstruction(b),
+            }),
+          ),
+        }),
+      ]
+
+const perInstruction = (warps: number): string => warps.toFixed(warps < 10 ? 2 : 1)
+
+function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
+  const { unit, limits, total } = split
+  const busier = part.log > 0
+  const reasons = reasonsOf(part, split, a, b)
+  // A load goes on while its warp waits for it: only where no unit limits is the wait what keeps a memory idle.
+  const waited = unit.of === 'active' || (total > 0 ? limits.a : limits.b) === null
+  const waits = waited ? waitsThatMoved(a, b, busier) : []
+  const feeds =
+    waits.length > 0
+      ? feedsThatMoved(a, b, waits, busier)
+      : unit.of === 'elapsed'
+        ? overlapThatMoved(a, b, unit, busier)
+        : hasWaits(a) && hasWaits(b)
+          ? []
+          : cardFeedsThatMoved(a, b, busier)
+  const all = [...reasons.map(({ statement }) => statement), ...waitsSaid(waits, busier)]
+  return {
+    statement: message(busier ? 'why.busier' : 'why.lessBusy', {
+      unit: unitWord(unit),
+      a: percent(valueOf(a, unit.busy)),
+      b: percent(valueOf(b, unit.busy)),
+      factor: factorOf(part.log),
+      reasons: becauseOf(all, feeds),
+    }),
+    metrics: [
+      both(a, b, unit.busy),
+      ...reasons.flatMap(({ metrics }) => metrics),
+      ...waits,
+      ...feeds,
+    ],
+    burden: waits.length > 0 ? waitBurden(waits) : workBurden(unit, false),
+  }
+}
+
+/** Reasons for busier slots that no wait shows: more warps, fewer kernels, one wave of blocks. */
+function reasonsOf(
+  part: Part,
+  { unit }: Split,
+  a: Side,
+  b: Side,
+): { statement: AnyMessage; metrics: CauseMetric[] }[] {
+  const busier = part.log > 0
+  // Instructions of a tensor pipe and loads run on while their warp waits: there, warps are not what keeps it busy.
+  const issues = unit === units.fma || unit === units.issue
+  const warps = issues ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
+  const byWarps = warps.filter(
+    (move) => Math.abs(Math.log(move.b / move.a)) >= Math.abs(part.own) / 2,
+  )
+  const [before, after] = [kernelCount(a), kernelCount(b)]
+  const byKernels = before > 0 && after > 0 && (before - after) * part.log > 0
+  const waves = both(a, b, 'wavesPerSm')
+  const oneWave =
+    !issues && busier && waves.a !== null && waves.b !== null && waves.a > 1 && waves.b <= 1
+  return [
+    ...byWarps.map((move) => ({ statement: moved(move), metrics: [move] })),
+    ...(byKernels
+      ? [{ statement: message('why.kernels', { a: before, b: after }), metrics: [] }]
+      : []),
+    ...(oneWave
+      ? [
+          {
+            statement: message('why.oneWave', { a: figure('wavesPerSm', waves.a!) }),
+            metrics: [waves],
+          },
+        ]
+      : []),
+  ]
+}
+
+const becauseOf = (reasons: readonly AnyMessage[], moves: readonly Move[]): MessageValue => {
+  if (reasons.length === 0) return withMoves(moves)
+  return moves.length === 0
+    ? message('why.because', { reasons })
+    : message('why.becauseWith', { reasons, moves: moves.map(moved) })
+}
+
+function saySms(a: Side, b: Side): SaidPart {
+  const [left, right] = [gridOf(a), gridOf(b)]
+  return {
+    statement: message('why.blocks', {
+      a: left?.blocks ?? '–',
+      b: right?.blocks ?? '–',
+      sms: smCount(b) ?? '–',
+      shareA: percent(left && 100 * left.share),
+      shareB: percent(right && 100 * right.share),
+    }),
+    metrics: [both(a, b, 'wavesPerSm')],
+    burden: null,
+  }
+}
+
+/** Counters that a cause names, and those of the unit that it is told in. */
+export const namedBy = (metrics: readonly CauseMetric[]): string[] =>
+  metrics.map(({ id }) => id).filter((id) => unitOf(id) !== undefined || id.startsWith('stall'))

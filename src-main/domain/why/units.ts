@@ -1,0 +1,82 @@
+/** The units of a GPU that can limit a kernel: how busy each is, at what share it counts as full, and what its work is. */
+import { bottleneckThresholds } from '../analysis/bottleneck'
+
+export const unitIds = ['fma', 'issue', 'tensor', 'l1Data', 'lsu', 'l2', 'dram'] as const
+export type UnitId = (typeof unitIds)[number]
+
+export interface Unit {
+  id: UnitId
+  /** Registry id of the share of time for which it is busy, in percent. */
+  busy: string
+  /** What that share is of: the cycles in which an SM was active, or all of the launch. */
+  of: 'active' | 'elapsed'
+  /** The share from which it counts as full. */
+  full: number
+  /** Registry ids of counters whose growth is work for it, most direct first. */
+  work: readonly string[]
+}
+
+const { pipe, unit } = bottleneckThresholds
+
+export const units: Readonly<Record<UnitId, Unit>> = {
+  fma: {
+    id: 'fma',
+    busy: 'fmaUtilization',
+    of: 'active',
+    full: pipe,
+    work: ['fp32Instructions', 'integerInstructions'],
+  },
+  issue: {
+    id: 'issue',
+    busy: 'issueSlotsBusy',
+    of: 'active',
+    full: unit,
+    work: ['instructions'],
+  },
+  tensor: { id: 'tensor', busy: 'tensorUtilization', of: 'active', full: pipe, work: [] },
+  l1Data: {
+    id: 'l1Data',
+    busy: 'lsuDataUtilization',
+    of: 'elapsed',
+    full: unit,
+    work: ['sharedLoadWavefronts', 'sharedStoreWavefronts', 'l1Bytes'],
+  },
+  lsu: {
+    id: 'lsu',
+    busy: 'lsuUtilization',
+    of: 'active',
+    full: unit,
+    work: ['memoryInstructions', 'sharedLoads', 'l1Bytes'],
+  },
+  l2: { id: 'l2', busy: 'l2Utilization', of: 'elapsed', full: unit, work: ['l2Bytes', 'l1Bytes'] },
+  dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
+}
+
+/** Kinds of instructions that issue slots go to besides arithmetic. */
+export const overheadKinds: readonly string[] = [
+  'memoryInstructions',
+  'integerInstructions',
+  'controlInstructions',
+  'miscInstructions',
+  'uniformInstructions',
+  'exchangeInstructions',
+]
+
+/** The unit that a counter is work for, or whose use it measures; undefined for one that concerns none by itself. */
+export const unitOf = (metric: string): Unit | undefined => byMetric.get(metric)
+
+const byMetric = new Map<string, Unit>([
+  ...unitIds.flatMap((id) => [...units[id].work].map((metric) => [metric, units[id]] as const)),
+  // Where several units list a counter, it is work for this one first.
+  ['sharedLoads', units.lsu],
+  ['memoryInstructions', units.issue],
+  ['l1Bytes', units.l1Data],
+  ['integerInstructions', units.issue],
+  ['bitInstructions', units.issue],
+  ['conversionInstructions', units.issue],
+  ['sharedLoadBankConflicts', units.l1Data],
+  ['sharedStoreBankConflicts', units.l1Data],
+  ['l1HitRate', units.l2],
+  ['l2HitRate', units.dram],
+  ...unitIds.map((id) => [units[id].busy, units[id]] as const),
+])

@@ -1,0 +1,169 @@
+/**
+ * Why rung b is faster or slower than rung a: causes ranked by their share of the step, what moved without
+ * mattering, what stays unexplained, and which profile level would tell more. The numbers come from ./parts, the
+ * words from ./say. Where there is no answer there is a reason.
+ */
+import { z } from 'zod'
+import type { Hunk } from '../analysis/chain'
+import { comparability } from '../analysis/comparability'
+import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
+import { message, Statement } from '../messages/message'
+import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
+import { code } from '../messages/sentence'
+import { CauseLines, linesThatBear } from './lines'
+import { partIds, splitOf, type Split } from './parts'
+import { namedBy, sayPart } from './say'
+import { activeCycles, timesOf, type Side } from './side'
+import { Unimportant, unimportantMoves } from './unimportant'
+import { unitIds } from './units'
+
+export type { Side } from './side'
+
+export const Cause = z.object({
+  id: z.enum(partIds),
+  statement: Statement,
+  /**
+   * Its part of the step, as a share of the logarithm of the ratio of both times: all causes and what is unexplained
+   * add up to 1. Below 0 for one that went against the step.
+   */
+  share: z.number(),
+  /** Registry ids with the values of both rungs. */
+  metrics: z.array(
+    z.object({ id: z.string(), a: z.number().nullable(), b: z.number().nullable() }),
+  ),
+  /** Absent below the deep level. */
+  lines: CauseLines.optional(),
+})
+export type Cause = z.infer<typeof Cause>
+
+export const Why = z.object({
+  verdict: Verdict,
+  /** The unit nearest its limit in each rung; null if none is near, or it is unknown. */
+  limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
+  /** Largest share first. */
+  causes: z.array(Cause),
+  /** Counters that got worse, or better in a slower step, and did not matter. */
+  unimportant: z.array(Unimportant),
+  /** Share of the step that no cause covers; null if there is no step. */
+  unexplained: z.number().nullable(),
+  /** The profile level that would tell more. */
+  needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
+  /** Why there are no causes; absent if there are. */
+  reason: Statement.optional(),
+})
+export type Why = z.infer<typeof Why>
+
+/** A part of the step below this share is not worth a sentence and counts as unexplained. */
+const leastShare = 0.05
+
+/** Rates vary by this much from launch to launch. */
+const resolution = 0.002
+
+export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): Why {
+  const times = timesOf(a, b)
+  const none = (reason: Statement, verdict: Verdict = 'unknown'): Why => ({
+    verdict,
+    limits: { a: null, b: null },
+    causes: [],
+    unimportant: [],
+    unexplained: null,
+    needs: null,
+    reason,
+  })
+  if (!times) return none(withoutTime(a, b))
+  const ratio = times.a / times.b
+  const same = timesAreSame(times.a, times.b, times.noise)
+  const verdict = same ? 'same' : ratio > 1 ? 'better' : 'worse'
+  const obstacle = obstacleOf(a, b)
+  if (obstacle) return none(obstacle, verdict)
+  const split = splitOf(a, b, times)
+  const limits = {
+    a: split?.limits.a?.unit.id ?? null,
+    b: split?.limits.b?.unit.id ?? null,
+  }
+  const needs = needsOf(a, b)
+  if (same)
+    return {
+      ...none(message('why.same'), verdict),
+      limits,
+      unimportant: unimportantMoves(a, b, 'same', split, new Set()),
+    }
+  if (!split)
+    return {
+      ...none(message(needs?.level === 'standard' ? 'why.notCounted' : 'why.notCommon'), verdict),
+      limits,
+      unexplained: 1,
+      needs,
+    }
+  const causes = causesOf(split, a, b, hunks)
+  const doubt = doubtOf(split, a, b) ?? (causes.length > 0 ? null : message('why.small'))
+  const told = doubt === null
+  const named = new Set(causes.flatMap(({ metrics }) => namedBy(metrics)))
+  return {
+    verdict,
+    limits,
+    causes: told ? causes : [],
+    unimportant: unimportantMoves(a, b, ratio > 1 ? 'faster' : 'slower', split, named),
+    unexplained: told ? 1 - causes.reduce((sum, { share }) => sum + share, 0) : 1,
+    needs,
+    ...(told ? {} : { reason: doubt }),
+  }
+}
+
+const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null): Cause[] =>
+  split.parts
+    .map((part) => ({ part, share: part.log / split.total }))
+    .filter(({ part, share }) => Math.abs(share) >= leastShare && Math.abs(part.log) >= resolution)
+    .sort((one, other) => other.share - one.share)
+    .map(({ part, share }) => {
+      const { statement, metrics, burden } = sayPart(part, split, a, b)
+      const lines = linesThatBear(a, b, burden, hunks)
+      return { id: part.id, statement, share, metrics, ...(lines ? { lines } : {}) }
+    })
+
+/**
+ * Why the parts cannot be believed. Without the cycles, a part can be far off: then the parts do not add up to the
+ * step, or all of them go against it. With them they always add up, but the cycles are those of a profiled launch: what
+ * this differs by from the timed one can be more than a small step.
+ */
+function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
+  if (activeCycles(a) !== null && activeCycles(b) !== null) {
+    const active = parts.find(({ id }) => id === 'active')?.log ?? 0
+    const small = Math.abs(total) < dynamicMetricNoise && Math.abs(active) > Math.abs(total)
+    return small ? message('why.small') : null
+  }
+  const rest = total - parts.reduce((sum, { log }) => sum + log, 0)
+  const closes = Math.abs(rest) < Math.abs(total) && parts.some(({ log }) => log * total > 0)
+  return closes ? null : message('why.open')
+}
+
+function withoutTime(a: Side, b: Side): Statement {
+  const { rung } = a.rung.timing ? b : a
+  return rung.reason
+    ? message('why.noTime', { rung: code(rung.id), why: rung.reason })
+    : message('why.noTimeUnknown', { rung: code(rung.id) })
+}
+
+function obstacleOf(a: Side, b: Side): Statement | null {
+  const [left, right] = [a.session.device, b.session.device]
+  if (a.session !== b.session && comparability(a.session, b.session).refusals.length > 0)
+    return message('why.otherTask')
+  if (left && right && left.computeCapability !== right.computeCapability)
+    return message('why.otherArchitecture', {
+      a: left.computeCapability,
+      b: right.computeCapability,
+    })
+  const bare = [a, b].find(
+    ({ rung }) => !Object.values(rung.metrics).some(({ value }) => value !== null),
+  )
+  return bare ? message('why.notProfiled', { rung: code(bare.rung.id) }) : null
+}
+
+function needsOf(a: Side, b: Side): Why['needs'] {
+  const level = Math.min(
+    ...[a, b].map(({ session }) => profileLevels.indexOf(session.settings.profile)),
+  )
+  if (level < profileLevels.indexOf('standard'))
+    return { level: 'standard', statement: message('why.needsStandard') }
+  return a.deep && b.deep ? null : { level: 'deep', statement: message('why.needsDeep') }
+}

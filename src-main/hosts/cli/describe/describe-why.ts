@@ -1,0 +1,55 @@
+/** Why one rung is faster than another, as terminal text. */
+import { inEnglish, plain } from '../../../domain/text/wording'
+import { formatRatio } from '../../../domain/metrics/units'
+import type { CauseLine, CauseLines } from '../../../domain/why/lines'
+import type { WhyStep } from '../../../domain/why/steps'
+import type { Why } from '../../../domain/why/why'
+import { printedCauses, shareText } from '../../../services/report/causes'
+
+const width = 6
+const indent = ' '.repeat(width + 2)
+
+const place = ({ line, text, share, changed }: CauseLine): string =>
+  `${indent}  line ${line}${changed === true ? ' (changed)' : ''}, ${shareText(share)}: ${text?.trim() ?? ''}`.trimEnd()
+
+function describeLines({ a, b }: CauseLines): string[] {
+  const lines = [...a, ...b]
+  const files = [...new Set(lines.map(({ file }) => file))]
+  return files.flatMap((file) => [
+    `${indent}${file}`,
+    ...lines.filter((line) => line.file === file).map(place),
+  ])
+}
+
+/** The causes first, then what got worse and did not matter. */
+export function describeWhy(why: Why): string[] {
+  const { causes, unimportant, notes } = printedCauses(why)
+  const lines = why.causes.map((cause) => (cause.lines ? describeLines(cause.lines) : []))
+  return [
+    ...(causes.length > 0 ? ['Why, with the share of the step:'] : []),
+    ...causes.flatMap(({ share, sentence }, index) => [
+      `${share.padStart(width)}  ${plain(sentence)}`,
+      ...(lines[index] ?? []),
+    ]),
+    ...(why.reason ? [`Why: ${notes[0]!}`] : []),
+    ...(unimportant
+      ? [unimportant.heading, ...unimportant.sentences.map((one) => `  ${plain(one)}`)]
+      : []),
+    ...notes.slice(why.reason ? 1 : 0),
+  ]
+}
+
+/** One line a step: its first cause; steps that the counters do not explain say once which level would. */
+export function describeSteps(steps: readonly WhyStep[]): string[] {
+  const told = steps.flatMap(({ a, b, why }) => {
+    const said = why.causes[0]?.statement ?? (why.verdict === 'same' ? why.reason : undefined)
+    if (!a.timing || !b.timing || !said) return []
+    const factor = formatRatio(a.timing.medianMs / b.timing.medianMs)
+    return [`  ${b.id}, ${factor} as fast as ${a.id}: ${inEnglish(said)}`]
+  })
+  const untold = steps.find(({ why }) => why.causes.length === 0 && why.needs?.level === 'standard')
+  const lines = [...told, ...(untold ? [`  ${inEnglish(untold.why.needs!.statement)}`] : [])]
+  return lines.length > 0
+    ? ['why each rung is faster or slower than the one before:', ...lines]
+    : []
+}

@@ -1,0 +1,60 @@
+/** Why a step is faster or slower, as a report prints it. */
+import { inEnglish, pieces } from '../../domain/text/wording'
+import type { Sentence } from '../../domain/messages/sentence'
+import type { Why } from '../../domain/why/why'
+
+export interface PrintedCauses {
+  /** With its share of the step before it. */
+  causes: { share: string; sentence: Sentence }[]
+  /** What moved and did not matter, under its heading; null if nothing did. */
+  unimportant: { heading: string; sentences: Sentence[] } | null
+  /** What else there is to say: why there are no causes, and which level would tell more. */
+  notes: string[]
+}
+
+/** `105 %`, and `−8 %` for what went against the step. */
+export function shareText(share: number): string {
+  const percent = Math.round(100 * share)
+  return `${percent < 0 ? '−' : ''}${Math.abs(percent)} %`
+}
+
+const headings: Record<Why['verdict'], string> = {
+  better: 'Worse, and it did not matter:',
+  worse: 'Better, and it did not matter:',
+  same: 'What moved:',
+  changed: 'What moved:',
+  unknown: 'What moved:',
+}
+
+/** Half a percent, which is printed as none. */
+const noShare = 0.005
+
+export function printedCauses({
+  verdict,
+  causes,
+  unimportant,
+  unexplained,
+  needs,
+  reason,
+}: Why): PrintedCauses {
+  const rest = causes.length > 0 && unexplained !== null ? unexplained : 0
+  return {
+    causes: [
+      ...causes.map(({ share, statement }) => ({
+        share: shareText(share),
+        sentence: pieces(statement),
+      })),
+      ...(Math.abs(rest) >= noShare
+        ? [{ share: shareText(rest), sentence: ['Unexplained.'] }]
+        : []),
+    ],
+    unimportant:
+      unimportant.length === 0
+        ? null
+        : {
+            heading: headings[verdict],
+            sentences: unimportant.map(({ statement }) => pieces(statement)),
+          },
+    notes: [...(reason ? [inEnglish(reason)] : []), ...(needs ? [inEnglish(needs.statement)] : [])],
+  }
+}

@@ -1,0 +1,309 @@
+/** Why one rung is faster than another, told by the recordings that ship. */
+import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import type { DeepProfile, Instruction } from '../../../src-main/domain/session/deep'
+import { message } from '../../../src-main/domain/messages/message'
+import {
+  rungBefore,
+  rungOf,
+  type RungResult,
+  type Session,
+} from '../../../src-main/domain/session/session'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
+
+const recordings = join(import.meta.dirname, '../../../resources/recordings')
+const read = (name: string): Promise<Session> => readSession(join(recordings, name))
+const fp32 = await read('gemm-fp32-h200-4096')
+const tensor = await read('gemm-tensor-h200-4096')
+const small = await read('gemm-fp32-h200-1024')
+const sums = await read('reduction-h200')
+const histogram = await read('joint-histogram-h200')
+
+const side = (session: Session, id: string, over: Partial<RungResult> = {}): Side => ({
+  session,
+  rung: { ...rungOf(session, id)!, ...over },
+})
+const step = (session: Session, a: string, b: string): Why =>
+  whyOf(side(session, a), side(session, b))
+const first = (session: Session, a: string, b: string): Cause => step(session, a, b).causes[0]!
+const ids = ({ metrics }: Cause): string[] => metrics.map(({ id }) => id)
+
+describe('the first cause', () => {
+  it('of prefetching is the same FMAs in a busier pipe, since warps wait less for memory', () => {
+    const cause = first(fp32, '11_warp_tile', '12_register_prefetch')
+    expect(inEnglish(cause.statement)).toMatch(
+      /^The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.02 → 0\.03;/,
+    )
+    expect(cause.share).toBeCloseTo(1.05, 2)
+    expect(cause.metrics.slice(0, 2)).toEqual([
+      { id: 'fmaUtilization', a: 65.08, b: 78.87 },
+      { id: 'stallLongScoreboard', a: 1.02, b: 0.03 },
+    ])
+  })
+
+  it('of 128-bit access is the bank conflicts that its header names, until another unit limits', () => {
+    const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
+    expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
+    expect(inEnglish(causes[0]!.statement)).toBe(
+      'The L1 data stage, the limiter at 68.8 %, has 1.47× less work (Wavefronts, shared loads 671 M → 403 M; Bank conflicts, shared loads 269 M → 31.6 k); the limiter is now the FMA pipe at 62.2 %.',
+    )
+  })
+
+  it('of a thread tile is that it reads shared memory less often', () => {
+    const cause = first(fp32, '03_shared_tile', '04_thread_tile_1d')
+    expect(cause.id).toBe('work')
+    expect(ids(cause)).toEqual(['lsuDataUtilization', 'sharedLoadWavefronts', 'sharedLoads'])
+  })
+
+  it('of padding is the passes of shared stores, through the wait for shared memory', () => {
+    expect(ids(first(fp32, '06_float4', '10_conflict_free'))).toEqual([
+      'fmaUtilization',
+      'stallShortScoreboard',
+      'sharedStoreBankConflicts',
+      'sharedStoreWavefronts',
+    ])
+  })
+
+  it('of a larger thread tile is the issue slots that go to anything but FMAs', () => {
+    const { causes, unimportant } = step(fp32, '13_cp_async', '14_block_128x256')
+    expect(causes.map(({ id }) => id)).toEqual(['instructions'])
+    expect(ids(causes[0]!)).toContain('memoryInstructions')
+    expect(unimportant.map(({ id }) => id)).toContain('issueSlotsBusy')
+  })
+
+  it('of persistent blocks is a busier tensor pipe, fed with less traffic', () => {
+    const cause = first(tensor, '56_warp_specialized', '57_persistent')
+    expect(cause.id).toBe('busy')
+    expect(ids(cause)).toEqual([
+      'tensorUtilization',
+      'wavesPerSm',
+      'stallLongScoreboard',
+      'stallMioThrottle',
+      'l2Bytes',
+    ])
+  })
+
+  it('of WGMMA is that the tensor pipe needs less time for the same product', () => {
+    expect(first(tensor, '54_mma_sync', '55_wgmma_tma').id).toBe('work')
+  })
+
+  it('of a slower rung is what it has more of', () => {
+    const { verdict, causes } = step(sums, '01_interleaved_divergent', '02_interleaved_strided')
+    expect(verdict).toBe('worse')
+    expect(ids(causes[0]!)).toEqual([
+      'lsuDataUtilization',
+      'sharedLoadBankConflicts',
+      'sharedStoreBankConflicts',
+    ])
+  })
+
+  it('of fewer blocks than SMs is the SMs without one, at the card level too', () => {
+    const { causes, needs } = step(small, '13_cp_async', '14_block_128x256')
+    expect(inEnglish(causes[0]!.statement)).toBe(
+      'The grid has 32 blocks instead of 64 for 132 SMs, so an SM has a block 24.2 % of the time instead of 48.5 %.',
+    )
+    expect(causes[1]!.share).toBeLessThan(0)
+    expect(needs?.level).toBe('standard')
+  })
+
+  it('of one launch instead of two is the time around them', () => {
+    expect(first(sums, '09_shuffles', '10_one_launch').id).toBe('launches')
+  })
+
+  it('of a memory-bound task without a limiter is busier DRAM', () => {
+    const { limits, causes } = step(histogram, '01_global_atomics', '02_shared_atomics')
+    expect(limits.a).toBeNull()
+    expect(ids(causes[0]!)).toEqual(expect.arrayContaining(['dramUtilization', 'l2Bytes']))
+  })
+})
+
+describe('every step of every recording', async () => {
+  const names = (await readdir(recordings, { withFileTypes: true })).filter(
+    (entry) => entry.isDirectory() && entry.name !== 'labs',
+  )
+  const sessions = await Promise.all(names.map(({ name }) => read(name)))
+  const steps = sessions.flatMap((session) =>
+    session.rungs.flatMap((rung) => {
+      const before = rungBefore(session, rung.id)
+      return before ? [{ a: { session, rung: before }, b: { session, rung } }] : []
+    }),
+  )
+
+  it('has shares that add up to the step, or a reason why there are none', () => {
+    expect(steps.length).toBeGreaterThan(150)
+    for (const { a, b } of steps) {
+      const why = Why.parse(whyOf(a, b))
+      const shares = why.causes.reduce((sum, { share }) => sum + share, 0)
+      if (why.causes.length > 0) expect(shares + why.unexplained!).toBeCloseTo(1, 9)
+      expect(why.causes.length > 0).toBe(why.reason === undefined)
+      expect(why.causes.map(({ share }) => share)).toEqual(
+        why.causes.map(({ share }) => share).sort((x, y) => y - x),
+      )
+    }
+  })
+
+  it('is told the other way round by the same causes', () => {
+    for (const { a, b } of steps) {
+      const [there, back] = [whyOf(a, b), whyOf(b, a)]
+      // The relative difference of two times depends a little on which of them it is relative to.
+      if (there.causes.length === 0 || back.causes.length === 0) continue
+      const told = ({ causes }: Why) => causes.map(({ id, share }) => `${id} ${share.toFixed(6)}`)
+      expect(told(back)).toEqual(told(there))
+    }
+  })
+})
+
+describe('no cause', () => {
+  it('is given for two launches of one kernel, only what moved', () => {
+    const { verdict, causes, unexplained, unimportant, reason } = step(
+      fp32,
+      '14_block_128x256',
+      '15_rasterized',
+    )
+    expect([verdict, causes, unexplained]).toEqual(['same', [], null])
+    expect(inEnglish(reason!)).toBe(
+      'The times are the same within the spread of both, or half a percent.',
+    )
+    expect(inEnglish(unimportant.find(({ id }) => id === 'l2Bytes')!.statement)).toBe(
+      'L2 traffic 2.99 GiB → 2.55 GiB, but the L2 cache is not the limiter (10.4 % → 11.7 % busy).',
+    )
+    expect(step(fp32, '06_float4', '06_float4').unimportant).toEqual([])
+  })
+
+  const why = message('records.notReached')
+  it.each<[string, Side, Side, string]>([
+    [
+      'a rung that failed',
+      side(fp32, '05_thread_tile_2d'),
+      side(fp32, '06_float4', { timing: null, reason: why }),
+      `06_float4 has no time: ${inEnglish(why)}`,
+    ],
+    [
+      'a rung that was not profiled',
+      side(fp32, '05_thread_tile_2d', { metrics: {} }),
+      side(fp32, '06_float4'),
+      '05_thread_tile_2d was not profiled.',
+    ],
+    [
+      'a tensor pipe that the card level does not count',
+      side(tensor, '56_warp_specialized', {
+        metrics: { fmaUtilization: { value: 0.3, unit: '%', evidence: 'measured' } },
+      }),
+      side(tensor, '57_persistent'),
+      'The counters that tell what limits have no value for both rungs.',
+    ],
+    [
+      'another architecture',
+      side(fp32, '05_thread_tile_2d'),
+      side({ ...fp32, device: { ...fp32.device!, computeCapability: '8.0' } }, '06_float4'),
+      'Counters of compute capabilities 9.0 and 8.0 cannot be set against each other.',
+    ],
+    [
+      'another problem',
+      side(fp32, '05_thread_tile_2d'),
+      side(small, '06_float4'),
+      'The rungs are of different tasks or problems.',
+    ],
+    [
+      'counters that contradict the time',
+      side(small, '02_coalesced'),
+      side(small, '03_shared_tile'),
+      'The counters of this level do not add up to the step.',
+    ],
+  ])('is given for %s, but a reason', (_, a, b, reason) => {
+    const found = whyOf(a, b)
+    expect(found.causes).toEqual([])
+    expect(inEnglish(found.reason!)).toBe(reason)
+  })
+})
+
+describe('sessions of the same rung', () => {
+  it('on a GPU with half the SMs differ by its peak', () => {
+    const { device } = fp32
+    const half: Session = {
+      ...fp32,
+      device: { ...device!, name: 'half', smCount: device!.smCount / 2 },
+    }
+    const { timing } = rungOf(fp32, '12_register_prefetch')!
+    const slow = { timing: { ...timing!, medianMs: 2 * timing!.medianMs } }
+    const { causes } = whyOf(
+      side(fp32, '12_register_prefetch'),
+      side(half, '12_register_prefetch', slow),
+    )
+    expect(causes.map(({ id, share }) => [id, Math.round(share * 100)])).toEqual([['gpu', 100]])
+  })
+
+  it('of imports are told by the time under the profiler', () => {
+    const imported = (id: string, ns: number): Side =>
+      side(fp32, id, {
+        timing: null,
+        ncuMetrics: { 'gpu__time_duration.sum': { value: ns, unit: 'ns' } },
+      })
+    const { verdict, causes } = whyOf(
+      imported('11_warp_tile', 3_255_000),
+      imported('12_register_prefetch', 2_710_000),
+    )
+    expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
+  })
+})
+
+describe('the lines that bear a cause', () => {
+  const instruction = (line: number, over: Partial<Instruction>): Instruction => ({
+    index: 0,
+    offset: 0,
+    text: '',
+    opcode: 'LDG.E',
+    file: 'gemm/11_warp_tile.cu',
+    line,
+    executed: 1,
+    threadExecuted: null,
+    samples: null,
+    notIssuedSamples: null,
+    stalls: {},
+    sharedWavefronts: null,
+    sharedWavefrontsIdeal: null,
+    sharedWavefrontsExcess: null,
+    globalL1Requests: null,
+    globalL2Sectors: null,
+    globalL2SectorsIdeal: null,
+    globalL2SectorsExcess: null,
+    ...over,
+  })
+  const deep: DeepProfile = {
+    schema: 2,
+    rung: '11_warp_tile',
+    kernels: [
+      {
+        name: 'k',
+        instructions: [
+          instruction(80, { stalls: { long_sb: 60, barrier: 500 } }),
+          instruction(81, { stalls: { long_sb: 35 } }),
+          instruction(82, { stalls: { long_sb: 5 } }),
+          instruction(81, { file: 'cuda_runtime.h', stalls: { long_sb: 1 } }),
+        ],
+        lines: [],
+        opcodes: null,
+        rules: [],
+      },
+    ],
+    notes: [],
+  }
+
+  it('are those where warps wait for its reason, marked where the source changed', () => {
+    const { causes } = whyOf(
+      { ...side(fp32, '11_warp_tile'), deep },
+      side(fp32, '12_register_prefetch'),
+      [{ a: { from: 81, to: 90 }, b: { from: 81, to: 95 } }],
+    )
+    expect(causes[0]!.lines!.b).toEqual([])
+    expect(
+      causes[0]!.lines!.a.map(({ line, share, changed }) => [line, share.toFixed(2), changed]),
+    ).toEqual([
+      [80, '0.59', false],
+      [81, '0.35', true],
+    ])
+  })
+})
