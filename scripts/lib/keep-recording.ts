@@ -1,10 +1,11 @@
 /**
- * Turns a session folder into a shipped recording: session.json and raw.jsonl unchanged, and its sources in the store
+ * Turns a session folder into a shipped recording: session.json (less the path of a ladder folder) and raw.jsonl
+ * unchanged, and its sources in the store
  * shared by all recordings (sources.jsonl) instead of sources/. Files that a replay does not read are left out: ncu's
  * report, and deep/, which is parsed again from the raw output. Of a lab attempt the session is kept, and a row in the
  * list of them (labs/attempts.jsonl); its lab.cu is left out, because the session has the same text.
  */
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
 import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
@@ -60,11 +61,19 @@ async function readTexts(folder: string): Promise<Map<string, string>> {
   return texts
 }
 
+/** A path says nothing on another machine, and may name a person. */
+function withoutFolder(text: string): string {
+  const { ladder, ...rest } = JSON.parse(text) as { ladder: { folder?: string } }
+  if (ladder.folder === undefined) return text
+  return json({ ...rest, ladder: { ...ladder, folder: undefined } })
+}
+
 /** Packs a session folder into `target`; returns its sources by path. */
 async function packSession(from: string, target: string): Promise<Map<string, string>> {
   const session = await readSession(from)
   await mkdir(target, { recursive: true })
-  await cp(join(from, 'session.json'), join(target, 'session.json'))
+  const text = await readFile(join(from, 'session.json'), 'utf8')
+  await writeFile(join(target, 'session.json'), withoutFolder(text))
   const { keys } = await openRaw(from)
   if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   await copyRaw(from, target)

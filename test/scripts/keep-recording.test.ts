@@ -75,6 +75,18 @@ describe('keeping a session as a recording', () => {
     expect((await readdir(dir)).sort()).toEqual(['mine', sourceStoreFile, 'twice'])
   })
 
+  it('leaves out where a ladder folder was', async () => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run({ rungs: ['01_naive'] })
+    const path = join(folder!, 'session.json')
+    const session = JSON.parse(await readFile(path, 'utf8')) as { ladder: { folder?: string } }
+    session.ladder.folder = '/home/mallory/own'
+    await writeFile(path, JSON.stringify(session))
+    const kept = await keepRecording(folder!, await tempDir())
+    expect(await readFile(join(kept, 'session.json'), 'utf8')).not.toContain('mallory')
+    expect((await readSession(kept)).ladder.id).toBe('gemm-fp32')
+  })
+
   it('makes the same bytes of what is kept already', async () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>

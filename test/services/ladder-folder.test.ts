@@ -52,6 +52,7 @@ describe('a ladder folder', () => {
     expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
     expect(session.ladder).toMatchObject({
       id: 'sums',
+      folder,
       reference: 'a',
       testAt: [{ N: 7 }, { N: 9 }],
     })

@@ -23,6 +23,8 @@ export type TaskSource = Pick<RungSource, 'file' | 'text'>
 
 export interface KernelLibrary {
   root: string
+  /** The ladder folder that it is of; absent for the shipped library. */
+  own?: string
   /** By id, which is also the name of the task's folder. */
   tasks: Map<string, Task>
   /** The references that rungs are checked against, by task id. */

@@ -120,6 +120,7 @@ export async function readLadderFolder(
     )
   const library: KernelLibrary = {
     root: shipped.root,
+    own: path,
     tasks: new Map([[task.id, task]]),
     references: new Map(),
     folders: new Map([[task.id, path]]),

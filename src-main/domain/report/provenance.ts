@@ -77,7 +77,7 @@ export function reproduceCommand(session: Session): string {
     'kernel-ladder',
     'run',
     '--ladder',
-    ladder.id,
+    ladder.folder ?? ladder.id,
     // Rungs are named, so that the same ones run even if the ladder has grown.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
@@ -171,7 +171,14 @@ export function provenance(session: Session): Fact[] {
     { id: 'date', value: session.createdAt },
     {
       id: 'ladder',
-      value: message('provenance.ladder', { id: ladder.id, title: ladder.title }),
+      value:
+        ladder.folder === undefined
+          ? message('provenance.ladder', { id: ladder.id, title: ladder.title })
+          : message('provenance.ladderFolder', {
+              id: ladder.id,
+              title: ladder.title,
+              folder: ladder.folder,
+            }),
     },
     { id: 'problem', value: problemWords(session) },
     { id: 'seed', value: ofRun(`${settings.seed}`) },

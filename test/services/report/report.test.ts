@@ -132,6 +132,16 @@ describe('the command to reproduce it', () => {
     expect(command).not.toContain('BK=')
   })
 
+  it('names a ladder folder by its path, in a report by its name', () => {
+    const { session, sources } = recording()
+    session.ladder.folder = '/home/mallory/my lab/'
+    expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
+    const { facts } = model({ session, sources })
+    const fact = (id: string) => facts.find((one) => one.id === id)!.value
+    expect(fact('reproduce')).toContain(` --ladder './my lab' --rungs `)
+    expect(fact('ladder')).toMatch(/^gemm-fp32 \(.+\), the ladder folder \.\/my lab$/)
+  })
+
   it('quotes the name of an imported file for a shell', () => {
     const { session } = recording()
     session.target = { kind: 'imported', name: "it's $(x).ncu-rep" }

@@ -35,6 +35,7 @@ export const provenance = {
   flushed: 'flushed',
   kept: 'kept',
   ladder: '{id} ({title})',
+  ladderFolder: '{id} ({title}), the ladder folder {folder}',
   headline: '{ladder} at {problem} {options}',
   headlineAlone: '{ladder} at {problem}',
   problem: '{what}, {problem} ({sizes}), {rest}',
