@@ -37,7 +37,6 @@ const allowed: readonly [RegExp, RegExp, string][] = [
   [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
   [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
   [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
-  [/hosts\/cli\/program\.ts$/, /past cuBLAS/, 'what the program says that it is for'],
   [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
 ]
 
