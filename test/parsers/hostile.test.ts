@@ -194,14 +194,18 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units takes the unit from ncu’s name, as sectors of 32 bytes', async () => {
+  it('no row of units leaves out what may be in any of ncu’s prefixes, and says so', async () => {
     const { launches } = await stream(
-      `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"434208","32","10"\n`,
+      `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
     const metrics = toMetrics(launches, 'standard')
-    expect(launches[0]!.metrics[metric]).toEqual({ value: 434208, unit: '' })
+    expect(launches[0]!.metrics[metric]).toEqual({ value: 2.5, unit: '' })
     expect(launches[0]!.metrics['launch__registers_per_thread']!.unit).toBe('')
-    expect(metrics['l1Bytes']).toMatchObject({ value: 320, unit: 'bytes' })
+    expect(metrics['l1Bytes']).toMatchObject({ value: null, evidence: 'unavailable' })
+    expect(said([metrics['l1Bytes']!.reason!])).toEqual([
+      "ncu's table does not give the unit of l1tex__t_sectors.sum.",
+    ])
+    expect(metrics['registersPerThread']).toMatchObject({ value: 32, evidence: 'measured' })
   })
 
   it('a column named like an object’s own parts keeps to its cells', async () => {
