@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
- * of the UI, in docs/METRICS.md and others the tables of the registries.
- * `npm run readme [-- figures|pictures|reference]`.
+ * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps.
+ * `npm run readme [-- figures|pictures|reference|causes]`.
  */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
+import { documentWith } from './lib/document.mjs'
 import { figureDocs } from './lib/figure-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath } from './lib/node.mjs'
@@ -94,7 +95,21 @@ async function writeReference() {
   say(`Wrote the tables in ${[...texts.keys()].join(', ')}.`)
 }
 
-const parts = { figures: writeFigures, pictures: takePictures, reference: writeReference }
+async function writeCauses() {
+  /** @type {{ module: typeof import('./lib/causes-doc.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/causes-doc.ts'))
+  const recorded = await module.recordedSteps(join(root, 'resources/recordings'))
+  const part = module.causesPart(recorded, module.readJudged(root))
+  writeFileSync(join(root, 'docs/WHY.md'), await documentWith('docs/WHY.md', [['causes', part]]))
+  say('Wrote the causes in docs/WHY.md.')
+}
+
+const parts = {
+  figures: writeFigures,
+  pictures: takePictures,
+  reference: writeReference,
+  causes: writeCauses,
+}
 
 await runScript(async () => {
   await ensureInstalled()

@@ -80,12 +80,19 @@ export function splitOf(a: Side, b: Side, times: Times): Split | null {
   if (positive(a, unit.busy) === null || positive(b, unit.busy) === null) return null
   const parts =
     unit.of === 'active'
-      ? activeParts(unit, busy, total, a, b)
+      ? activeParts(unit, busy, total, times, a, b)
       : elapsedParts(unit, busy, total, a, b)
   return { unit, limits, total, parts: netted(parts) }
 }
 
-function activeParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
+function activeParts(
+  unit: Unit,
+  busy: number,
+  total: number,
+  times: Times,
+  a: Side,
+  b: Side,
+): Factor[] {
   const cycles = ln(activeCycles(a), activeCycles(b))
   const known = activeCycles(a) !== null && activeCycles(b) !== null
   const gpu = ln(smCount(b), smCount(a))
@@ -113,11 +120,21 @@ function activeParts(unit: Unit, busy: number, total: number, a: Side, b: Side):
           { id: unit === units.issue ? 'instructions' : 'work', log: work },
           { id: 'busy', log: busy },
         ]
+  const reason = isPossible(a, times.a) && isPossible(b, times.b)
   return [
     ...own,
     { id: 'gpu', log: gpu },
-    { id: rateReason(rate, spread, clocks, a, b), log: rate },
+    ...(reason ? [{ id: rateReason(rate, spread, clocks, a, b), log: rate }] : []),
   ]
+}
+
+/** Clocks are read in steps, and counters in several passes. */
+const slack = 1.02
+
+/** Whether the profiled launch took no more cycles than the timed one had; else it was another kind of launch. */
+function isPossible(side: Side, ms: number): boolean {
+  const [cycles, mhz] = [activeCycles(side), clock(side)]
+  return cycles === null || mhz === null || cycles <= slack * mhz * ms * 1e3
 }
 
 /** Why SMs had more or fewer active cycles per second, which is counted whatever the reason. */

@@ -232,7 +232,9 @@ function reasonsOf(
   const busier = part.log > 0
   // Instructions of a tensor pipe and loads run on while their warp waits: there, warps are not what keeps it busy.
   const issues = unit === units.fma || unit === units.issue
-  const warps = issues ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
+  // Without stalls, other reasons are unknown that could weigh more.
+  const warps =
+    issues && hasWaits(a) && hasWaits(b) ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
   const byWarps = warps.filter(
     (move) => Math.abs(Math.log(move.b / move.a)) >= Math.abs(part.own) / 2,
   )

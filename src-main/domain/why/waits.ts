@@ -45,9 +45,6 @@ export interface Wait {
   b: number
 }
 
-/** A change below this many warps per issued instruction moves no slot. */
-const leastWait = 0.02
-
 /** A reason that changed less than this share of the largest change is not named beside it. */
 const besideLargest = 0.25
 
@@ -61,7 +58,7 @@ export function waitsThatMoved(a: Side, b: Side, busier: boolean): Wait[] {
       return left === null || right === null ? [] : [{ id, a: left, b: right }]
     })
     .map((wait) => ({ wait, by: busier ? wait.a - wait.b : wait.b - wait.a }))
-    .filter(({ by }) => by >= leastWait)
+    .filter(({ wait: { id }, by }) => by > 0 && !isBelowFloor(id, by, a.rung, b.rung))
     .sort((one, other) => other.by - one.by)
   const most = moved[0]?.by ?? 0
   return moved
@@ -131,6 +128,7 @@ const detail: Readonly<Record<string, readonly string[]>> = {
   sharedLoadWavefronts: ['sharedLoadBankConflicts', 'sharedLoads'],
   sharedStoreWavefronts: ['sharedStoreBankConflicts'],
   l1Bytes: ['globalLoadSectorsPerRequest'],
+  memoryInstructions: ['l1Bytes'],
 }
 
 /** The work of a unit that moved: the largest amounts, conflicts where they are most of one. */
@@ -165,8 +163,12 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 }
 
 /** The card level counts no waits, but some of what is waited for. */
-export const cardFeedsThatMoved = (a: Side, b: Side, busier: boolean): Move[] =>
-  largest(movesOf(a, b, shared, busier, leastFeed))
+export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
+  const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)
+  const moves = movesOf(a, b, shared, busier, leastFeed)
+  // What is nothing beside the loads of shared memory, nothing waits for.
+  return largest(moves.filter((move) => amount(move) >= leastFeed * loads))
+}
 
 const size = ({ a: from, b: to }: Move): number =>
   from > 0 && to > 0 ? Math.abs(Math.log(to / from)) : Infinity
