@@ -46,12 +46,12 @@ describe('the shipped recordings', () => {
         'seed-rtx3060 4096³ standard',
         'seed-rtx3090 1024³ standard',
         'seed-t4 16384×4096×4096 card',
-        'reduction 67108864 standard',
-        'reduction 4194304 card',
-        'reduction 1073741824 card',
+        'reduction N = 67108864 standard',
+        'reduction N = 4194304 card',
+        'reduction N = 1073741824 card',
         'layer-norm 8192×4096 standard',
         'stencil-3d 512³ standard',
-        'joint-histogram 268435456 standard',
+        'joint-histogram N = 268435456 standard',
       ].sort(),
     )
   })
