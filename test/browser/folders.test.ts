@@ -120,11 +120,11 @@ it('is run from the form, at a size of its own and with its scalars', async () =
   await page.getByRole('link', { name: 'Run…' }).click()
   expect(await page.locator('.setup select').first().inputValue()).toBe(path)
   expect(await page.getByLabel('Size (N)').locator('option').allInnerTexts()).toEqual([
-    'N 64',
-    'N 128',
+    'N = 64',
+    'N = 128',
     'Custom…',
   ])
-  await page.getByLabel('Size (N)').selectOption({ label: 'N 128' })
+  await page.getByLabel('Size (N)').selectOption({ label: 'N = 128' })
   await page.getByLabel('scale').fill('x')
   await page.getByText('A scalar is not a valid value of its type.').waitFor()
   await page.getByLabel('scale').fill('0.5')

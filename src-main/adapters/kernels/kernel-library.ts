@@ -19,7 +19,10 @@ export interface RungSource {
 }
 
 /** A source file of a task that is not a rung. */
-export type TaskSource = Pick<RungSource, 'file' | 'text'>
+export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
+  /** Where its author has it, for messages; absent for a shipped one, whose `file` says it. */
+  shown?: string
+}
 
 export interface KernelLibrary {
   root: string

@@ -135,10 +135,14 @@ export function problemWords(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return unknown
   const rest = [named(problem.scalars), optionsWord(problem)].filter(Boolean).join(', ')
+  const label = problemLabel(problem)
   const values = {
     what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
-    problem: problemLabel(problem),
-    sizes: named(problem.sizes),
+    // The label of a single size names it.
+    problem:
+      Object.keys(problem.sizes).length === 1
+        ? label
+        : message('provenance.sizes', { label, sizes: named(problem.sizes) }),
   }
   return rest === ''
     ? message('provenance.problemAlone', values)

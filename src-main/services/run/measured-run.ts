@@ -52,6 +52,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
       ? { rung: trusted.rung.id }
       : environment.reference && {
           library: await buildReference(compiler, plan, environment.reference, smOf(device)),
+          shown: environment.reference.shown ?? environment.reference.file,
         }
     let profiled: ProfileOutcome | null = null
     return {
