@@ -2,11 +2,12 @@
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
+import { preloadFirstScreen } from './scripts/vite-preload.ts'
 
 export default defineConfig({
   root: 'src-renderer',
   base: '/',
-  plugins: [vue()],
+  plugins: [vue(), preloadFirstScreen(['src-renderer/app.ts', 'LadderScreen.vue'])],
   define: {
     __VUE_OPTIONS_API__: true,
     __VUE_PROD_DEVTOOLS__: false,
@@ -29,6 +30,8 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
+            // The entry needs it before, and without, the rest.
+            { name: 'ahead', test: /src-renderer[\\/]ahead\.ts/, priority: 1 },
             { name: 'echarts', test: /node_modules[\\/](echarts|zrender)[\\/]/ },
             { name: 'codemirror', test: /node_modules[\\/](@codemirror|@lezer|@marijn)[\\/]/ },
             // What every screen needs, in three files in place of forty: each file is a request of its own.

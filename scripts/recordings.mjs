@@ -2,7 +2,8 @@
 /**
  * Turns session folders into shipped recordings and updates the files derived from all recordings:
  * `npm run recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings;
- * `npm run recordings` alone writes index.json and removes sources that no recording references.
+ * `npm run recordings` alone writes index.json and removes what is of no recording from the lists of sources and of lab
+ * attempts.
  */
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
@@ -23,8 +24,11 @@ await runScript(async () => {
   try {
     for (const folder of folders) say(`Kept ${await module.keepRecording(folder, recordings)}.`)
     const sources = await module.sweepStore(recordings)
+    const attempts = await module.sweepAttempts(recordings)
     const listed = await module.writeIndex(recordings)
-    say(`Indexed ${listed} ladder recordings; all recordings share ${sources} sources.`)
+    say(
+      `Indexed ${listed} ladder recordings and ${attempts} lab attempts, which share ${sources} sources.`,
+    )
   } catch (error) {
     const { kind, message, remedy } =
       /** @type {import('../src-main/domain/errors.ts').KernelLadderError} */ (error)

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * All checks that a change must pass, quick ones first; stops at the first failure. The last line counts
- * the tests: "N passed, N failed". A failed check counts as one test.
+ * All checks that a change must pass, quick ones first; stops where one has failed. Those of one step run at
+ * the same time, since none of them uses more than one core. The last line counts the tests: "N passed, N
+ * failed". A failed check counts as one test.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,12 @@ const extra = {}
  */
 const checks = (script) => async () => {
   const commands = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts[script]
-  const { code } = await runChild(commands, [], { env: toolEnv(extra), shell: true })
+  const { code, output } = await runChild(commands, [], {
+    env: toolEnv(extra),
+    shell: true,
+    output: 'kept',
+  })
+  if (code !== 0) console.log(output)
   return code === 0 ? nothing : oneFailure
 }
 
@@ -60,58 +66,62 @@ const tests =
     return countTests(report, code)
   }
 
-/** @type {[string, () => Promise<Counts>][]} */
-const stages = [
-  [
-    'dependencies',
-    async () => {
+/** @type {Record<string, () => Promise<Counts>>[]} */
+const steps = [
+  {
+    async dependencies() {
       await ensureInstalled()
       return nothing
     },
-  ],
-  [
-    'browser',
-    async () => {
+  },
+  {
+    async browser() {
       extra['KERNEL_LADDER_CHROMIUM'] = await obtainChromium()
       return nothing
     },
-  ],
-  ['typecheck', checks('typecheck')],
-  ['lint', checks('lint')],
-  ['format', checks('format:check')],
-  ['unit tests', tests('unit', 'apart')],
-  [
-    'build',
-    async () => {
+    typecheck: checks('typecheck'),
+    lint: checks('lint'),
+    format: checks('format:check'),
+  },
+  { 'unit tests': tests('unit', 'apart') },
+  {
+    async build() {
       await ensureBuilt(['electron', 'cli'])
       return nothing
     },
-  ],
-  ['tests of the built programs', tests('built')],
+  },
+  { 'tests of the built programs': tests('built') },
 ]
+
+/** @type {string[]} */
+const summary = []
+
+/** @param {string} name @param {() => Promise<Counts>} run */
+async function timed(name, run) {
+  const startedAt = Date.now()
+  /** @type {Counts} */
+  let counts
+  try {
+    counts = await run()
+  } catch (error) {
+    if (!(error instanceof PlainError)) throw error
+    say(error.message)
+    counts = oneFailure
+  }
+  const seconds = Math.round((Date.now() - startedAt) / 1000)
+  const verdict = counts.failed === 0 ? 'ok' : 'FAILED'
+  summary.push(`${name} ${verdict} ${seconds} s`)
+  say(summary.at(-1) ?? '')
+  return counts
+}
 
 await runScript(async () => {
   /** @type {Counts[]} */
   const counted = []
-  /** @type {string[]} */
-  const summary = []
-  for (const [name, run] of stages) {
-    const startedAt = Date.now()
-    /** @type {Counts} */
-    let counts
-    try {
-      counts = await run()
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error
-      say(error.message)
-      counts = oneFailure
-    }
-    counted.push(counts)
-    const seconds = Math.round((Date.now() - startedAt) / 1000)
-    const verdict = counts.failed === 0 ? 'ok' : 'FAILED'
-    summary.push(`${name} ${verdict} ${seconds} s`)
-    say(summary.at(-1) ?? '')
-    if (counts.failed > 0) break
+  for (const step of steps) {
+    const counts = await Promise.all(Object.entries(step).map(([name, run]) => timed(name, run)))
+    counted.push(...counts)
+    if (counts.some(({ failed }) => failed > 0)) break
   }
   console.log(`\n${summary.join('\n')}\n${closingLine(counted)}`)
   return closingLine(counted).includes(' 0 failed') ? 0 : 1

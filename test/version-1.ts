@@ -1,6 +1,6 @@
 /** What version 1 wrote: its files in test/captures/version-1, and its words for what is said. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { englishTemplate, type Statement } from '../src-main/domain/messages/message'
 import { pieces, plain, type Wording } from '../src-main/domain/text/wording'
 import type { Session } from '../src-main/domain/session/session'
@@ -41,7 +41,37 @@ export function inWordsOf1(value: unknown): unknown {
  * hang, are wrong, do not compile and lose the CUDA context, or counters are missing, a build without a GPU,
  * imports of ncu's tables, attempts at a lab, and a report in HTML. Of the imports some metrics are left out.
  */
-export const folder1 = join(import.meta.dirname, 'captures/version-1')
+const folder1 = join(import.meta.dirname, 'captures/version-1')
+
+/** The text of every JSON file, by name, a row each in `cases.jsonl`. */
+const cases1 = new Map(
+  readFileSync(join(folder1, 'cases.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const { name, text } = JSON.parse(line) as { name: string; text: string }
+      return [name, text] as const
+    }),
+)
+
+export function file1(name: string): string {
+  const text = cases1.get(name)
+  if (text === undefined) throw new Error(`test/captures/version-1/cases.jsonl has no ${name}.`)
+  return text
+}
+
+/** Writes the files of an attempt into a folder. */
+export function writeAttempt1(name: string, folder: string): void {
+  const from = `labs/${name}/`
+  for (const [file, text] of cases1)
+    if (file.startsWith(from)) {
+      const target = join(folder, file.slice(from.length))
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, text)
+    }
+}
+
+export const report1 = join(folder1, 'report.html')
 
 export const sessions1 = [
   'failures',
@@ -55,5 +85,3 @@ export const sessions1 = [
 ] as const
 
 export const attempts1 = ['passed', 'hung', 'not-compiling', 'out-of-bounds', 'no-gpu'] as const
-
-export const file1 = (path: string): string => readFileSync(join(folder1, path), 'utf8')

@@ -15,9 +15,11 @@ const rounds = 5
  * @param {string} path @param {string} capture @param {number} size
  */
 async function writeTable(path, capture, size) {
-  const lines = readFileSync(join(captures, `${capture}.stdout.txt`), 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('"'))
+  /** @type {Record<string, { stdout: string }>} */
+  const calls = JSON.parse(readFileSync(join(captures, 'calls.json'), 'utf8'))
+  const call = calls[capture]
+  if (!call) throw new Error(`${captures} has no call ${capture}.`)
+  const lines = call.stdout.split('\n').filter((line) => line.startsWith('"'))
   const [header, units, ...rows] = lines
   const file = await open(path, 'w')
   try {

@@ -26,6 +26,7 @@ export const targets = {
     inputs: [
       ...always,
       'vite.renderer.config.ts',
+      'scripts/vite-preload.ts',
       'src-renderer',
       'src-main/domain',
       'src-main/contract',

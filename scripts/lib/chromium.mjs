@@ -1,14 +1,21 @@
 // @ts-check
-/** Finds a Chromium or Chrome for the browser tests, or installs one. */
+/**
+ * Finds a Chromium or Chrome for the browser tests, or installs one. Best is the headless shell: the same
+ * engine without a window, whose pages open in about half the time.
+ */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { runChild } from './child.mjs'
 import { nodePath, toolEnv } from './node.mjs'
 import { PlainError, say } from './project.mjs'
 
 const variables = ['KERNEL_LADDER_CHROMIUM', 'CHROME_PATH', 'CHROMIUM_PATH']
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const shell = 'chromium-headless-shell'
+const names = [
+  shell,
+  ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
+]
 
 /** @param {string} path */
 function isExecutable(path) {
@@ -94,20 +101,28 @@ export async function findChromium() {
 
 async function installFromDistribution() {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  for (const args of [['update'], ['install', '-y', 'chromium']])
-    if ((await runChild('apt-get', ['-q', ...args], { output: 'kept', env })).code !== 0) return
+  for (const args of [['update'], ['install', '-y', shell]]) {
+    const told = await runChild('apt-get', ['-q', ...args], {
+      output: 'kept',
+      env,
+      timeoutMs: 120_000,
+    })
+    if (told.code !== 0) return
+  }
 }
 
 export async function obtainChromium() {
   const found = await findChromium()
-  if (found !== undefined) return found
+  const named = variables.some((variable) => process.env[variable])
+  if (found !== undefined && (named || basename(found) === shell)) return found
   const isRoot = process.getuid?.() === 0
   if (isRoot && existsSync('/etc/debian_version')) {
-    say('No Chromium was found. Installing the package "chromium" with apt-get…')
+    say(`Installing the package "${shell}" with apt-get…`)
     await installFromDistribution()
     const installed = await findChromium()
     if (installed !== undefined) return installed
   }
+  if (found !== undefined) return found
   say('No Chromium found. Downloading one with playwright-core…')
   const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
   const withLibraries = isRoot && process.platform === 'linux' ? ['--with-deps'] : []

@@ -1,5 +1,5 @@
 // @ts-check
-/** The figures of README.md and docs/RESULTS.md: what the command line prints of recordings that ship. */
+/** The figures of README.md and docs/RESULTS.md: what the command line prints of recordings and captured sessions. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentWith } from './document.mjs'
@@ -46,6 +46,25 @@ async function runOutput(program, ladder, size) {
   ].join('\n')
 }
 
+/** The template softmax in an empty folder: first without a GPU, then with one. */
+/** @type {[string, string][]} */
+const ownKernel = [
+  ['--target static:h200', join(root, 'test/captures/sessions/softmax-lab-static')],
+  ['--profile standard', 'recorded:softmax-lab-h200'],
+]
+
+/** @param {Program} program */
+async function ownKernelOutput(program) {
+  const runs = []
+  for (const [options, session] of ownKernel)
+    runs.push(
+      `$ kernel-ladder run --ladder softmax-lab ${options}\n${await program(['show', session])}`,
+    )
+  return ['```', '$ kernel-ladder init softmax-lab --template softmax', ...runs, '```']
+    .map((text) => text.trimEnd())
+    .join('\n')
+}
+
 /**
  * The documents as they should be.
  * @param {Program} program
@@ -58,7 +77,13 @@ export async function figureDocs(program) {
   for (const [ladder = '', size = ''] of shown)
     outputs.push([`run-${ladder}-${size}`, await runOutput(program, ladder, size)])
   return new Map([
-    ['README.md', await documentWith('README.md', [['ladder', table]])],
+    [
+      'README.md',
+      await documentWith('README.md', [
+        ['ladder', table],
+        ['own-kernel', await ownKernelOutput(program)],
+      ]),
+    ],
     ['docs/RESULTS.md', await documentWith('docs/RESULTS.md', outputs)],
   ])
 }

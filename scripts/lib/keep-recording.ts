@@ -1,97 +1,143 @@
 /**
- * Turns a session folder into a shipped recording: session.json and raw.jsonl unchanged, and sources.json
- * instead of sources/, whose contents go into the store shared by all recordings (sources.jsonl). Files that
- * a replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output.
- * A lab attempt's lab.cu is left out too, because its session has the same text.
+ * Turns a session folder into a shipped recording: session.json (less the path of a ladder folder) and raw.jsonl
+ * unchanged, and its sources in the store
+ * shared by all recordings (sources.jsonl) instead of sources/. Files that a replay does not read are left out: ncu's
+ * report, and deep/, which is parsed again from the raw output. Of a lab attempt the session is kept, and a row in the
+ * list of them (labs/attempts.jsonl); its lab.cu is left out, because the session has the same text.
  */
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
 import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedLabs,
+  type AttemptRow,
+} from '../../src-main/adapters/labs/recorded-attempts'
 import { pathExists } from '../../src-main/adapters/disk/disk'
 import { copyRaw, openRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
-  readSourceList,
+  emptyStore,
   readStore,
-  sourceListFile,
   sourcesFolder,
   sourceStoreFile,
   writeStore,
-  type SourceList,
+  type SourceStore,
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { inputError } from '../../src-main/domain/errors'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
-/** Subfolder for lab attempts, which are not recordings of a ladder. */
-export const labsFolder = 'labs'
+const pathFrom = (folder: string, path: string): string =>
+  relative(folder, path).replaceAll(sep, '/')
 
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .map((entry) => pathFrom(folder, join(entry.parentPath, entry.name)))
     .sort()
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Adds the files in `folder` to the store; returns the content hash of each path. */
-async function storeSources(folder: string, recordings: string): Promise<SourceList['files']> {
-  const store = join(recordings, sourceStoreFile)
-  const contents = (await pathExists(store)) ? await readStore(store) : new Map<string, string>()
-  const files: SourceList['files'] = {}
-  for (const path of await filesBelow(folder)) {
-    const bytes = await readFile(join(folder, path))
-    files[path] = sha256(bytes)
-    const text = bytes.toString('utf8')
-    if (sha256(Buffer.from(text, 'utf8')) !== files[path])
-      throw inputError(`${join(folder, path)} is not UTF-8 text.`)
-    contents.set(files[path], text)
-  }
-  await writeStore(store, contents)
-  return files
+const openStore = async (recordings: string): Promise<SourceStore> => {
+  const file = join(recordings, sourceStoreFile)
+  return (await pathExists(file)) ? readStore(file) : emptyStore()
 }
 
-/** Packs a session folder into `target`, which is `depth` folders below the recordings. */
-async function packSession(from: string, target: string, recordings: string, depth: number) {
+/** The files in a folder as text, by path. */
+async function readTexts(folder: string): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const path of await filesBelow(folder)) {
+    const bytes = await readFile(join(folder, path))
+    const text = bytes.toString('utf8')
+    if (!Buffer.from(text, 'utf8').equals(bytes))
+      throw inputError(`${join(folder, path)} is not UTF-8 text.`)
+    texts.set(path, text)
+  }
+  return texts
+}
+
+/** A path says nothing on another machine, and may name a person. */
+function withoutFolder(text: string): string {
+  const { ladder, ...rest } = JSON.parse(text) as { ladder: { folder?: string } }
+  if (ladder.folder === undefined) return text
+  return json({ ...rest, ladder: { ...ladder, folder: undefined } })
+}
+
+/** Packs a session folder into `target`; returns its sources by path. */
+async function packSession(from: string, target: string): Promise<Map<string, string>> {
   const session = await readSession(from)
   await mkdir(target, { recursive: true })
-  await cp(join(from, 'session.json'), join(target, 'session.json'))
+  const text = await readFile(join(from, 'session.json'), 'utf8')
+  await writeFile(join(target, 'session.json'), withoutFolder(text))
   const { keys } = await openRaw(from)
   if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   await copyRaw(from, target)
   const unpacked = join(target, '.sources')
   const faults = await copySources(from, unpacked)
   if (faults.length > 0) throw inputError({ sentences: faults })
-  const files = await storeSources(join(unpacked, sourcesFolder), recordings)
+  const texts = await readTexts(join(unpacked, sourcesFolder))
   await rm(unpacked, { recursive: true, force: true })
   for (const { id, file, sourceHash } of session.rungs)
-    if (files[file] !== sourceHash)
+    if (sha256(texts.get(file) ?? '') !== sourceHash)
       throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
-  const list: SourceList = { schema: 2, store: `${'../'.repeat(depth)}${sourceStoreFile}`, files }
-  await writeFile(join(target, sourceListFile), json(list))
+  return texts
 }
 
-async function packAttempt(from: string, target: string, recordings: string): Promise<void> {
+/** Packs an attempt's session into `target`; returns the sources by path, and the attempt's row. */
+async function packAttempt(
+  from: string,
+  target: string,
+): Promise<{ texts: Map<string, string>; row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
-  const own = await readFile(join(from, 'lab.cu')).catch(() => null)
-  await packSession(sessionFolder(from), sessionFolder(target), recordings, 3)
-  const { files } = (await readSourceList(sessionFolder(target)))!
-  if (own && files[`labs/${outcome.lab}/lab.cu`] !== sha256(own))
+  const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
+  const texts = await packSession(sessionFolder(from), target)
+  if (own !== null && texts.get(`labs/${outcome.lab}/lab.cu`) !== own)
     throw inputError(`${join(from, 'lab.cu')} is not the code that its session measured.`)
-  const read = async (name: string): Promise<unknown> =>
+  const read = async (name: string): Promise<object> =>
     (await pathExists(join(from, name)))
-      ? JSON.parse(await readFile(join(from, name), 'utf8'))
-      : undefined
-  const attempt = (await read('attempt.json')) as Record<string, unknown>
+      ? (JSON.parse(await readFile(join(from, name), 'utf8')) as object)
+      : {}
   // Older attempts keep compute-sanitizer's verdicts in a separate file.
   const sanitized = await read('sanitizer.json')
-  await writeFile(
-    join(target, 'attempt.json'),
-    json(sanitized === undefined ? attempt : { ...attempt, sanitized }),
-  )
+  return {
+    texts,
+    row: {
+      name: basename(from),
+      ...(await read('attempt.json')),
+      ...(Object.keys(sanitized).length > 0 ? { sanitized } : {}),
+    },
+  }
+}
+
+/** Writes the list of lab attempts, in order, so that adding an attempt adds one line. */
+async function writeAttempts(recordings: string, rows: readonly AttemptRow[]): Promise<void> {
+  const lines = [...rows]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((row) => `${JSON.stringify(row)}\n`)
+  await writeFile(attemptListFile(recordings), lines.join(''))
+}
+
+async function storeAttempt(recordings: string, row: AttemptRow): Promise<void> {
+  const others = (await listRecordedAttempts(recordings)).filter(({ name }) => name !== row.name)
+  await writeAttempts(recordings, [...others.map((other) => other.row), row])
+}
+
+/** Adds a session's sources to the store. `session`: its folder relative to the recordings. */
+async function storeSources(
+  recordings: string,
+  session: string,
+  texts: ReadonlyMap<string, string>,
+): Promise<void> {
+  const store = await openStore(recordings)
+  const hashed = [...texts].map(([path, text]) => ({ path, text, hash: sha256(text) }))
+  for (const { hash, text } of hashed) store.contents.set(hash, text)
+  store.lists.set(session, Object.fromEntries(hashed.map(({ path, hash }) => [path, hash])))
+  await writeStore(join(recordings, sourceStoreFile), store)
 }
 
 /**
@@ -101,14 +147,18 @@ async function packAttempt(from: string, target: string, recordings: string): Pr
 export async function keepRecording(folder: string, recordings: string): Promise<string> {
   const from = resolve(folder)
   const isAttempt = await pathExists(join(from, 'attempt.json'))
-  const home = isAttempt ? join(recordings, labsFolder) : recordings
+  const labs = resolve(recordedLabs(recordings))
+  const home = isAttempt || dirname(from) === labs ? labs : resolve(recordings)
+  const kept = join(home, basename(from))
   await mkdir(home, { recursive: true })
   const staged = await mkdtemp(join(home, '.keeping-'))
   try {
     const packed = join(staged, 'recording')
-    if (isAttempt) await packAttempt(from, packed, recordings)
-    else await packSession(from, packed, recordings, 1)
-    const kept = join(home, basename(from))
+    const { texts, row } = isAttempt
+      ? await packAttempt(from, packed)
+      : { texts: await packSession(from, packed), row: null }
+    await storeSources(recordings, pathFrom(resolve(recordings), kept), texts)
+    if (row) await storeAttempt(recordings, row)
     await rm(kept, { recursive: true, force: true })
     await rename(packed, kept)
     return kept
@@ -124,16 +174,22 @@ export async function writeIndex(recordings: string): Promise<number> {
   return Object.keys(index.recordings).length
 }
 
-/** Removes sources that no recording references; returns the number of sources left. */
+/** Removes what the store has for no recording; returns the number of sources left. */
 export async function sweepStore(recordings: string): Promise<number> {
-  const named = new Set<string>()
-  for (const path of await filesBelow(recordings)) {
-    if (basename(path) !== sourceListFile) continue
-    const list = await readSourceList(join(recordings, path, '..'))
-    for (const hash of Object.values(list?.files ?? {})) named.add(hash)
-  }
-  const store = join(recordings, sourceStoreFile)
-  const contents = await readStore(store)
-  await writeStore(store, new Map([...contents].filter(([hash]) => named.has(hash))))
-  return named.size
+  const { lists, contents } = await openStore(recordings)
+  for (const session of lists.keys())
+    if (!(await pathExists(join(recordings, session, 'session.json')))) lists.delete(session)
+  const named = new Set([...lists.values()].flatMap((files) => Object.values(files)))
+  for (const hash of contents.keys()) if (!named.has(hash)) contents.delete(hash)
+  await writeStore(join(recordings, sourceStoreFile), { lists, contents })
+  return contents.size
+}
+
+/** Removes the rows of lab attempts whose session is gone; returns the number of attempts left. */
+export async function sweepAttempts(recordings: string): Promise<number> {
+  const rows: AttemptRow[] = []
+  for (const { folder, row } of await listRecordedAttempts(recordings))
+    if (await pathExists(join(folder, 'session.json'))) rows.push(row)
+  await writeAttempts(recordings, rows)
+  return rows.length
 }

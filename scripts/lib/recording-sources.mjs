@@ -6,17 +6,19 @@ import { root } from './project.mjs'
 
 /** @param {string} recording its name @param {string} folder where the sources go */
 export function copySources(recording, folder) {
-  const from = join(root, 'resources/recordings', recording)
-  /** @type {{ store: string, files: Record<string, string> }} */
-  const { store, files } = JSON.parse(readFileSync(join(from, 'sources.json'), 'utf8'))
-  /** @type {{ sha256: string, text: string }[]} */
-  const contents = readFileSync(join(from, store), 'utf8')
+  const store = join(root, 'resources/recordings/sources.jsonl')
+  /** @type {({ sha256: string, text: string } | { session: string, files: Record<string, string> })[]} */
+  const lines = readFileSync(store, 'utf8')
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line))
-  const texts = new Map(contents.map(({ sha256, text }) => [sha256, text]))
-  for (const [path, hash] of Object.entries(files)) {
+  const texts = new Map(lines.flatMap((line) => ('text' in line ? [[line.sha256, line.text]] : [])))
+  const own = lines.find((line) => 'session' in line && line.session === recording)
+  if (!own || !('files' in own)) throw new Error(`${store} has no sources of ${recording}.`)
+  for (const [path, hash] of Object.entries(own.files)) {
+    const text = texts.get(hash)
+    if (text === undefined) throw new Error(`${store} has no content ${hash}.`)
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), texts.get(hash) ?? '')
+    writeFileSync(join(folder, path), text)
   }
 }

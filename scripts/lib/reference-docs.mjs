@@ -211,7 +211,7 @@ export function registriesOf(modules) {
   return {
     metrics: metrics.metricDefinitions,
     groups: definition.metricGroups,
-    groupTitles: json('src-renderer/locales/en/figures.json').metricGroup,
+    groupTitles: json('src-renderer/locales/en/screens.json').metricGroup,
     counters: json('test/captures/ncu/query-metrics/2025.3.1.json'),
     explain: (how) => wording.inEnglish(messages.message(/** @type {any} */ (how))),
     gpus: gpus.gpus,

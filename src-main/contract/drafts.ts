@@ -4,14 +4,24 @@ import { Statement } from '../domain/messages/message'
 import { Draft, DraftId } from '../domain/ladder/draft'
 import { Identifier } from '../domain/ladder/rung'
 import { Build, Diagnostic } from '../domain/session/session'
+import { FolderPath } from './folders'
 import { SessionRef } from './session-ref'
 
+/** A rung of a session. */
 export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 /** Everything except what the core sets, so that a copy that was never saved needs no other call. */
 export const SaveDraft = Draft.omit({ schema: true, savedAt: true })
 
 export const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 export type DraftSummary = z.infer<typeof DraftSummary>
+
+/** Where a session's rung is edited: as a copy, or in the ladder folder that it came from. */
+export const EditingPlace = z.discriminatedUnion('at', [
+  z.object({ at: z.literal('copy') }),
+  z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
+  z.object({ at: z.literal('nowhere'), reason: Statement }),
+])
+export type EditingPlace = z.infer<typeof EditingPlace>
 
 export const BuildDraft = z.object({
   session: SessionRef,
@@ -30,6 +40,7 @@ export const DraftBuild = z.object({
 export type DraftBuild = z.infer<typeof DraftBuild>
 
 export const draftCalls = {
+  'drafts.place': { input: OpenDraft, output: EditingPlace },
   /** The saved copy of this rung, else a new, unsaved one. */
   'drafts.open': { input: OpenDraft, output: Draft },
   'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },

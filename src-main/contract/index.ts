@@ -9,6 +9,9 @@ import { Ladder } from '../domain/ladder/ladder'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Problem } from '../domain/task/problem'
+import { Task } from '../domain/task/task'
+import { Ceilings } from '../domain/gpu/ceilings'
+import { Device } from '../domain/gpu/device'
 import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
@@ -72,11 +75,13 @@ export const RunEvent = z.discriminatedUnion('type', [
     type: z.literal('started'),
     ladder: Identifier,
     target: z.string(),
+    /** With the problem and the GPU, it decides which throughput is shown. */
+    task: Task.nullable(),
     problem: Problem,
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
-    /** The minimum bytes of a launch, if throughput is shown in bytes per second rather than operations. */
-    bytes: z.number().nullable().optional(),
   }),
+  /** The GPU that rungs run on; sent again once its ceilings were measured. */
+  z.object({ type: z.literal('gpu'), device: Device, ceilings: Ceilings.nullable() }),
   /** done of total, in the stage's own steps; total is 0 while unknown. */
   z.object({
     type: z.literal('stage'),

@@ -265,6 +265,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return Promise.resolve({})
     },
     'sanitize.current': () => Promise.resolve(sanitizer.current()),
+    'drafts.place': (request: CallInput<'drafts.place'>) => drafts.place(request),
     'drafts.open': (request: CallInput<'drafts.open'>) => drafts.open(request),
     'drafts.list': () => drafts.list(),
     'drafts.save': (request: CallInput<'drafts.save'>) => drafts.save(request),

@@ -8,24 +8,28 @@ import {
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import type { CallInput, CallOutput } from '../contract'
+import type { EditingPlace } from '../contract/drafts'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
-import { inputError } from '../domain/errors'
-import { message } from '../domain/messages/message'
+import { inputError, toErrorShape } from '../domain/errors'
+import { message, together } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
 import { rungOf, type Session } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
+import { folderOf } from './ladder-library/folders'
 import { buildRung } from './run/build'
 import { openCompiler } from './run/compiler'
 import { architectureFor } from './run/device'
 import { findLadder, planRun, taskOf } from './run/plan'
 import type { OpenedSession } from './sessions/sessions'
 
+/** The rung's file in its ladder folder; in a session, files are under a folder named after the task. */
+const folderFile = (session: Session, rung: string): string =>
+  (rungOf(session, rung)?.file ?? '').replace(/^[^/]*\//, '')
+
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-export function createDrafts(
-  { assets, machine }: Setup,
-  open: (ref: string) => Promise<OpenedSession>,
-) {
+export function createDrafts(setup: Setup, open: (ref: string) => Promise<OpenedSession>) {
+  const { assets, machine } = setup
   const store = draftStore(machine.folders.drafts)
 
   /** The ladder's rung that a copy of this rung runs after. */
@@ -42,6 +46,35 @@ export function createDrafts(
   }
 
   return {
+    async place({ session: ref, rung: id }: CallInput<'drafts.place'>): Promise<EditingPlace> {
+      const { session } = await open(ref)
+      const { ladder } = session
+      const library = await readKernelLibrary(assets.kernelsDir)
+      if (ladder.folder === undefined && library.ladders.some((one) => one.id === ladder.id))
+        try {
+          baseOf(library, session, id)
+          return { at: 'copy' }
+        } catch (error) {
+          const { message: why, remedy } = toErrorShape(error)
+          return { at: 'nowhere', reason: together(why, remedy) }
+        }
+      const path = await folderOf(setup, ladder)
+      if (path !== null) return { at: 'folder', path, file: folderFile(session, id) }
+      return {
+        at: 'nowhere',
+        reason:
+          ladder.folder === undefined
+            ? together(
+                message('drafts.notShipped', { ladder: ladder.title }),
+                message('drafts.openFolder'),
+              )
+            : together(
+                message('drafts.folderGone', { folder: ladder.folder, ladder: ladder.id }),
+                message('drafts.openFolder'),
+              ),
+      }
+    },
+
     async open({ session: ref, rung: id }: CallInput<'drafts.open'>): Promise<Draft> {
       const { session, sources } = await open(ref)
       const rung = rungOf(session, id)

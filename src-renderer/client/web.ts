@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { CallName, Reply } from '../../src-main/contract'
 import { ErrorShape } from '../../src-main/domain/errors'
+import { postCall, send, takeAhead, type RawAnswer } from '../ahead'
 import { LineError } from './errors'
 import type { Listener, Transport } from './transport'
 
@@ -10,37 +11,25 @@ const ReplyShape = z.discriminatedUnion('ok', [
 ])
 
 const post = (name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> =>
-  ask(name, `/rpc/${name}`, 'application/json', JSON.stringify(input), signal)
+  replyTo(name, takeAhead(name, input) ?? postCall(name, input, signal))
 
 /** The browser streams the file from disk, whatever its size. */
 function upload(file: File, signal: AbortSignal): Promise<Reply<unknown>> {
   const query = new URLSearchParams({ name: file.name, modified: String(file.lastModified) })
-  return ask('import', `/import?${query}`, 'application/octet-stream', file, signal)
+  return replyTo('import', send(`/import?${query}`, 'application/octet-stream', file, signal))
 }
 
-async function ask(
-  name: string,
-  address: string,
-  type: string,
-  body: string | File,
-  signal: AbortSignal,
-): Promise<Reply<unknown>> {
-  let response: Response
+async function replyTo(name: string, answer: Promise<RawAnswer>): Promise<Reply<unknown>> {
+  let given: RawAnswer
   try {
-    response = await fetch(address, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      credentials: 'same-origin',
-      body,
-      signal,
-    })
+    given = await answer
   } catch (cause) {
     throw new LineError('unreachable', name, { cause })
   }
   // The server sends its own error message, even with a status other than 200.
-  const reply = ReplyShape.safeParse(await response.json().catch(() => undefined))
+  const reply = ReplyShape.safeParse(given.body)
   if (reply.success) return reply.data
-  const fault = response.status === 401 ? 'unauthorized' : 'malformed'
+  const fault = given.status === 401 ? 'unauthorized' : 'malformed'
   throw new LineError(fault, name, { cause: reply.error })
 }
 

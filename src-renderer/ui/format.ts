@@ -50,6 +50,9 @@ export const spreadText = (spread: number): string =>
     ? `${(spread * 100).toPrecision(1)} %`
     : `${(spread * 100).toFixed(2)} %`
 
+/** What ± is everywhere: half the interquartile range, as a share of the median. */
+export const plusMinus = (spread: number): string => `±${spreadText(spread / 2)}`
+
 /** A time with enough digits to distinguish samples of one kernel: 3.41181 → `3.4118 ms`. */
 export const preciseMs = (ms: number): string => `${ms.toPrecision(5)} ms`
 

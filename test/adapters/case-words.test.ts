@@ -8,7 +8,14 @@ const line = (words: readonly string[]) => words.join(' ').replaceAll(' --', '\n
 describe('a case in the runner’s words', () => {
   it('is the launch struct, the buffers, the reference and the check, as numbers', () => {
     expect(
-      line(caseWords(gemm, caseOf(gemmProblem(4096)), { library: '/reference.so' }, null)),
+      line(
+        caseWords(
+          gemm,
+          caseOf(gemmProblem(4096)),
+          { library: '/reference.so', shown: 'reference.cu' },
+          null,
+        ),
+      ),
     ).toEqual([
       ...['--case f32', '--struct 96'],
       ...['--field 0:i64:4096', '--field 8:i64:4096', '--field 16:i64:4096'],
@@ -33,7 +40,7 @@ describe('a case in the runner’s words', () => {
     const own = caseOf(gemmProblem(8, 16, 32, { alpha: 1.5, beta: 0.5, dtype: 'bf16' }), {
       flags: ['bias', 'relu'],
     })
-    const words = line(caseWords(gemm, own, { library: '/r.so' }, null))
+    const words = line(caseWords(gemm, own, { library: '/r.so', shown: 'reference.cu' }, null))
     expect(words).toEqual(
       expect.arrayContaining([
         '--case bf16+bias+relu',

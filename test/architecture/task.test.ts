@@ -30,14 +30,13 @@ const allowed: readonly [RegExp, RegExp, string][] = [
   [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
   [/domain\/metrics\/|locales\/[^/]+\/metrics\.json$/, /gemm/i, 'counters, told by an example'],
   [
-    /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:doctor|statements)\.json$/,
+    /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
     /cublas/i,
     'the doctor says whether the library that rungs may be measured against is here',
   ],
   [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
   [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
   [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
-  [/hosts\/cli\/program\.ts$/, /past cuBLAS/, 'what the program says that it is for'],
   [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
 ]
 

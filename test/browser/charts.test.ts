@@ -48,7 +48,6 @@ describe('every chart that a recording can draw', () => {
     }))
     expect(scrollWidth).toBe(clientWidth)
     expect(faults).toEqual([])
-    await page.context().close()
   })
 })
 
@@ -59,7 +58,6 @@ it('opens with the first chart that has something to draw, and leads to the othe
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Waves and tail' }).waitFor()
   expect(page.url()).toContain('/charts/waves')
-  await page.context().close()
 })
 
 it('names the level and the command in place of zeros where nothing was collected', async () => {
@@ -92,7 +90,6 @@ describe('the table behind a chart', () => {
       // Once calculated, once as ncu says.
       expect(text.split(`${own.toFixed(1)} %`).length - 1, rung.id).toBeGreaterThanOrEqual(2)
     }
-    await page.context().close()
   })
 
   it("holds the author's figures of a study beside ours", async () => {
@@ -103,7 +100,6 @@ describe('the table behind a chart', () => {
     const session = await get(study)
     for (const rung of session.rungs.filter(({ params }) => params['STRIDE'] !== undefined))
       expect(text).toContain(rung.title)
-    await page.context().close()
   })
 })
 
@@ -115,7 +111,6 @@ it('joins sessions of several sizes, one a size, and drops one that is let go of
   await page.getByRole('checkbox', { name: /1024³/ }).focus()
   await page.keyboard.press('Space')
   await expect.poll(words).not.toContain('1024³')
-  await page.context().close()
 })
 
 describe('a saved chart', () => {
@@ -132,7 +127,6 @@ describe('a saved chart', () => {
     expect(svg).toContain('NVIDIA H200')
     expect(svg).toMatch(/<rect [^>]*fill="#fff(fff)?"/)
     expect(svg).not.toContain('#14171b')
-    await page.context().close()
   })
 
   it('is a PNG of print resolution', async () => {
@@ -145,6 +139,5 @@ describe('a saved chart', () => {
     expect(png.subarray(1, 4).toString()).toBe('PNG')
     // 170 mm at 300 dots an inch.
     expect(Math.abs(png.readUInt32BE(16) - 2009)).toBeLessThan(3)
-    await page.context().close()
   })
 })

@@ -133,7 +133,6 @@ it('keeps to one column in a narrow window', async () => {
   await page.locator('.cm-deletedChunk').first().waitFor()
   expect(await page.locator('.cm-mergeView').count()).toBe(0)
   expect(faults).toEqual([])
-  await page.context().close()
 })
 
 it('says which level collects line heat and machine code where a session lacks them', async () => {
@@ -141,7 +140,6 @@ it('says which level collects line heat and machine code where a session lacks t
   expect(await page.locator('.source .deep').innerText()).toContain('run with --profile deep')
   await page.keyboard.press('s')
   expect(await page.getByText('No instruction of the rung').count()).toBe(0)
-  await page.context().close()
 })
 
 it('leads from each change to the time in one view, opened by key, and back to the change', async () => {
@@ -158,7 +156,6 @@ it('leads from each change to the time in one view, opened by key, and back to t
   await page.keyboard.press('Enter')
   await expect.poll(() => page.locator('.count').innerText()).toMatch(/^change 2 of \d+$/)
   expect(faults).toEqual([])
-  await page.context().close()
 })
 
 describe('rungs of two sessions', () => {
@@ -177,7 +174,6 @@ describe('rungs of two sessions', () => {
     expect(await page.locator('.headline').innerText()).toContain(formatRatio(speedup!))
     expect(await page.locator('.guard').innerText()).toContain('The ladders differ')
     expect(faults).toEqual([])
-    await page.context().close()
   })
 
   it('of two problems get no verdict', async () => {
@@ -191,7 +187,6 @@ describe('rungs of two sessions', () => {
     // Stepping keeps the same rung in both.
     await page.keyboard.press('[')
     await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
-    await page.context().close()
   })
 
   it('are chosen in the toolbar', async () => {
@@ -203,7 +198,6 @@ describe('rungs of two sessions', () => {
     await page.locator('.guard').waitFor()
     await page.getByLabel('Session of rung b').selectOption(ref)
     await page.waitForURL((url) => !url.hash.includes('with='))
-    await page.context().close()
   })
 })
 
@@ -231,7 +225,6 @@ describe('rungs with a deep profile', () => {
     await page.getByLabel('Line heat').selectOption('sharedWavefrontsExcess')
     await expect.poll(() => figures.allInnerTexts()).not.toContain(String(shown))
     expect(faults).toEqual([])
-    await page.context().close()
   })
 
   it('say why one is faster, and open a line that bears it with its machine code', async () => {
@@ -269,7 +262,6 @@ describe('rungs with a deep profile', () => {
     await panel.getByRole('button', { name: 'Close machine code' }).focus()
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'hidden' })
-    await page.context().close()
   })
 
   it('lead from the changed read of a tile to its conflicts and the time', async () => {
@@ -281,18 +273,15 @@ describe('rungs with a deep profile', () => {
     expect(text).toContain('Bank conflicts, shared loads')
     expect(text).toMatch(/of which excess\s+268 M → 0/)
     expect(faults).toEqual([])
-    await page.context().close()
   })
 
   it('say when both ran the same machine code', async () => {
     const { page } = await openDeep(compareRoute(deepRef, b!, b!))
     await page.getByText('Both rungs ran the same machine code').waitFor()
-    await page.context().close()
   })
 })
 
 it('says of two variants of one source which parameters differ, where the source cannot', async () => {
   const { page } = await harness.open(compareRoute(ref, '11_warp_tile', '11_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
-  await page.context().close()
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
-import { ownStore, startHarness, type Harness } from './support'
+import { ownStore, startHarness, type Harness, settled } from './support'
 
 const recording = join(
   import.meta.dirname,
@@ -106,7 +106,7 @@ describe.each(names)('a session with %s', (name) => {
     for (const view of views) {
       await page.goto(`${harness.origin}/#/session/${name}/${view}`)
       await page.locator('main h1, main h2').first().waitFor()
-      await page.waitForTimeout(300)
+      await settled(page)
       const folder = process.env['KERNEL_LADDER_SCREENSHOTS']
       if (folder) await page.screenshot({ path: join(folder, `edge-${name}-${view}.png`) })
       const found = await page.evaluate(() => ({

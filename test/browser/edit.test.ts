@@ -59,7 +59,7 @@ describe('the editor', () => {
     await page.keyboard.insertText('// @rung other\n')
     await page.keyboard.press('Control+Enter')
     await page.getByText('Does not build').waitFor()
-    await page.getByText('@rung stands here again').first().waitFor()
+    await page.getByText('@rung is repeated').first().waitFor()
     const line = page.locator('.result .place').first()
     await line.click()
     await page.locator('.cm-lint-marker-error').first().waitFor()

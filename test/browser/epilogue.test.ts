@@ -38,7 +38,7 @@ it('in the ladder: a mark beside the title, and what the ratio is to', async () 
   const { page, faults } = await harness.open(ladderRoute(ref))
   const row = page.locator('tr[data-rung="15_rasterized"]')
   const mark = row.locator('.beside')
-  expect(await mark.getAttribute('aria-label')).toBe('Beside the product: a bias, ReLU')
+  expect(await mark.getAttribute('aria-label')).toBe('Compared with the product: a bias, ReLU')
   expect(await page.locator('.beside').count()).toBe(1)
   await mark.hover()
   await page

@@ -120,11 +120,11 @@ it('is run from the form, at a size of its own and with its scalars', async () =
   await page.getByRole('link', { name: 'Run…' }).click()
   expect(await page.locator('.setup select').first().inputValue()).toBe(path)
   expect(await page.getByLabel('Size (N)').locator('option').allInnerTexts()).toEqual([
-    'N 64',
-    'N 128',
+    'N = 64',
+    'N = 128',
     'Custom…',
   ])
-  await page.getByLabel('Size (N)').selectOption({ label: 'N 128' })
+  await page.getByLabel('Size (N)').selectOption({ label: 'N = 128' })
   await page.getByLabel('scale').fill('x')
   await page.getByText('A scalar is not a valid value of its type.').waitFor()
   await page.getByLabel('scale').fill('0.5')
@@ -136,4 +136,13 @@ it('is run from the form, at a size of its own and with its scalars', async () =
   expect(measured).toContain('x:f32:in:128:iota')
   await page.getByRole('link', { name: 'Open session' }).click()
   await page.locator('tr[data-rung="c"]').waitFor()
+  // Its rungs are edited in the folder, as long as that is there.
+  const details = page.locator('tr[data-rung="c"]').getByRole('button', { name: 'Details' })
+  await details.click()
+  await page.getByRole('link', { name: 'Edit c.cu' }).click()
+  await editor(page).getByText('// @rung c').waitFor()
+  await rename(path, join(machine.dir, 'away'))
+  await page.goBack()
+  await details.click()
+  await page.getByText('There is no ladder sums in').waitFor()
 })

@@ -48,7 +48,6 @@ describe('the instruction mix', () => {
     const row = page.locator('table.figures tbody tr').last()
     expect(await row.innerText()).toMatch(/89\.1\s?%/)
     expect(faults).toEqual([])
-    await page.context().close()
   })
 
   it('stands in the details of a rung, with its operations beside those of the product', async () => {
@@ -63,14 +62,12 @@ describe('the instruction mix', () => {
     // Judged, where the card alone would say that it does not know.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
-    await page.context().close()
   })
 
   it('is the basis of the roofline, which says so', async () => {
     const { page } = await harness.open(chart('roofline'))
     await page.locator('.chart-figure canvas').first().waitFor()
-    expect(await page.locator('.notes').innerText()).toContain('FP32 operations that ncu counted')
-    await page.context().close()
+    expect(await page.locator('.notes').innerText()).toContain('FP32 operations counted by ncu')
   })
 })
 
@@ -80,5 +77,4 @@ it('is not there in a session of before, which says that it did not ask, and wha
   expect(await page.locator('.empty code').innerText()).toContain('--profile standard')
   expect(await page.locator('canvas').count()).toBe(0)
   expect(faults).toEqual([])
-  await page.context().close()
 })

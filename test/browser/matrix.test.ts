@@ -68,7 +68,7 @@ describe('the metrics of a recording', () => {
     await page.getByRole('rowheader', { name: /shared loads/ }).hover()
     await expect
       .poll(() => page.locator('.status').innerText())
-      .toContain('lanes of a warp asked one bank for different words')
+      .toContain('lanes of a warp read different words of the same bank')
   })
 
   it('are of the rungs that the address names', async () => {

@@ -20,7 +20,7 @@ describe('the occupancy what-if', () => {
     await answer.waitFor()
     const text = await answer.innerText()
     expect(text).toContain(formatPercent(occupancy(smLimits('9.0')!, kernel).percent))
-    expect(text).toContain('held by registers')
+    expect(text).toContain('limited by registers')
     expect(text).toContain('Registers 128 → 80: 3 blocks per SM, 37.5 %')
     expect(faults).toEqual([])
   })
@@ -41,7 +41,7 @@ describe('the occupancy what-if', () => {
     const { page } = await harness.open('/occupancy?threads=5000')
     await page.getByText('A whole number from 1 to 1,024.').waitFor()
     expect(await page.getByLabel('Threads per block', { exact: true }).inputValue()).toBe('5000')
-    expect(await page.getByRole('status').innerText()).toMatch(/^Mend the field/)
+    expect(await page.getByRole('status').innerText()).toMatch(/^Correct the marked field/)
   })
 
   it('takes a rung of the open session, and then has the occupancy that was measured of it', async () => {

@@ -1,8 +1,8 @@
 /** An HTML report as it is opened years later: from the disk, with the network off. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { assets } from '../../src-main/adapters/kernels/assets'
 import { printPdf } from '../../src-main/adapters/print/chromium'
 import { placesInPdf } from '../../src-main/adapters/print/pdf'
@@ -10,18 +10,14 @@ import { reportHtml, reportPdf, type HtmlSource } from '../../src-main/services/
 import { readTemplate } from '../../src-main/services/report/html'
 import { largeProfile } from '../services/report/deep-samples'
 import { noPrivates, recording, slowed, withHostileStrings } from '../services/report/samples'
+import { afterTest } from '../cleanups'
 import { tempDir } from '../services/support'
+import { sharedBrowser } from './support'
 
-let browser: Browser
 let template: string
 beforeAll(async () => {
   template = await readTemplate(await assets())
-  browser = await chromium.launch({
-    executablePath: process.env['KERNEL_LADDER_CHROMIUM']!,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
 })
-afterAll(() => browser.close())
 
 /** What went wrong, and every address that was asked for. */
 async function open(
@@ -31,11 +27,13 @@ async function open(
 ): Promise<{ page: Page; faults: string[]; requests: string[] }> {
   const file = join(await tempDir(), 'report.html')
   await writeFile(file, reportHtml(samples, options, template, noPrivates))
+  const browser = await sharedBrowser()
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     javaScriptEnabled: scripts,
     reducedMotion: 'reduce',
   })
+  afterTest(() => context.close())
   await context.setOffline(true)
   const page = await context.newPage()
   const faults: string[] = []

@@ -9,6 +9,7 @@ import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
 import { createCore } from '../../src-main/services/core'
+import { afterTest } from '../cleanups'
 
 const rendererDir = join(import.meta.dirname, '../../out/renderer')
 
@@ -17,7 +18,10 @@ export interface Harness {
   browser: Browser
   /** Where the web host is. */
   origin: string
-  /** A signed-in page of its own browser context at this hash route, with what went wrong on it. */
+  /**
+   * A signed-in page of its own browser context at this hash route, with what went wrong on it. It is closed
+   * after the test.
+   */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
 }
@@ -35,16 +39,46 @@ export interface OpenPage {
   faults: string[]
 }
 
+let shared: Promise<Browser> | undefined
+
+/** One for all files of a worker; it ends with the worker. */
+export const sharedBrowser = (): Promise<Browser> =>
+  (shared ??= chromium.launch({
+    executablePath: process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  }))
+
+/** The cookie that a page gets from the link that `serve` prints. */
+async function signIn(host: WebHost) {
+  const { headers } = await fetch(host.newUrl(), { redirect: 'manual' })
+  const [name = '', value = ''] = (headers.getSetCookie()[0] ?? '').split(';')[0]!.split('=')
+  return { name, value, url: host.origin }
+}
+
+/** Waits until nothing on the page has changed for a moment. */
+export const settled = (page: Page): Promise<void> =>
+  page.evaluate(
+    () =>
+      new Promise<void>((done) => {
+        const finish = (): void => {
+          observer.disconnect()
+          done()
+        }
+        let timer = setTimeout(finish, 100)
+        const observer = new MutationObserver(() => {
+          clearTimeout(timer)
+          timer = setTimeout(finish, 100)
+        })
+        observer.observe(document, { subtree: true, childList: true, attributes: true })
+      }),
+  )
+
 export async function startHarness(): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
   const core = createCore(await setUp(), { host: 'web' })
   const host: WebHost = await startWebHost({ core, rendererDir })
-  const executablePath = process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium'
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
 
   return {
     core,
@@ -57,24 +91,18 @@ export async function startHarness(): Promise<Harness> {
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
       })
+      afterTest(() => context.close())
+      await context.addCookies([cookie])
       const page = await context.newPage()
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(error.message))
       page.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
       })
-      await page.goto(host.newUrl())
-      await page.waitForURL((url) => url.searchParams.get('token') === null)
-      if (route) {
-        // Through a blank page, so that the address is loaded as a deep link is, not changed in place.
-        await page.goto('about:blank')
-        faults.length = 0
-        await page.goto(`${host.origin}/#${route}`)
-      }
+      await page.goto(`${host.origin}/#${route}`)
       return { page, faults }
     },
     async stop() {
-      await browser.close()
       await host.close()
       await core.close()
     },

@@ -3,7 +3,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root, tempDir } from '../services/support'
-import { bundle, fakeTools, run } from './support'
+import { bundle, fakeTools, runBundle } from './support'
 
 async function bench(env: Record<string, string>, ...args: string[]) {
   const alone = await tempDir()
@@ -11,7 +11,11 @@ async function bench(env: Record<string, string>, ...args: string[]) {
     await cp(join(root, folder), join(alone, folder), { recursive: true })
   const program = join(alone, 'kernel-ladder.mjs')
   await cp(bundle, program)
-  return run(args, { ...env, KERNEL_LADDER_PROGRAM: program }, join(alone, 'scripts/bench/gpu.mjs'))
+  return runBundle(
+    args,
+    { ...env, KERNEL_LADDER_PROGRAM: program },
+    join(alone, 'scripts/bench/gpu.mjs'),
+  )
 }
 
 describe('the benchmark of profiling', () => {
@@ -52,7 +56,7 @@ describe('the benchmark of profiling', () => {
 
   it('says what is missing where nothing can be profiled', async () => {
     const { code, stdout } = await bench({ PATH: '/usr/bin:/bin' })
-    expect(stdout).toContain('not run. GPU: ')
+    expect(stdout).toContain('skipped. GPU: ')
     expect(code).toBe(0)
   })
 })

@@ -143,7 +143,7 @@ describe('lab grade', () => {
     expect(told.code, told.stderr).toBe(0)
     expect(faultsOf('lab-grade', JSON.parse(told.stdout))).toEqual([])
     expect(JSON.parse(told.stdout)).toMatchObject({
-      isolation: expect.stringContaining('submissions run as you') as unknown,
+      isolation: expect.stringContaining('submissions run with your permissions') as unknown,
       rows: [{ student: 'one' }],
     })
     expect((await grade('--readable', join(dir, 'none'))).stderr).toMatch(/none does not exist/)

@@ -38,18 +38,25 @@ const named =
 const near = /(?<![\w./:<>…*{}$-])\.\.?(?:\/(?:\.\.|[\w-]+))+(?![\w/<>…*{}$-]|\.\w)/g
 const modules = ['', '/', '.ts', '.vue', '.mjs', '.json', '.css', '.cuh', '.h']
 
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
 /** What a build makes, and names that stand for whatever a reader calls a file. */
 const passedOver = /^(?:dist|out|node_modules|path)\/|^report\.md$/
+
+const isCapturedCall = (path: string): boolean => {
+  const calls = posix.join(dirname(path), 'calls.json')
+  return (
+    path.startsWith('test/captures/') &&
+    known.has(calls) &&
+    Object.hasOwn(JSON.parse(read(calls)) as object, posix.basename(path))
+  )
+}
 
 const exists = (name: string, from: string): boolean => {
   const path = name.replace(/\/$/, '')
   if (passedOver.test(path) || endings.has(path) || endings.has(`${path}/`)) return true
   const beside = posix.join(dirname(from), path)
-  return (
-    modules.some((ending) => known.has(beside + ending)) ||
-    // A capture is several files with one beginning.
-    (path.startsWith('test/captures/') && paths.some((one) => one.startsWith(`${path}.`)))
-  )
+  return modules.some((ending) => known.has(beside + ending)) || isCapturedCall(path)
 }
 
 const faultsIn = (text: string, from: string): string[] =>
@@ -64,7 +71,6 @@ const commentsOf = (text: string): string =>
     .map(([comment]) => comment)
     .join('\n')
 
-const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const kept = paths.filter((path) => !/^(?:test\/captures|resources\/recordings\/labs)\//.test(path))
 const documents = kept.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md')
 const sources = kept.filter(

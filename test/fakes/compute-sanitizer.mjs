@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { capture, capturedCall, faultIn, recorded } from './support.mjs'
+import { capturedCall, faultIn, recorded } from './support.mjs'
 
 const captures = 'compute-sanitizer/2025.3.1-h200'
 // What a rung with this fault makes its checker say; the other checkers find nothing in it.
@@ -44,7 +44,7 @@ export async function computeSanitizer(call) {
       await call.forever()
     }
     if (fault === 'sanitizer-cut') {
-      const xml = capture(`${captures}/initcheck-uninitialised.xml`)
+      const xml = capturedCall(captures, 'initcheck-uninitialised').saved
       writeFileSync(saved, xml.slice(0, xml.length / 2))
       say('========= Error: Internal sanitizer error\n')
       return 1
@@ -55,18 +55,17 @@ export async function computeSanitizer(call) {
   }
   if (guilty) {
     // The capture is of another source; its findings are put at the same lines of this rung's.
-    const xml = capture(`${captures}/${finding.capture}.xml`)
+    const { saved: xml, stdout, exit } = capturedCall(captures, finding.capture)
     writeFileSync(
       saved,
       xml.replaceAll('/src/probe.cu', join(dirname(guilty.library), 'src', guilty.source)),
     )
-    const { stdout, exit } = capturedCall(captures, finding.capture)
     const tool = stdout.split('\n')
     say(tool.filter((text, index) => index > 0 && text.startsWith('=========')).join('\n') + '\n')
     return exit
   }
   line({ event: 'done' })
-  writeFileSync(saved, capture(`${captures}/memcheck-clean.xml`))
+  writeFileSync(saved, capturedCall(captures, 'memcheck-clean').saved)
   say(
     option('--tool') === 'racecheck'
       ? '========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n'

@@ -46,10 +46,12 @@ export function recordedVariant(source, words) {
   return basename(found?.key ?? source, '.cu')
 }
 
-export const capture = (path) => readFileSync(join(root, 'test', 'captures', path), 'utf8')
+const capturedCalls = once((folder) =>
+  JSON.parse(readFileSync(join(root, 'test', 'captures', folder, 'calls.json'), 'utf8')),
+)
 
 /** A captured call: `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */
-export const capturedCall = (folder, name) => JSON.parse(capture(`${folder}/calls.json`))[name]
+export const capturedCall = (folder, name) => capturedCalls(folder)[name]
 
 /** What the runner tells of a rung's launches, from what ncu told of them in the same recording. */
 export const recordedLaunches = once((rung) => {

@@ -109,13 +109,13 @@ refuses 'x was given twice' profile $one --rung r=/none.so --field 0:buffer:x --
 refuses 'overlaps another field' profile $one --field 12:i32:1 --rung r=/none.so
 refuses 'not aligned' profile --case one --struct 16 --field 4:i64:1 --rung r=/none.so
 refuses 'lies beyond' profile --case one --struct 16 --field 16:i64:1 --rung r=/none.so
-refuses 'none of its buffers' profile $one --check y:exact --rung r=/none.so
+refuses 'not one of its buffers' profile $one --check y:exact --rung r=/none.so
 refuses 'which no rung writes' profile $one --check x:exact --rung r=/none.so
 refuses 'there is nothing to check' measure $one --rung r=/none.so
 refuses 'is required for y' measure $one --buffer y:f32:out:4 --reference-rung r --rung r=/none.so
 refuses 'needs its scale' measure $one --buffer y:f32:out:4 --check y:bound,1 --reference-rung r --rung r=/none.so
 refuses 'is not one of the rungs of the case' measure $one --reference-rung q --rung r=/none.so
-refuses 'is no --case' measure $one --reference-rung r --rung r=/none.so --rung-case r=two
+refuses 'is not a --case' measure $one --reference-rung r --rung r=/none.so --rung-case r=two
 refuses 'the dtype must be one of' measure --case one --buffer x:f8:in:4:zero
 refuses 'takes no fill' measure --case one --buffer x:f32:out:4:zero
 refuses 'needs a fill' measure --case one --buffer x:f32:in:4

@@ -36,7 +36,7 @@ export const kinds = {
   wrong: {
     count: 4,
     ...fails,
-    reason: /beyond the error bound/,
+    reason: /exceed the error bound/,
     fault: 'wrong',
     launch: `KlGemm other = *p;
   other.alpha += 1.0f;

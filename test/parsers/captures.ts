@@ -7,34 +7,41 @@ const root = join(import.meta.dirname, '../captures')
 
 interface Call {
   argv: string
+  /** What it compiled, by file name. */
+  sources?: Record<string, string>
   exit?: number
-  stdout?: string
+  stdout: string
   stderr?: string
+  /** The file that it was told to save. */
+  saved?: string
 }
 
-/**
- * A call of a tool and what it printed, from `calls.json` of its folder: `capture('ncu/2025.3.1-h200/no-kernels')`.
- * A long stdout lies beside it as `<name>.stdout.txt`.
- */
-export function capture(name: string): Required<Omit<Call, 'exit'>> {
-  const calls = JSON.parse(readFileSync(join(root, dirname(name), 'calls.json'), 'utf8')) as Record<
-    string,
-    Call
-  >
-  const call = calls[basename(name)]
+const known = new Map<string, Record<string, Call>>()
+
+/** The calls in a folder, from its `calls.json`: `captures('ncu/2025.3.1-h200')`. */
+export function captures(folder: string): Record<string, Call> {
+  const calls =
+    known.get(folder) ??
+    (JSON.parse(readFileSync(join(root, folder, 'calls.json'), 'utf8')) as Record<string, Call>)
+  known.set(folder, calls)
+  return calls
+}
+
+/** A call of a tool and what came of it: `capture('ncu/2025.3.1-h200/no-kernels')`. */
+export function capture(name: string): Call {
+  const call = captures(dirname(name))[basename(name)]
   if (!call) throw new Error(`test/captures/${dirname(name)}/calls.json has no ${basename(name)}.`)
-  return {
-    argv: call.argv,
-    stdout: call.stdout ?? readFileSync(join(root, `${name}.stdout.txt`), 'utf8'),
-    stderr: call.stderr ?? '',
-  }
+  return call
 }
 
 export const ncuCapture = (name: string): string => capture(`ncu/2025.3.1-h200/${name}`).stdout
 
+export const ncuReportFile = (name: string): string =>
+  join(root, 'ncu/2025.3.1-h200', `${name}.ncu-rep`)
+
 /** A report of ncu; the large ones are kept compressed. */
 export function ncuReport(name: string): Uint8Array {
-  const path = join(root, 'ncu/2025.3.1-h200', `${name}.ncu-rep`)
+  const path = ncuReportFile(name)
   return existsSync(path)
     ? new Uint8Array(readFileSync(path))
     : new Uint8Array(brotliDecompressSync(readFileSync(`${path}.br`)))
@@ -42,5 +49,5 @@ export function ncuReport(name: string): Uint8Array {
 
 export function nvccCapture(name: string): string {
   const { stdout, stderr } = capture(`nvcc/13.0.88/${name}`)
-  return `${stderr}\n${stdout}`
+  return `${stderr ?? ''}\n${stdout}`
 }

@@ -2,8 +2,6 @@
  * What no tool wrote: texts and reports cut at any byte, with bytes flipped, with columns missing, far
  * too long, or made to take all memory. Nothing crashes or hangs, and nothing missing becomes a figure.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
@@ -13,10 +11,8 @@ import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
 import { parseNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
-import { ncuCapture, ncuReport } from './captures'
+import { capture, ncuCapture, ncuReport } from './captures'
 import { said } from '../said'
-
-const captures = join(import.meta.dirname, '../captures')
 
 async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
@@ -198,14 +194,18 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units takes the unit from ncu’s name, as sectors of 32 bytes', async () => {
+  it('no row of units leaves out what may be in any of ncu’s prefixes, and says so', async () => {
     const { launches } = await stream(
-      `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"434208","32","10"\n`,
+      `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
     const metrics = toMetrics(launches, 'standard')
-    expect(launches[0]!.metrics[metric]).toEqual({ value: 434208, unit: '' })
+    expect(launches[0]!.metrics[metric]).toEqual({ value: 2.5, unit: '' })
     expect(launches[0]!.metrics['launch__registers_per_thread']!.unit).toBe('')
-    expect(metrics['l1Bytes']).toMatchObject({ value: 320, unit: 'bytes' })
+    expect(metrics['l1Bytes']).toMatchObject({ value: null, evidence: 'unavailable' })
+    expect(said([metrics['l1Bytes']!.reason!])).toEqual([
+      "ncu's table does not give the unit of l1tex__t_sectors.sum.",
+    ])
+    expect(metrics['registersPerThread']).toMatchObject({ value: 32, evidence: 'measured' })
   })
 
   it('a column named like an object’s own parts keeps to its cells', async () => {
@@ -258,14 +258,8 @@ describe('a table with', () => {
 })
 
 describe('XML', () => {
-  const smi = readFileSync(
-    join(captures, 'nvidia-smi/580.159.04-h200/query-xml.stdout.txt'),
-    'utf8',
-  )
-  const sanitizer = readFileSync(
-    join(captures, 'compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds.xml'),
-    'utf8',
-  )
+  const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
+  const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
   /** Thirty levels of ten: expanded, they would take more memory than there is. */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },

@@ -1,7 +1,6 @@
 /** Korean and Chinese say all that English says; the rules are in locales.ts. */
 import { describe, expect, it } from 'vitest'
 import en from '../../src-renderer/locales/en'
-import { wordsOf } from '../../src-renderer/locales/words'
 import { pickLanguage } from '../../src-renderer/ui/language'
 import { translationFaults } from './locales'
 
@@ -57,15 +56,4 @@ describe('the language at the start', () => {
 
 it('English is told from a translation by its script', () => {
   expect(JSON.stringify(en)).not.toMatch(/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/)
-})
-
-describe('the files of a language', () => {
-  it('make one tree, to which each adds the title of its screen', () => {
-    expect(
-      wordsOf({
-        './a.json': { title: { a: 'A' }, a: { go: 'Go' } },
-        './b.json': { title: { b: 'B' }, b: { go: 'Go' } },
-      }),
-    ).toEqual({ title: { a: 'A', b: 'B' }, a: { go: 'Go' }, b: { go: 'Go' } })
-  })
 })

@@ -1,5 +1,5 @@
 /** What two languages must agree in: keys, the placeholders of each sentence, and its plural forms. */
-import type { Words } from '../../src-renderer/locales/words'
+export type Words = { [key: string]: string | Words }
 
 /** What stands under a dotted key. */
 export const wordAt = (words: Words, key: string): string | Words | undefined =>

@@ -109,6 +109,7 @@ export const started: RunEvent = {
   type: 'started',
   ladder: 'gemm-fp32',
   target: 'local',
+  task: gemm,
   problem: gemmProblem(8),
   rungs: [
     { id: '00_ref', title: 'Reference' },

@@ -33,6 +33,13 @@ describe('the search for a Chromium', () => {
     expect(search({ PATH: path })).toEqual([chromium, other, chrome])
   })
 
+  it('prefers the headless shell, whose pages open in half the time', () => {
+    const whole = program('first/chromium')
+    const shell = program('second/chromium-headless-shell')
+    const path = ['first', 'second'].map((name) => join(folder, name)).join(delimiter)
+    expect(search({ PATH: path })).toEqual([shell, whole])
+  })
+
   it('passes over what cannot be executed', () => {
     program('bin/chromium', 0o644)
     mkdirSync(join(folder, 'bin/chrome'))

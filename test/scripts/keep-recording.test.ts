@@ -1,8 +1,15 @@
 /** From a session folder to a recording that ships, and the store that recordings share. */
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keepRecording, sweepStore } from '../../scripts/lib/keep-recording'
+import { keepRecording, sweepAttempts, sweepStore } from '../../scripts/lib/keep-recording'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedEvidence,
+  recordedLabs,
+  recordedOutcomeOf,
+} from '../../src-main/adapters/labs/recorded-attempts'
 import { openRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
@@ -11,7 +18,9 @@ import {
   writeStore,
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
+import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
 import { said } from '../said'
 
@@ -33,17 +42,23 @@ async function someRecordings(): Promise<{ dir: string; folder: string }> {
   return { dir, folder: join(dir, shipped) }
 }
 
+async function copyOf(folder: string, name: string): Promise<string> {
+  const copy = join(folder, '..', name)
+  await cp(folder, copy, { recursive: true })
+  return copy
+}
+
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
 
 describe('keeping a session as a recording', () => {
-  it('makes three files of it and the sources that are new, and loses nothing that is shown', async () => {
+  it('makes two files of it and the sources that are new, and loses nothing that is shown', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
     const own = join(machine.dir, 'mine')
     await rename(folder!, own)
     const dir = await tempDir()
     const kept = await keepRecording(own, dir)
-    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json', 'sources.json'])
+    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json'])
     expect(await read(kept)).toEqual(await read(own))
     const again = await fakeMachine()
     const replayed = await again.run(
@@ -51,17 +66,35 @@ describe('keeping a session as a recording', () => {
       { assets: { ...placesOf(dir).assets, kernelsDir: machine.kernelsDir } },
     )
     expect(replayed.session.rungs[0]!.timing).toEqual((await readSession(own)).rungs[1]!.timing)
-    const stored = await readFile(join(dir, sourceStoreFile), 'utf8')
+    const stored = await readStore(join(dir, sourceStoreFile))
     await rename(own, join(machine.dir, 'twice'))
     await keepRecording(join(machine.dir, 'twice'), dir)
-    expect(await readFile(join(dir, sourceStoreFile), 'utf8')).toBe(stored)
+    const { lists, contents } = await readStore(join(dir, sourceStoreFile))
+    expect(contents).toEqual(stored.contents)
+    expect(lists).toEqual(new Map([...stored.lists, ['twice', stored.lists.get('mine')]]))
     expect((await readdir(dir)).sort()).toEqual(['mine', sourceStoreFile, 'twice'])
+  })
+
+  it('leaves out where a ladder folder was', async () => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run({ rungs: ['01_naive'] })
+    const path = join(folder!, 'session.json')
+    const session = JSON.parse(await readFile(path, 'utf8')) as { ladder: { folder?: string } }
+    session.ladder.folder = '/home/mallory/own'
+    await writeFile(path, JSON.stringify(session))
+    const kept = await keepRecording(folder!, await tempDir())
+    expect(await readFile(join(kept, 'session.json'), 'utf8')).not.toContain('mallory')
+    expect((await readSession(kept)).ladder.id).toBe('gemm-fp32')
   })
 
   it('makes the same bytes of what is kept already', async () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
-      Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))))
+      Promise.all(
+        [sourceStoreFile, `${shipped}/session.json`, `${shipped}/raw.jsonl`].map((path) =>
+          readFile(join(dir, path)),
+        ),
+      )
     const before = await files()
     expect(await keepRecording(folder, dir)).toBe(folder)
     expect(await files()).toEqual(before)
@@ -79,64 +112,90 @@ describe('keeping a session as a recording', () => {
     if (part === 'session') await rm(join(folder!, 'session.json'))
     const dir = await tempDir()
     await expect(keepRecording(folder!, dir)).rejects.toThrow(message)
-    expect((await readdir(dir)).filter((name) => name !== sourceStoreFile)).toEqual([])
+    expect(await readdir(dir)).toEqual([])
   })
 
-  it('keeps of an attempt at a lab what it rests on, its code once', async () => {
-    const name = '01-coalescing-solution-h200'
+  it('keeps of an attempt at a lab its session and a row, its code once', async () => {
+    const machine = await fakeMachine()
+    const lab = await testLab(machine)
+    const out = join(machine.dir, 'coalesce-solution-fake')
+    const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
+    const file = join(out, 'attempt.json')
+    const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
+    // As older attempts have it: the verdicts in a file of their own.
+    await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
+    await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()
-    await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
-    await mkdir(join(dir, 'labs'))
-    const attempt = join(dir, 'labs', name)
-    await cp(join(recordingsDir, 'labs', name), attempt, { recursive: true })
-    const before = JSON.parse(await readFile(join(attempt, 'attempt.json'), 'utf8')) as {
-      sanitized: unknown
-    }
-    // As attempts of before have it: the verdicts in a file of their own.
-    await writeFile(join(attempt, 'sanitizer.json'), JSON.stringify(before.sanitized))
-    await writeFile(
-      join(attempt, 'attempt.json'),
-      JSON.stringify({ ...before, sanitized: undefined }),
-    )
-    await keepRecording(attempt, dir)
-    expect((await readdir(attempt)).sort()).toEqual(['attempt.json', 'session'])
-    expect(JSON.parse(await readFile(join(attempt, 'attempt.json'), 'utf8'))).toEqual(before)
-    await writeFile(join(attempt, 'lab.cu'), '// another')
-    await expect(keepRecording(attempt, dir)).rejects.toThrow(/lab\.cu is not the code/)
+    await keepRecording(await copyOf(out, 'coalesce-starter-fake'), dir)
+    const kept = await keepRecording(out, dir)
+    expect(await readdir(recordedLabs(dir))).toEqual([
+      'attempts.jsonl',
+      'coalesce-solution-fake',
+      'coalesce-starter-fake',
+    ])
+    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json'])
+    expect(await read(kept)).toEqual(await read(join(out, 'session')))
+
+    const [first, second] = await listRecordedAttempts(dir)
+    expect([first!.name, second!.name]).toEqual(['coalesce-solution-fake', 'coalesce-starter-fake'])
+    expect(first!.row).toEqual({ name: first!.name, ...written })
+    expect(recordedOutcomeOf(first!).outcome).toEqual(attempt.outcome)
+    expect((await recordedEvidence(first!)).sanitized).toMatchObject({
+      clean: [{ tool: 'memcheck', status: 'clean' }],
+    })
+
+    // Again, as an attempt and where it is.
+    const list = await readFile(attemptListFile(dir), 'utf8')
+    await keepRecording(out, dir)
+    expect(await keepRecording(kept, dir)).toBe(kept)
+    expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
+    await writeFile(join(out, 'lab.cu'), '// another')
+    await expect(keepRecording(out, dir)).rejects.toThrow(/lab\.cu is not the code/)
+    expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
+
+    await rm(kept, { recursive: true })
+    expect(await sweepAttempts(dir)).toBe(1)
+    expect((await listRecordedAttempts(dir)).map(({ name }) => name)).toEqual([second!.name])
   })
 })
 
 describe('the store', () => {
-  it('that ships has every source that a recording names, and no other', async () => {
+  it('that ships has every source that a recording names, and no other; its attempts are in order', async () => {
     const { dir } = await someRecordings()
     await rm(dir, { recursive: true })
     await cp(recordingsDir, dir, { recursive: true })
     const store = join(dir, sourceStoreFile)
     const before = await readFile(store, 'utf8')
-    const contents = await readStore(store)
-    await writeStore(store, new Map([...contents, ['0'.repeat(64), '// of nobody']]))
+    const { lists, contents } = await readStore(store)
+    const nobody = '0'.repeat(64)
+    await writeStore(store, {
+      lists: new Map([...lists, ['removed', { 'gone.cu': nobody }]]),
+      contents: new Map([...contents, [nobody, '// of nobody']]),
+    })
     expect(await sweepStore(dir)).toBe(contents.size)
     expect(await readFile(store, 'utf8')).toBe(before)
+    const list = await readFile(attemptListFile(dir), 'utf8')
+    expect(await sweepAttempts(dir)).toBe((await listRecordedAttempts(recordingsDir)).length)
+    expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
   })
 
   it('that lacks a source opens the recording all the same, and says which and why', async () => {
-    const { dir, folder } = await someRecordings()
+    const { dir } = await someRecordings()
     const whole = await openSession(placesOf(dir), `recorded:${shipped}`)
-    const { files } = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8')) as {
-      files: Record<string, string>
-    }
-    const { id, file } = whole.session.rungs[1]!
     const store = join(dir, sourceStoreFile)
-    const contents = await readStore(store)
-    const without = new Map([...contents].filter(([hash]) => hash !== files[file]))
+    const { lists, contents } = await readStore(store)
+    const { id, file } = whole.session.rungs[1]!
+    const hash = lists.get(shipped)![file]!
+    const holds = (contents: Map<string, string>) => writeStore(store, { lists, contents })
+    const without = new Map([...contents].filter(([one]) => one !== hash))
     for (const [damage, why] of [
-      [() => writeStore(store, without), `The source ${file} cannot be shown: ${store} does not`],
+      [() => holds(without), `The source ${file} cannot be shown: ${store} does not`],
       [
-        () => writeStore(store, without.set(files[file]!, '// another')),
+        () => holds(without.set(hash, '// another')),
         `The source ${file} cannot be shown: ${store} does not contain what was recorded`,
       ],
       [() => writeFile(store, '{"sha256":'), `The sources cannot be shown: ${store} is damaged`],
-      [() => rm(store), `The sources cannot be shown: ${store} does not exist`],
+      [() => rm(store), `The sources cannot be shown: ${join(dir, shipped, 'sources')} does not`],
     ] as const) {
       await damage()
       const { session, sources } = await openSession(placesOf(dir), `recorded:${shipped}`)

@@ -16,6 +16,7 @@ import { createCore } from '../../src-main/services/core'
 import { placedFaults } from '../../src-main/services/ladder-library/folders'
 import { dispatch, type Core } from '../../src-main/contract'
 import { rungText, sumsFolder, sumsYaml } from './sums-folder'
+import { said } from '../said'
 import { fakeMachine, type Machine } from './support'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
@@ -289,5 +290,49 @@ describe('a watched folder', () => {
     await core.call('watch.stop', {})
     expect(await current(core)).toEqual({ on: false })
     await core.close()
+  })
+})
+
+describe('a rung of a session of a folder', () => {
+  async function ran(options: Parameters<typeof sumsFolder>[1] = {}) {
+    const { machine, path, core } = await machineWith(options)
+    await machine.run({ ladder: path, size: undefined, profile: 'none' })
+    const listed = await core.call('sessions.list', {})
+    const { ref } = listed.find(({ ladder }) => ladder.id === 'sums')!
+    const place = () => core.call('drafts.place', { session: ref, rung: 'b' })
+    return { machine, path, core, place }
+  }
+
+  it('is edited where it lies, also while its ladder file has a fault', async () => {
+    const { path, place } = await ran()
+    expect(await place()).toEqual({ at: 'folder', path, file: 'b.cu' })
+    await writeFile(join(path, 'ladder.yaml'), 'id: [')
+    expect(await place()).toMatchObject({ at: 'folder', path })
+  })
+
+  it('is edited where the folder is opened after a move, and nowhere before', async () => {
+    const { machine, path, core, place } = await ran()
+    const moved = join(machine.dir, 'moved')
+    await rename(path, moved)
+    expect(said(await place())).toEqual({
+      at: 'nowhere',
+      reason: `There is no ladder sums in ${path} any more. Open its folder, where its files are edited.`,
+    })
+    await open(core, moved)
+    expect(await place()).toEqual({ at: 'folder', path: moved, file: 'b.cu' })
+    await rm(moved, { recursive: true })
+    expect(await place()).toMatchObject({ at: 'nowhere' })
+  })
+
+  it('is not looked for in another ladder that took the folder’s place', async () => {
+    const { path, place } = await ran()
+    await writeFile(join(path, 'ladder.yaml'), sumsYaml.replace('id: sums', 'id: others'))
+    expect(await place()).toMatchObject({ at: 'nowhere' })
+  })
+
+  it('of a ladder that ships is edited as a copy', async () => {
+    const { core } = await machineWith()
+    const session = 'recorded:gemm-fp32-h200-1024'
+    expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
   })
 })

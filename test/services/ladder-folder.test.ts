@@ -6,7 +6,8 @@ import { openLadder } from '../../src-main/services/ladder-library/open'
 import { trustFolder } from '../../src-main/services/ladder-library/trust'
 import { openNamed } from '../../src-main/services/sessions/sessions'
 import { said } from '../said'
-import { fakeMachine, rung, statuses, type Machine } from './support'
+import { toErrorShape } from '../../src-main/domain/errors'
+import { fakeMachine, rung, setEnv, statuses, type Machine } from './support'
 
 /** Rungs of a vector's sum that the fake tools know by the part that they play. */
 const rungText = (id: string, more = ''): string =>
@@ -52,6 +53,7 @@ describe('a ladder folder', () => {
     expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
     expect(session.ladder).toMatchObject({
       id: 'sums',
+      folder,
       reference: 'a',
       testAt: [{ N: 7 }, { N: 9 }],
     })
@@ -82,6 +84,25 @@ describe('a ladder folder', () => {
     expect(statuses(session)).toEqual({ a: 'ok', b: 'wrong' })
     expect(said(rung(session, 'b').reason)).toMatch(/^At N 9: 3 elements of c .*c\[1\]\[2\]/)
     expect(rung(session, 'b').timing).toBeNull()
+  })
+
+  it('has its reference named as its author has it, where that does not build or fails', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
+    setEnv({ FAKE_RUNNER: 'reference' })
+    expect(await failing()).toMatchObject({
+      message: `The reference ${folder}/reference.cu failed: it returns an error`,
+    })
+    setEnv({ FAKE_RUNNER: 'reference-crash' })
+    expect(await failing()).toMatchObject({
+      message: expect.stringContaining(`The reference ${folder}/reference.cu does not finish.`),
+    })
+    await writeFile(join(folder, 'reference.cu'), '\nundeclared\n')
+    expect(await failing()).toMatchObject({
+      message: expect.stringContaining(`${folder}/reference.cu:2: identifier "undeclared"`),
+      remedy: `See ${folder}/reference.cu.`,
+    })
   })
 
   it('may trust a rung in place of a reference, which runs whatever was asked for', async () => {

@@ -3,7 +3,7 @@
 // @after   02_shared
 // @idea    a warp counts into its own bins, so that only its 32 threads can contend for a bin, and each load
 //          fetches 16 bytes to count
-// @expect  sharedLoads same
+// @expect  sharedLoads up
 // @param   WARPS 8 {4,8,16}
 #include "kernel_ladder.h"
 

@@ -19,10 +19,15 @@ export interface RungSource {
 }
 
 /** A source file of a task that is not a rung. */
-export type TaskSource = Pick<RungSource, 'file' | 'text'>
+export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
+  /** Where its author has it, for messages; absent for a shipped one, whose `file` says it. */
+  shown?: string
+}
 
 export interface KernelLibrary {
   root: string
+  /** The ladder folder that it is of; absent for the shipped library. */
+  own?: string
   /** By id, which is also the name of the task's folder. */
   tasks: Map<string, Task>
   /** The references that rungs are checked against, by task id. */

@@ -120,6 +120,7 @@ export async function readLadderFolder(
     )
   const library: KernelLibrary = {
     root: shipped.root,
+    own: path,
     tasks: new Map([[task.id, task]]),
     references: new Map(),
     folders: new Map([[task.id, path]]),
@@ -138,7 +139,11 @@ export async function readLadderFolder(
   const reference = referenceFile(task)
   if (reference !== null) {
     await required(['task', 'reference'], reference)
-    library.references.set(task.id, { file: placed(reference), text: await read(reference) })
+    library.references.set(task.id, {
+      file: placed(reference),
+      text: await read(reference),
+      shown: join(shown, reference),
+    })
     files.push(reference)
   }
   for (const { buffer, path: name } of fillFiles(task))

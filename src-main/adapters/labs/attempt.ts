@@ -68,27 +68,38 @@ export async function writeAttempt(
 
 type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 
-/** Reads, upgrades and validates a file; a newer or damaged one is rejected with the reason. */
-async function readJson<T>(path: string, schema: z.ZodType<T>, upgrade: Upgrade): Promise<T> {
-  const refuse = (why: Statement) =>
-    inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
-  let text: string
+const refuse = (path: string, why: Statement) =>
+  inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
+
+/** Upgrades and validates a document of the file at `path`; a newer or damaged one is rejected with the reason. */
+export function parseAs<T>(
+  value: unknown,
+  path: string,
+  schema: z.ZodType<T>,
+  upgrade: Upgrade = (value) => ({ value }),
+): T {
+  const current = upgrade(value)
+  if ('refused' in current) throw refuse(path, current.refused)
+  const read = schema.safeParse(current.value)
+  if (!read.success) throw refuse(path, z.prettifyError(read.error))
+  return read.data
+}
+
+/** Parses the text of a document of the file at `path`. */
+export function parseJson(text: string, path: string): unknown {
   try {
-    text = await readFile(path, 'utf8')
+    return JSON.parse(text)
+  } catch (error) {
+    throw refuse(path, message('files.notJson', { text: errorText(error) }))
+  }
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return parseJson(await readFile(path, 'utf8'), path)
   } catch (error) {
     throw diskError(error, path, 'read')
   }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw refuse(message('files.notJson', { text: errorText(error) }))
-  }
-  const current = upgrade(value)
-  if ('refused' in current) throw refuse(current.refused)
-  const read = schema.safeParse(current.value)
-  if (!read.success) throw refuse(z.prettifyError(read.error))
-  return read.data
 }
 
 /** The version of an attempt is its outcome's. */
@@ -99,30 +110,45 @@ const upgradedAttempt: Upgrade = (value) => {
   return 'refused' in outcome ? outcome : { value: { ...attempt.data, outcome: outcome.value } }
 }
 
-export const readAttempt = (folder: string): Promise<LabAttempt> =>
-  readJson(join(folder, files.attempt), LabAttempt, upgradedAttempt)
+export const parseAttempt = (value: unknown, path: string): LabAttempt =>
+  parseAs(value, path, LabAttempt, upgradedAttempt)
+
+const parseSanitizerFile = (value: unknown, path: string): SanitizerVerdicts =>
+  parseAs(value, path, SanitizerFile, (file) => upgraded(formats.sanitizerVerdicts, file)).verdicts
+
+/** The verdicts within an attempt. */
+export const parseVerdicts = (value: unknown, path: string): SanitizerVerdicts => {
+  const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
+  return parseSanitizerFile(attempt.data?.sanitized ?? {}, path)
+}
+
+export async function readAttempt(folder: string): Promise<LabAttempt> {
+  const path = join(folder, files.attempt)
+  return parseAttempt(await readJson(path), path)
+}
 
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
 
+/** What an attempt's checks are judged by. */
+export interface AttemptEvidence {
+  session: Session
+  sanitized: SanitizerVerdicts
+}
+
 /** The evidence of an attempt; null if the folder contains no session. */
-export async function readAttemptEvidence(
-  folder: string,
-): Promise<{ session: Session; sanitized: SanitizerVerdicts } | null> {
+export async function readAttemptEvidence(folder: string): Promise<AttemptEvidence | null> {
   const names = await readdir(folder).catch(() => [] as string[])
   if (!names.includes('session')) return null
-  const within = await readJson(join(folder, files.attempt), SanitizerFile, (value) => {
-    const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
-    return upgraded(formats.sanitizerVerdicts, attempt.data?.sanitized ?? {})
-  })
+  const path = join(folder, files.attempt)
+  const within = parseVerdicts(await readJson(path), path)
+  const older = join(folder, sanitizerFile)
   const beside = names.includes(sanitizerFile)
-    ? await readJson(join(folder, sanitizerFile), SanitizerFile, (value) =>
-        upgraded(formats.sanitizerVerdicts, value),
-      )
-    : null
+    ? parseSanitizerFile(await readJson(older), older)
+    : {}
   return {
     session: await readSession(sessionFolder(folder)),
-    sanitized: { ...beside?.verdicts, ...within.verdicts },
+    sanitized: { ...beside, ...within },
   }
 }
 

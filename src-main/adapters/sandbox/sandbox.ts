@@ -368,10 +368,10 @@ export function isolationSentence({ by, held, kernel }: Isolation): string {
   ]
   const limits =
     watched.length === 0
-      ? 'The kernel enforces its limits on memory, tasks and disk.'
+      ? 'The kernel enforces the limits on memory, tasks and disk.'
       : kernel.memory || kernel.disk
-        ? `The kernel enforces its limit on ${kernel.memory ? 'memory and tasks' : 'disk'}; ${watched.filter((what) => !what.startsWith('disk')).length > 0 ? `${watched.join(' and ')} are only monitored` : 'disk space is limited per file, not in total'}.`
-        : 'Its memory and processes are only monitored, and its disk space is limited per file, not in total.'
+        ? `The kernel enforces the limit on ${kernel.memory ? 'memory and tasks' : 'disk'}; ${watched.filter((what) => !what.startsWith('disk')).length > 0 ? `${watched.join(' and ')} are only monitored` : 'disk space is limited per file, not in total'}.`
+        : 'Memory and processes are only monitored, and disk space is limited per file, not in total.'
   if (by === 'none')
     return `Neither unshare nor bubblewrap works here: submissions run with your permissions and can reach the network and your files. ${limits}`
   const open = safeguards.filter((name) => !held[name]).map((name) => inReach[name])

@@ -1,127 +1,145 @@
 /**
- * The sources of a session: in its folder `sources/`, as written by a run, or, for a shipped recording, in a shared
- * store. `sources.json` then maps each path of `sources/` to its content by SHA-256. The store is one file,
- * `sources.jsonl`, with each content once as a line `{"sha256", "text"}`.
+ * The sources of a session: in its folder `sources/`, as written by a run, or, for a shipped recording, in a store that
+ * recordings share. The store is one file, `sources.jsonl`, in a folder above the session. It has each content once, as
+ * a line `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line
+ * `{"session", "files"}`.
  */
-import { cp, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
+import { cp, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
-import { errorCode, pathExists, readPlainBytes } from '../disk/disk'
+import { errorCode, pathExists, readPlainBytes, readPlainFile } from '../disk/disk'
 import { message, type Statement } from '../../domain/messages/message'
 import { distinct } from '../../domain/text/wording'
 
 export const sourcesFolder = 'sources'
-export const sourceListFile = 'sources.json'
 export const sourceStoreFile = 'sources.jsonl'
 
-export const SourceList = z.object({
-  schema: z.literal(2),
-  /** The store's path relative to the session's folder. */
-  store: z.string().regex(/^(\.\.\/){1,8}sources\.jsonl$/),
-  /** SHA-256 by path relative to `sources/`. */
-  files: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/)),
-})
+const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** SHA-256 by path relative to `sources/`. */
+const SourceList = z.record(z.string(), Hash)
 export type SourceList = z.infer<typeof SourceList>
 
-const StoredSource = z.object({ sha256: z.string(), text: z.string() })
+const StoreLine = z.union([
+  /** `session`: its folder relative to the store's, with `/`. */
+  z.object({ session: z.string(), files: SourceList }),
+  z.object({ sha256: Hash, text: z.string() }),
+])
 
-/** The contents of a store by SHA-256; throws if the file cannot be read or is damaged. */
-export async function readStore(file: string): Promise<Map<string, string>> {
-  const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean)
-  return new Map(
-    lines.map((line) => {
-      const { sha256, text } = StoredSource.parse(JSON.parse(line))
-      return [sha256, text]
-    }),
-  )
+export interface SourceStore {
+  /** By session. */
+  lists: Map<string, SourceList>
+  /** By SHA-256. */
+  contents: Map<string, string>
 }
 
+export const emptyStore = (): SourceStore => ({ lists: new Map(), contents: new Map() })
+
+/** Throws if the file cannot be read or is damaged. */
+export async function readStore(file: string): Promise<SourceStore> {
+  const store = emptyStore()
+  for (const text of (await readPlainFile(file)).split('\n').filter(Boolean)) {
+    const line = StoreLine.parse(JSON.parse(text))
+    if ('session' in line) store.lists.set(line.session, line.files)
+    else store.contents.set(line.sha256, line.text)
+  }
+  return store
+}
+
+const sorted = <T>(entries: ReadonlyMap<string, T>): [string, T][] =>
+  [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
+
 /** Writes a store, sorted, so that adding an entry adds one line. */
-export async function writeStore(file: string, contents: ReadonlyMap<string, string>) {
-  const lines = [...contents].sort(([a], [b]) => (a < b ? -1 : 1))
-  const text = lines.map(([sha256, text]) => `${JSON.stringify({ sha256, text })}\n`).join('')
-  await writeFile(file, text)
+export async function writeStore(file: string, { lists, contents }: SourceStore): Promise<void> {
+  const lines: z.infer<typeof StoreLine>[] = [
+    ...sorted(lists).map(([session, files]) => ({ session, files })),
+    ...sorted(contents).map(([sha256, text]) => ({ sha256, text })),
+  ]
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+
+/** How many folders above a session its store can be. */
+const storeDistance = 3
+
+/** The nearest store above a session; null if there is none. */
+async function findStore(folder: string): Promise<string | null> {
+  let above = dirname(folder)
+  for (let up = 1; up <= storeDistance; up += 1) {
+    const file = join(above, sourceStoreFile)
+    if (await pathExists(file)) return file
+    above = dirname(above)
+  }
+  return null
 }
 
 /** The most recently read store, because a list of recordings opens many sessions of one store. */
-let lastStore: { key: string; contents: Promise<Map<string, string>> } | null = null
+let lastStore: { key: string; store: Promise<SourceStore> } | null = null
 
-async function openStore(file: string): Promise<Map<string, string>> {
+async function openStore(file: string): Promise<SourceStore> {
   const { mtimeMs, size } = await stat(file)
   const key = `${file}\0${mtimeMs}\0${size}`
-  if (lastStore?.key !== key) lastStore = { key, contents: readStore(file) }
-  return lastStore.contents
+  if (lastStore?.key !== key) lastStore = { key, store: readStore(file) }
+  return lastStore.store
 }
 
-/** A source's bytes, or why they are missing; null if the file is simply gone from a folder. */
+/** A source's bytes, or why they are missing; null if the session does not have the file. */
 type Found = { bytes: Buffer } | { why: Statement } | null
 
-interface SourceFiles {
-  read(path: string): Promise<Found>
-  /** The available paths; null if they are the files of `sources/`. */
-  listed: string[] | null
-}
+type ReadSource = (path: string) => Promise<Found>
 
-function inFolder(folder: string): SourceFiles {
-  return {
-    listed: null,
-    async read(path) {
-      const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
-      const file = await realpath(resolve(root, path)).catch(() => null)
-      // A session may come from someone else: neither paths nor links may lead out of sources/, so that no file of this
-      // machine gets into a report.
-      if (!file?.startsWith(root + sep)) return null
-      const bytes = await readPlainBytes(file).catch(() => null)
-      return bytes && { bytes }
-    },
+/** Where a session's sources are: files of `sources/`, or named contents of a store; else why there are none. */
+type SourceFiles =
+  | { in: 'folder'; read: ReadSource }
+  | { in: 'store'; read: ReadSource; listed: string[] }
+  | { in: 'none'; why: Statement }
+
+const inFolder =
+  (folder: string): ReadSource =>
+  async (path) => {
+    const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
+    const file = await realpath(resolve(root, path)).catch(() => null)
+    // A session may come from someone else: neither paths nor links may lead out of sources/, so that no file of this
+    // machine gets into a report.
+    if (!file?.startsWith(root + sep)) return null
+    const bytes = await readPlainBytes(file).catch(() => null)
+    return bytes && { bytes }
   }
-}
 
-function storeFault(error: unknown, file: string): Statement {
-  if (errorCode(error) === 'ENOENT') return message('sessions.sourcesMissing', { file })
-  return errorCode(error)
-    ? message('sessions.sourcesUnreadable', { file, text: String(error) })
-    : message('sessions.sourcesDamaged', { file })
-}
-
-const inStore = (folder: string, { store, files }: SourceList): SourceFiles => ({
-  listed: Object.keys(files),
-  async read(path) {
-    const hash = Object.hasOwn(files, path) ? files[path] : undefined
-    if (hash === undefined) return null
-    const file = resolve(folder, store)
-    let contents
-    try {
-      contents = await openStore(file)
-    } catch (error) {
-      return { why: storeFault(error, file) }
+const inStore =
+  (file: string, contents: SourceStore['contents'], files: SourceList): ReadSource =>
+  (path) => {
+    const find = (): Found => {
+      const hash = Object.hasOwn(files, path) ? files[path] : undefined
+      if (hash === undefined) return null
+      const text = contents.get(hash)
+      const which = { source: path, file }
+      if (text === undefined) return { why: message('sessions.sourceMissing', which) }
+      const bytes = Buffer.from(text, 'utf8')
+      return sha256(bytes) === hash ? { bytes } : { why: message('sessions.sourceChanged', which) }
     }
-    const text = contents.get(hash)
-    const which = { source: path, file }
-    if (text === undefined) return { why: message('sessions.sourceMissing', which) }
-    const bytes = Buffer.from(text, 'utf8')
-    return sha256(bytes) === hash ? { bytes } : { why: message('sessions.sourceChanged', which) }
-  },
-})
+    return Promise.resolve(find())
+  }
 
-/** Maps a session's source paths to contents of the store; null if they are in its own `sources/`. */
-export async function readSourceList(folder: string): Promise<SourceList | null> {
-  const text = await readFile(join(folder, sourceListFile), 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
-    throw error
-  })
-  return text === null ? null : SourceList.parse(JSON.parse(text))
-}
-
-const openFiles = async (folder: string): Promise<SourceFiles> => {
+async function openFiles(session: string): Promise<SourceFiles> {
+  const folder = resolve(session)
+  const own = join(folder, sourcesFolder)
+  if (await pathExists(own)) return { in: 'folder', read: inFolder(folder) }
+  const missing = message('sessions.sourcesMissing', { file: own })
+  const file = await findStore(folder)
+  if (file === null) return { in: 'none', why: missing }
   try {
-    const list = await readSourceList(folder)
-    return list ? inStore(folder, list) : inFolder(folder)
-  } catch {
-    const why = message('sessions.sourcesDamaged', { file: join(folder, sourceListFile) })
-    return { listed: [], read: () => Promise.resolve({ why }) }
+    const { lists, contents } = await openStore(file)
+    const files = lists.get(relative(dirname(file), folder).replaceAll(sep, '/'))
+    return files
+      ? { in: 'store', read: inStore(file, contents, files), listed: Object.keys(files) }
+      : { in: 'none', why: missing }
+  } catch (error) {
+    const why = errorCode(error)
+      ? message('sessions.sourcesUnreadable', { file, text: String(error) })
+      : message('sessions.sourcesDamaged', { file })
+    return { in: 'none', why }
   }
 }
 
@@ -136,9 +154,12 @@ export async function readSources(
   folder: string,
   session: Pick<Session, 'rungs'>,
 ): Promise<SessionSources> {
+  // An imported rung may name no source.
+  const named = session.rungs.filter(({ file }) => file !== '')
   const files = await openFiles(folder)
+  if (files.in === 'none') return { texts: {}, faults: named.length > 0 ? [files.why] : [] }
   const found = await Promise.all(
-    session.rungs.map(async ({ id, file }) => ({ id, source: await files.read(file) })),
+    named.map(async ({ id, file }) => ({ id, source: await files.read(file) })),
   )
   const faults = found.flatMap(({ source }) => (source && 'why' in source ? [source.why] : []))
   return {
@@ -153,16 +174,16 @@ export async function readSources(
 
 /** Copies every source of a session to `sources/` in another folder; returns the reasons for missing ones. */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {
-  const { listed, read } = await openFiles(folder)
+  const files = await openFiles(folder)
+  if (files.in === 'none') return [files.why]
   const root = resolve(target, sourcesFolder)
-  if (listed === null) {
-    const from = join(folder, sourcesFolder)
-    if (await pathExists(from)) await cp(from, root, { recursive: true })
+  if (files.in === 'folder') {
+    await cp(join(folder, sourcesFolder), root, { recursive: true })
     return []
   }
   const faults: Statement[] = []
-  for (const path of listed) {
-    const source = await read(path)
+  for (const path of files.listed) {
+    const source = await files.read(path)
     const file = resolve(root, path)
     if (source && 'why' in source) faults.push(source.why)
     else if (source && file.startsWith(root + sep)) {

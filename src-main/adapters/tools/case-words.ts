@@ -50,8 +50,11 @@ const fieldWords = (
   })
 }
 
-/** What results are checked against: the built reference of the task, or a trusted rung. */
-export type Expected = { library: string } | { rung: string }
+/**
+ * What results are checked against: the built reference of the task, under the name that its author knows it by, or
+ * a trusted rung.
+ */
+export type Expected = { library: string; shown: string } | { rung: string }
 
 /** `folder` contains the task's files; a replay, whose answers are known, has none. */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>

@@ -8,7 +8,8 @@ import { flops, isTensor, leastBytes, type Problem } from '../task/problem'
 import { formatPercent, formatValue } from '../metrics/units'
 import type { RungResult, Session } from '../session/session'
 
-type Told = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
+/** What of a session, or of a run so far, decides it. */
+export type Told = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
   ladder: Pick<Session['ladder'], 'task'>
 }
 
@@ -53,11 +54,15 @@ const pipes = {
   dram: 'dramUtilization',
 } as const
 
+export function leadPipe(told: Told): (typeof pipes)[keyof typeof pipes] {
+  const { ladder, problem } = told
+  const isOfTensor = problem !== null && isTensor(ladder.task, problem)
+  return pipes[leadOf(told).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
+}
+
 /** Falls back to FMA if no rung has the more telling counter: the card level collects no other. */
 export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
-  const { ladder, problem } = session
-  const isOfTensor = problem !== null && isTensor(ladder.task, problem)
-  const id = pipes[leadOf(session).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
+  const id = leadPipe(session)
   return session.rungs.some(({ metrics }) => metrics[id]?.value != null) ? id : pipes.fp32
 }
 

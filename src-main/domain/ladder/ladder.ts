@@ -83,6 +83,8 @@ export const LadderRung = z.object({
 export type LadderRung = z.infer<typeof LadderRung>
 
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
+  /** Path of its ladder folder; absent for a shipped ladder, and in sessions that predate it. */
+  folder: z.string().min(1).optional(),
   /** null in an import, for which it is unknown. */
   task: Task.nullable(),
   /** Every scalar and option of the task, by name. */

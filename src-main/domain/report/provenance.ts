@@ -77,7 +77,7 @@ export function reproduceCommand(session: Session): string {
     'kernel-ladder',
     'run',
     '--ladder',
-    ladder.id,
+    ladder.folder ?? ladder.id,
     // Rungs are named, so that the same ones run even if the ladder has grown.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
@@ -135,10 +135,14 @@ export function problemWords(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return unknown
   const rest = [named(problem.scalars), optionsWord(problem)].filter(Boolean).join(', ')
+  const label = problemLabel(problem)
   const values = {
     what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
-    problem: problemLabel(problem),
-    sizes: named(problem.sizes),
+    // The label of a single size names it.
+    problem:
+      Object.keys(problem.sizes).length === 1
+        ? label
+        : message('provenance.sizes', { label, sizes: named(problem.sizes) }),
   }
   return rest === ''
     ? message('provenance.problemAlone', values)
@@ -171,7 +175,14 @@ export function provenance(session: Session): Fact[] {
     { id: 'date', value: session.createdAt },
     {
       id: 'ladder',
-      value: message('provenance.ladder', { id: ladder.id, title: ladder.title }),
+      value:
+        ladder.folder === undefined
+          ? message('provenance.ladder', { id: ladder.id, title: ladder.title })
+          : message('provenance.ladderFolder', {
+              id: ladder.id,
+              title: ladder.title,
+              folder: ladder.folder,
+            }),
     },
     { id: 'problem', value: problemWords(session) },
     { id: 'seed', value: ofRun(`${settings.seed}`) },

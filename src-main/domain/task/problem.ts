@@ -31,9 +31,10 @@ export const caseOf = (
 const superscript = (count: number): string =>
   [...String(count)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
 
-/** `4096³` if all sizes are equal, otherwise `1023×777×1111`. */
+/** `4096³` if all sizes are equal, otherwise `1023×777×1111`; a single size has its name, `N = 4096`. */
 export function sizesLabel(sizes: Sizes): string {
   const all = Object.values(sizes)
+  if (all.length === 1) return `${Object.keys(sizes)[0]} = ${all[0]}`
   if (all.length > 1 && all.every((size) => size === all[0]))
     return `${all[0]}${superscript(all.length)}`
   return all.join('×')

@@ -1,8 +1,9 @@
 /** Prints a run's events to stderr: the stage, the rung and the progress. */
+import { leadText, type Told } from '../../domain/analysis/lead-figure'
 import { inEnglish } from '../../domain/text/wording'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
-import { formatGflops, formatMs, formatValue } from '../../domain/metrics/units'
+import { formatMs } from '../../domain/metrics/units'
 import { note } from './output'
 
 const stageNames = {
@@ -45,7 +46,7 @@ export function describeCost({ level, seconds: total, rungs }: ProfileCost): str
 export function progressPrinter(): (event: RunEvent) => void {
   let stage: string | null = null
   let at = ''
-  let bytes: number | null = null
+  let told: Told = { ladder: { task: null }, problem: null, device: null }
   const measured = new Set<string>()
   return (event) => {
     switch (event.type) {
@@ -67,7 +68,7 @@ export function progressPrinter(): (event: RunEvent) => void {
         measured.add(id)
         note(
           timing
-            ? `  ${id}  ${formatMs(timing.medianMs)}  ${bytes === null ? formatGflops(timing.gflops) : formatValue(bytes / (timing.medianMs * 1e6), 'GB/s')}`
+            ? `  ${id}  ${formatMs(timing.medianMs)}  ${leadText(told, event.result)}`
             : `  ${id}  ${status}. ${inEnglish(reason ?? '')}`,
         )
         break
@@ -82,7 +83,14 @@ export function progressPrinter(): (event: RunEvent) => void {
         note(`${event.level === 'warning' ? 'warning: ' : ''}${inEnglish(event.message)}`)
         break
       case 'started':
-        bytes = event.bytes ?? null
+        told = { ladder: { task: event.task }, problem: event.problem, device: null }
+        break
+      case 'gpu':
+        told = {
+          ...told,
+          device: event.device,
+          ...(event.ceilings && { ceilings: event.ceilings }),
+        }
         break
       case 'finished':
         break

@@ -9,7 +9,6 @@ import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/m
 import { notAsked, withDerived } from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'
 import type { NcuLaunch } from './ncu-csv'
-import { unitOf } from './ncu-rep-units'
 
 const durationName = 'gpu__time_duration.sum'
 
@@ -77,11 +76,10 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    // In a table without a units row, a name following ncu's scheme implies its unit.
-    const from = reported || unitOf(name)
-    if (from === '' && conversions[unit])
+    // A table without a units row may be in any of ncu's prefixes: 2.5 may be gigabytes.
+    if (reported === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
-    const factor = conversions[unit]?.[from] ?? 1
+    const factor = conversions[unit]?.[reported] ?? 1
     return { value: result.value * factor, unit, evidence: 'measured' }
   }
   return unavailable(unit, missingReason(launches, names))

@@ -12,6 +12,7 @@ import {
   readShippedLabs,
   type LabFolder,
 } from '../../adapters/labs/library'
+import { recordedLabs } from '../../adapters/labs/recorded-attempts'
 import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
@@ -109,7 +110,7 @@ export function labSessionFolder(
 ): string | null {
   const recording = recordingOf(ref)
   if (recording?.startsWith(recordedMark))
-    return sessionFolder(join(assets.recordingsDir, 'labs', recording.slice(recordedMark.length)))
+    return join(recordedLabs(assets.recordingsDir), recording.slice(recordedMark.length))
   const [, key, id] = /^lab\.(.+)\.(\d{8}-\d{6}-[0-9a-f]{4}(?:-\d+)?)$/.exec(ref) ?? []
   return key === undefined || id === undefined
     ? null

@@ -8,13 +8,13 @@ import { sha256 } from '../../adapters/disk/build-cache'
 import { stageFolder } from '../../adapters/disk/staging'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
-  readAttemptEvidence,
   sessionFolder,
   writeAttempt,
   type LabAttempt,
   type SanitizerVerdicts,
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
+import { recordedEvidence } from '../../adapters/labs/recorded-attempts'
 import type { RunEvent } from '../../contract'
 import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
@@ -208,15 +208,15 @@ async function gatherRecorded(
     )
   if (which === 'own') return none(message('checks.notTheirs'))
   const recorded = await recordedAttempt(options.assets, lab.id, which)
-  const kept = recorded && (await readAttemptEvidence(recorded.folder))
-  if (!recorded || !kept)
+  if (!recorded)
     return none(
       message(which === 'starter' ? 'checks.starterNotRecorded' : 'checks.solutionNotRecorded'),
     )
+  const kept = await recordedEvidence(recorded)
   const own = rungOf(kept.session, submissionId)
   if (own && own.sourceHash !== sha256(source) && own.sourceHash !== hash)
     return none(message('checks.changedSince', { file: lab.lab[which], recording: recorded.name }))
-  const recording = asRecording(recorded.name, sessionFolder(recorded.folder), kept.session)
+  const recording = asRecording(recorded.name, recorded.folder, kept.session)
   if (!recording) return none(message('checks.nothingMeasured'))
   const { session, missing } = await replay(
     recording,

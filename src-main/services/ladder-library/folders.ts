@@ -1,6 +1,6 @@
 /** Ladder folders for the UI: opens, lists, saves and builds them. */
 import { readdir, realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { errorCode, pathExists } from '../../adapters/disk/disk'
 import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
@@ -154,6 +154,28 @@ export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
       return { ...base, state: ladder ? 'ready' : 'faulty', trusted, ladder }
     }),
   )
+}
+
+/**
+ * Where the folder of a session's ladder is now: where it was run, or where the user has opened it since. null if
+ * there is no folder with that ladder.
+ */
+export async function folderOf(
+  setup: Setup,
+  { id, folder }: Pick<Ladder, 'id' | 'folder'>,
+): Promise<string | null> {
+  const opened = await recentFolders(setup.machine.folders)
+  for (const path of [
+    ...(folder === undefined ? [] : [folder]),
+    ...opened.map((one) => one.folder),
+  ]) {
+    // A report has the name alone.
+    if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
+    const { own } = await read(setup, path)
+    // A ladder file that cannot be read is no other ladder: its faults are shown where it is edited.
+    if (own ? own.ladder.id === id : path === folder) return realpath(path)
+  }
+  return null
 }
 
 export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>

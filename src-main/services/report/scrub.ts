@@ -142,15 +142,20 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
 export const scrubStatement = (statement: Statement, scrub: (text: string) => string): Statement =>
   scrubValue(statement, '', scrub) as Statement
 
+/** Its name alone: whoever has the folder runs the command from beside it. */
+const scrubFolder = (folder: string, scrub: (text: string) => string): string =>
+  `./${scrub(folder.split(/[\\/]/).findLast((name) => name !== '') ?? '')}`
+
 /** Scrubs a session, which remains valid by the schema. */
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {
   const scrubbed = scrubValue(session, '', scrub) as Session
-  const { published } = session.ladder
+  const { published, folder } = session.ladder
   return {
     ...scrubbed,
     id: scrub(session.id),
     ladder: {
       ...scrubbed.ladder,
+      ...(folder === undefined ? {} : { folder: scrubFolder(folder, scrub) }),
       // Keys are rung ids.
       ...(published && scrubbed.ladder.published
         ? {

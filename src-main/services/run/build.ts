@@ -1,6 +1,6 @@
 /** Compiles rungs and the runner: in parallel, nothing twice. */
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path/posix'
+import { dirname, join } from 'node:path/posix'
 import {
   launchProbeFlags,
   macroFlags,
@@ -111,8 +111,7 @@ function outcome(
 
 function failure(result: ProcessResult): BuildOutcome {
   const { diagnostics } = readBuildOutput(result)
-  const first = diagnostics.find(({ severity }) => severity === 'error')
-  const place = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
+  const compileError = notCompiling(diagnostics)
   const none = { artefact: null, build: null, diagnostics }
   switch (result.outcome) {
     case 'cancelled':
@@ -131,14 +130,26 @@ function failure(result: ProcessResult): BuildOutcome {
     default:
       return {
         ...none,
-        reason: first
-          ? message('records.notCompiling', { what: `${place}${first.message}` })
-          : message('tools.nvccEnded', {
-              exitCode: result.exitCode ?? '',
-              text: lastLine(result.stderr),
-            }),
+        reason:
+          compileError ??
+          message('tools.nvccEnded', {
+            exitCode: result.exitCode ?? '',
+            text: lastLine(result.stderr),
+          }),
       }
   }
+}
+
+/** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */
+function notCompiling(
+  diagnostics: readonly Diagnostic[],
+  shown = (file: string): string => file,
+): Statement | null {
+  const first = diagnostics.find(({ severity }) => severity === 'error')
+  if (!first) return null
+  const { file, line } = first
+  const place = file ? `${shown(file)}${line === null ? '' : `:${line}`}: ` : ''
+  return message('records.notCompiling', { what: `${place}${first.message}` })
 }
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? ''
@@ -205,10 +216,19 @@ export async function buildReference(
   const built = await compileReference(compiler, inputs, source, sm)
   if (built.artefact) return built.artefact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  // Sources are compiled under the name of their task, which is no folder of their author's.
+  const below = `${dirname(source.file)}/`
+  const shown = (file: string): string =>
+    source.shown !== undefined && file.startsWith(below)
+      ? join(dirname(source.shown), file.slice(below.length))
+      : file
   throw new KernelLadderError(
     'failed',
-    together(message('tools.referenceNotBuilt', { task: inputs.task.id }), built.reason),
-    message('tools.seeFile', { file: source.file }),
+    together(
+      message('tools.referenceNotBuilt', { task: inputs.task.id }),
+      notCompiling(built.diagnostics, shown) ?? built.reason,
+    ),
+    message('tools.seeFile', { file: shown(source.file) }),
   )
 }
 

@@ -22,7 +22,7 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
-import { outputsOf, referenceFile, type Task } from '../../domain/task/task'
+import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Launch, Timing, Verify } from '../../domain/session/session'
 
@@ -290,14 +290,14 @@ async function runOnce(
 function throwIfHopeless(
   { result, at, error }: Attempt,
   begun: boolean,
-  { task, idleMs }: MeasureRequest,
+  { expected, idleMs }: MeasureRequest,
 ): void {
   if (result.outcome === 'not-found')
     throw new KernelLadderError(
       'failed',
       message('tools.runnerNotStarted', { text: result.stderr.trim() }),
     )
-  const file = `${task.id}/${referenceFile(task) ?? ''}`
+  const file = expected && 'shown' in expected ? expected.shown : ''
   if (error?.kind === 'reference')
     throw new KernelLadderError(
       'failed',

@@ -7,8 +7,8 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
 import { message, together, type Statement } from '../../domain/messages/message'
 import type { Ceilings } from '../../domain/gpu/ceilings'
+import type { Device } from '../../domain/gpu/device'
 import type { ErrorShape } from '../../domain/errors'
-import type { Session } from '../../domain/session/session'
 import { buildReference, buildRunner } from './build'
 import { queryDevice, queryDriver, smOf } from './device'
 import { inTurn, isShared } from './gpu-turn'
@@ -46,11 +46,13 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     const driver = await queryDriver(toolbox, signal)
     const runner = await buildRunner(compiler, environment.runnerSources)
     const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
+    run.emit({ type: 'gpu', device, ceilings: null })
     const { trusted } = plan
     const expected: Expected | null = trusted
       ? { rung: trusted.rung.id }
       : environment.reference && {
           library: await buildReference(compiler, plan, environment.reference, smOf(device)),
+          shown: environment.reference.shown ?? environment.reference.file,
         }
     let profiled: ProfileOutcome | null = null
     return {
@@ -88,7 +90,7 @@ const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRu
 interface OnGpu {
   runner: string
   expected: Expected | null
-  device: NonNullable<Session['device']>
+  device: Device
   gpu: { name: string; pciBusId: string }
 }
 
@@ -115,7 +117,7 @@ async function workOnGpu(
     const onOutOfTurn = (rung: string): void => warn(message('records.outOfTurn', { rung }))
     const shared = await isShared({ toolbox, gpu, signal }, 'before')
     const measured = await measureAll(
-      { toolbox, runner, expected, plan, settings, states, signal, onOutOfTurn },
+      { toolbox, device, runner, expected, plan, settings, states, signal, onOutOfTurn },
       emit,
       publish,
     )
@@ -216,6 +218,7 @@ const referenceTrouble = (state: RungState | undefined): Statement | null =>
 
 interface MeasureStage {
   toolbox: Toolbox
+  device: Device
   runner: string
   expected: Expected | null
   plan: RunPlan
@@ -226,7 +229,7 @@ interface MeasureStage {
 }
 
 async function measureAll(
-  { toolbox, runner, expected, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
+  { toolbox, device, runner, expected, plan, settings, states, signal, onOutOfTurn }: MeasureStage,
   emit: (event: RunEvent) => void,
   publish: BuiltRungs['publish'],
 ): Promise<{ ceilings: Ceilings | null; halted: ErrorShape | null }> {
@@ -253,6 +256,7 @@ async function measureAll(
     onOutOfTurn,
     onCeilings: (reached) => {
       ceilings = reached
+      emit({ type: 'gpu', device, ceilings })
     },
     onStart: (rung, stage) => {
       if (stage === 'verify' || stage === 'time')

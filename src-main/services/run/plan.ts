@@ -107,7 +107,8 @@ function resolved(library: KernelLibrary, file: LadderFile, rungs: LadderRung[])
   const { schema: _schema, order: _order, ...rest } = file
   const task = taskOf(library, file)
   const { scalars, options } = problemAt(task, {}, { ...file, sizes: file.sizes[0] })
-  return { ...rest, task, scalars, options, rungs }
+  const folder = library.own === undefined ? {} : { folder: library.own }
+  return { ...rest, ...folder, task, scalars, options, rungs }
 }
 
 /** The complete ladder, resolved; throws for the first unusable rung. */

@@ -6,8 +6,6 @@ import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
-import { leadOf } from '../../domain/analysis/lead-figure'
-import { leastBytes } from '../../domain/task/problem'
 import type { Device } from '../../domain/gpu/device'
 import type { Statement } from '../../domain/messages/message'
 import type { RungResult, Session } from '../../domain/session/session'
@@ -86,10 +84,6 @@ export interface RunWay {
 /** Throws `missing` if the machine lacks something. */
 export type OpenWay = (compiler: Compiler) => Promise<RunWay>
 
-/** Decided again for the session, once its GPU is known. */
-const toldByBytes = ({ ladder, task, problem }: RunPlan): number | null =>
-  leadOf({ ladder, problem, device: null }).of === 'bytes' ? leastBytes(task, problem) : null
-
 export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
   const { environment, plan, identity, emit, signal } = run
   const started = performance.now()
@@ -97,9 +91,9 @@ export async function runStages(run: Run, open: OpenWay): Promise<RunOutcome> {
     type: 'started',
     ladder: plan.ladder.id,
     target: printTarget(identity.target),
+    task: plan.ladder.task,
     problem: plan.problem,
     rungs: plan.rungs.map(({ rung }) => ({ id: rung.id, title: rung.title })),
-    bytes: toldByBytes(plan),
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   for (const left of plan.parametersLeft ?? [])

@@ -1,4 +1,4 @@
-/** The English locale: every file in this folder, each with its own keys and its screen's title. */
-import { wordsOf, type Words } from '../words'
+/** The English locale; the metric registry and the domain's messages are English in the domain. */
+import screens from './screens.json'
 
-export default wordsOf(import.meta.glob<Words>('./*.json', { eager: true, import: 'default' }))
+export default screens

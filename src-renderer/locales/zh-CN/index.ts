@@ -1,11 +1,6 @@
-/** The Simplified Chinese locale: the files, keys and placeholders of ../en, plus the metric registry and the domain's messages. */
-import { wordsOf, type Words } from '../words'
+/** The Simplified Chinese locale: the keys and placeholders of ../en, plus the metric registry and the domain's messages. */
 import metrics from './metrics.json'
+import screens from './screens.json'
 import statements from './statements.json'
 
-const screens = import.meta.glob<Words>(['./*.json', '!./metrics.json', '!./statements.json'], {
-  eager: true,
-  import: 'default',
-})
-
-export default { ...wordsOf(screens), metrics, statements }
+export default { ...screens, metrics, statements }

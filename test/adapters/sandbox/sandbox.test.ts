@@ -77,7 +77,7 @@ describe('what is said of the sandbox', () => {
   it('claims what held and nothing else', () => {
     const kernel = { memory: true, disk: true }
     expect(isolationSentence({ by: 'unshare', held: held(true), kernel })).toMatch(
-      /without network or capabilities.*can write only to its folder; all of this was tested\. The kernel enforces its limits on memory, tasks and disk/,
+      /without network or capabilities.*can write only to its folder; all of this was tested\. The kernel enforces the limits on memory, tasks and disk/,
     )
     for (const name of safeguards) {
       const isolation: Isolation = { by: 'unshare', held: { ...held(true), [name]: false }, kernel }
@@ -87,7 +87,7 @@ describe('what is said of the sandbox', () => {
     }
     const watched = { memory: false, disk: false }
     expect(isolationSentence({ by: 'unshare', held: held(true), kernel: watched })).toMatch(
-      /memory and processes are only monitored/,
+      /Memory and processes are only monitored/,
     )
   })
 

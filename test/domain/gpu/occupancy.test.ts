@@ -13,10 +13,10 @@ import {
 import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { wavesOf } from '../../../src-main/domain/gpu/waves'
 import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
+import { ncuCapture } from '../../parsers/captures'
 
 const root = join(import.meta.dirname, '../../..')
 const recordings = join(root, 'resources/recordings')
-const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 
 /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
 const folders = readdirSync(recordings, { recursive: true, encoding: 'utf8' })
@@ -30,7 +30,7 @@ const tables = [
     })),
   )),
   ...['import-set-full', 'launches-two-rungs', 'import-five-kernels', 'standard-mix'].map(
-    (name) => ({ name, text: readFileSync(join(captures, `${name}.stdout.txt`), 'utf8') }),
+    (name) => ({ name, text: ncuCapture(name) }),
   ),
 ]
 const reports = tables.map(({ name, text }) => ({ name, launches: parseNcuRawCsv(text).launches }))

@@ -1,6 +1,7 @@
 /** Files of version 1, opened by this one: the same figures, messages in place of sentences, or the reason why not. */
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -33,11 +34,12 @@ import { tempDir } from '../../services/support'
 import {
   attempts1,
   file1,
-  folder1,
   inWordsOf1,
+  report1,
   saidIn1,
   sessions1,
   withMetricsOf1,
+  writeAttempt1,
 } from '../../version-1'
 
 const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)
@@ -229,7 +231,7 @@ describe('a session that cannot be read', () => {
 })
 
 describe('an HTML report of version 1', () => {
-  const html = file1('report.html')
+  const html = readFileSync(report1, 'utf8')
   const data = /<script type="application\/json" id="kernel-ladder-report">(.*?)<\/script>/s.exec(
     html,
   )![1]!
@@ -256,10 +258,10 @@ describe('an HTML report of version 1', () => {
 
   it('is imported as a session of this version', async () => {
     const dir = await tempDir()
-    const { folder } = await importHtml(join(folder1, 'report.html'), { store: dir })
+    const { folder } = await importHtml(report1, { store: dir })
     const saved = json(await readFile(join(folder, 'session.json'), 'utf8'))
     expect(saved.schema).toBe(2)
-    expect(await readFile(join(folder1, 'report.html'), 'utf8')).toBe(html)
+    expect(await readFile(report1, 'utf8')).toBe(html)
   })
 
   it.each([
@@ -320,7 +322,9 @@ describe('a deep profile of version 1', () => {
 
 describe('an attempt at a lab of version 1', () => {
   it.each(attempts1)('%s has the same figures, and says the same', async (name) => {
-    const attempt = await readAttempt(join(folder1, 'labs', name))
+    const dir = await tempDir()
+    writeAttempt1(name, dir)
+    const attempt = await readAttempt(dir)
     expect(attempt.outcome.schema).toBe(2)
     const before = json(file1(`labs/${name}/attempt.json`))
     expect(inWordsOf1(attempt)).toEqual({
@@ -337,8 +341,9 @@ describe('an attempt at a lab of version 1', () => {
 
   it('has what compute-sanitizer came to', async () => {
     const dir = await tempDir()
-    await cp(join(folder1, 'labs/out-of-bounds'), dir, { recursive: true })
-    await cp(join(folder1, 'failures.json'), join(dir, 'session/session.json'))
+    writeAttempt1('out-of-bounds', dir)
+    await mkdir(join(dir, 'session'))
+    await writeFile(join(dir, 'session/session.json'), file1('failures.json'))
     const evidence = await readAttemptEvidence(dir)
     expect(json(file1('labs/out-of-bounds/sanitizer.json'))).toMatchObject(evidence!.sanitized)
     expect(evidence?.sanitized).toMatchObject({ clean: [{ status: 'found', total: 65 }] })

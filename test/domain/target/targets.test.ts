@@ -76,7 +76,7 @@ describe('a session ref', () => {
 
 describe('the words of every kind', () => {
   it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
-    const file = `../../../src-renderer/locales/${language}/targets.json`
+    const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {
       targets: Record<string, Record<string, string>>
     }

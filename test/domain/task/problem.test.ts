@@ -18,7 +18,7 @@ describe('sizes in a word', () => {
     [{ m: 4096, n: 4096, k: 4096 }, '4096³', '4096'],
     [{ m: 1023, n: 777, k: 1111 }, '1023×777×1111', '1023x777x1111'],
     [{ ROWS: 512, COLS: 512 }, '512²', '512'],
-    [{ N: 100 }, '100', '100'],
+    [{ N: 100 }, 'N = 100', '100'],
   ])('%j', (sizes, label, word) => {
     expect(sizesLabel(sizes)).toBe(label)
     expect(sizesWord(sizes)).toBe(word)

@@ -1,17 +1,18 @@
 /** What the commands print with `--json` on what ships, held to the schemas that are published. */
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { publishedSchemas } from '../../../scripts/lib/schemas.mjs'
 import * as documents from '../../../src-main/hosts/cli/documents'
 import { fakeTools } from '../../cli/support'
 import { faultsOf, isValid, publishedNames, publishedText, schemasDir } from '../../json-schemas'
+import { ncuCapture, ncuReportFile } from '../../parsers/captures'
 import { labText } from '../../services/labs/support'
 import { root, setEnv, tempDir } from '../../services/support'
+import { file1 } from '../../version-1'
 import { runHere, type Finished } from './support'
 
 const { printedDocuments, readFiles } = documents
-const captures = join(root, 'test/captures')
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const recorded = 'recorded:gemm-fp32-h200-1024'
 
@@ -94,10 +95,11 @@ describe('--json', () => {
 
   it('of import, of a report and of a table', async () => {
     await withoutTools()
-    const folder = join(captures, 'ncu/2025.3.1-h200')
-    for (const file of ['launches-two-rungs.ncu-rep', 'import-details.stdout.txt']) {
+    const table = join(await tempDir(), 'details.csv')
+    await writeFile(table, ncuCapture('import-details'))
+    for (const file of [ncuReportFile('launches-two-rungs'), table]) {
       const out = join(await tempDir(), 'session')
-      const run = await runHere('import', join(folder, file), '--out', out, '--json')
+      const run = await runHere('import', file, '--out', out, '--json')
       expect(run.code, run.stderr).toBe(0)
       documentOf('run', run)
     }
@@ -106,8 +108,7 @@ describe('--json', () => {
   it('of show, a session that ships and one of an older program', async () => {
     documentOf('run', await runHere('show', 'recorded:gemm-tensor-h200-8192', '--json'))
     const folder = await tempDir()
-    const old = join(captures, 'version-1/failures.json')
-    await cp(old, join(folder, 'session.json'))
+    await writeFile(join(folder, 'session.json'), file1('failures.json'))
     documentOf('run', await runHere('show', folder, '--json'))
   })
 

@@ -1,6 +1,4 @@
 /** Reports and summaries of compute-sanitizer 2025.3.1 on an H200, and what a broken one becomes. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { groupRecords } from '../../../src-main/domain/session/sanitizer'
 import {
@@ -8,26 +6,23 @@ import {
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../../src-main/parsers/cuda/compute-sanitizer'
-import { capture } from '../captures'
+import { captures } from '../captures'
 
-const folder = join(import.meta.dirname, '../../captures/compute-sanitizer/2025.3.1-h200')
-const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
-const names = readdirSync(folder)
-  .filter((name) => name.endsWith('.xml'))
-  .map((name) => name.slice(0, -'.xml'.length))
+const calls = captures('compute-sanitizer/2025.3.1-h200')
+const names = Object.keys(calls).filter((name) => calls[name]!.saved !== undefined)
+const savedBy = (name: string): string => calls[name]!.saved!
 
 describe('a real report', () => {
   it.each(names)('of %s holds as many records as its summary counts', (name) => {
-    const { records, complete } = parseSanitizerXml(read(`${name}.xml`))
-    const { stdout } = capture(`compute-sanitizer/2025.3.1-h200/${name}`)
-    const summary = parseSanitizerSummary(stdout)
+    const { records, complete } = parseSanitizerXml(savedBy(name))
+    const summary = parseSanitizerSummary(calls[name]!.stdout)
     expect(complete).toBe(true)
     expect(records.length + summary!.notPrinted).toBe(summary!.total)
   })
 
   it('places a write out of bounds at its line, thread and address, and counts equal ones', () => {
     const [first, api, ...rest] = groupRecords(
-      parseSanitizerXml(read('memcheck-out-of-bounds.xml')).records,
+      parseSanitizerXml(savedBy('memcheck-out-of-bounds')).records,
     )
     expect(rest).toEqual([])
     expect(first).toEqual({
@@ -52,7 +47,7 @@ describe('a real report', () => {
   })
 
   it('names both accesses of a race and counts its hazards', () => {
-    expect(parseSanitizerXml(read('racecheck-race.xml')).records).toEqual([
+    expect(parseSanitizerXml(savedBy('racecheck-race')).records).toEqual([
       {
         kind: 'Analysis',
         severity: 'error',
@@ -72,7 +67,7 @@ describe('a real report', () => {
   })
 
   it('says what was wrong with a barrier', () => {
-    expect(groupRecords(parseSanitizerXml(read('synccheck-divergent.xml')).records)).toMatchObject([
+    expect(groupRecords(parseSanitizerXml(savedBy('synccheck-divergent')).records)).toMatchObject([
       {
         message: 'Barrier error: Divergent thread(s) in warp',
         place: { file: '/src/sync.cu', line: 4, function: 'halfBarrier' },
@@ -82,12 +77,12 @@ describe('a real report', () => {
   })
 
   it('of a clean run has no record', () => {
-    expect(parseSanitizerXml(read('memcheck-clean.xml'))).toEqual({ records: [], complete: true })
+    expect(parseSanitizerXml(savedBy('memcheck-clean'))).toEqual({ records: [], complete: true })
   })
 })
 
 describe('a report that is not whole', () => {
-  const whole = read('initcheck-uninitialised.xml')
+  const whole = savedBy('initcheck-uninitialised')
 
   it('is never taken for a whole one, wherever it was cut, and keeps its whole records', () => {
     const last = whole.lastIndexOf('</ComputeSanitizerOutput>')

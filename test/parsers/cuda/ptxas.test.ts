@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseNvccOutput, summarizeBuild } from '../../../src-main/parsers/cuda/ptxas'
-import { nvccCapture } from '../captures'
+import { captures, nvccCapture } from '../captures'
 
 const parse = (name: string) => parseNvccOutput(nvccCapture(name))
 const error = (file: string | null, line: number | null, message: string) => ({
@@ -8,6 +8,21 @@ const error = (file: string | null, line: number | null, message: string) => ({
   file,
   line,
   message,
+})
+
+describe('a captured build', () => {
+  const isMissing = (file: string): boolean => /^not.there/.test(file)
+  it('has the files that it compiled, so that it can be made again', () => {
+    for (const [name, { argv, sources = {} }] of Object.entries(captures('nvcc/13.0.88'))) {
+      const given = argv.match(/[\w-]+\.cu\b/g)!.filter((file) => !isMissing(file))
+      const included = Object.values(sources).flatMap((text) =>
+        [...text.matchAll(/#include "([^"]+)"/g)]
+          .map(([, file]) => file!)
+          .filter((file) => !isMissing(file)),
+      )
+      expect(Object.keys(sources), name).toEqual([...given, ...included])
+    }
+  })
 })
 
 // A pattern that tries every start of a run takes minutes here, which the limit of a test ends.

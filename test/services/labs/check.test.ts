@@ -10,6 +10,7 @@ import { inEnglish } from '../../../src-main/domain/text/wording'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
 import { openLab } from '../../../src-main/services/lab-library/library'
 import { fakeMachine, setEnv } from '../support'
+import { keepRecording } from '../../../scripts/lib/keep-recording'
 import { said } from '../../said'
 import { check, labText, statusesOf, testLab } from './support'
 
@@ -172,10 +173,10 @@ describe('a recorded outcome', () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const recordings = join(machine.dir, 'recordings')
-    const live = await check(machine, lab, lab.solution, undefined, 'local', {
-      out: join(recordings, 'labs', `${lab.id}-solution-fake`),
-    })
+    const out = join(machine.dir, `${lab.id}-solution-fake`)
+    const live = await check(machine, lab, lab.solution, undefined, 'local', { out })
     expect(live.outcome.status).toBe('passed')
+    await keepRecording(out, recordings)
 
     // No GPU, no profiler, no sanitizer: what they said is in the recording.
     const before = machine.calls().length

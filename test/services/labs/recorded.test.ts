@@ -1,23 +1,30 @@
 /** The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU. */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { readAttempt, sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedLabs,
+  recordedOutcomeOf,
+} from '../../../src-main/adapters/labs/recorded-attempts'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { recordedOutcomes } from '../../../src-main/services/labs/recorded'
 import { replay } from '../../../src-main/services/sessions/recordings'
-import { fakeMachine, recordingsDir, root } from '../support'
+import { fakeMachine, recordingsDir, root, tempDir } from '../support'
 import { check, statusesOf } from './support'
 import { said } from '../../said'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)
-const folders = join(recordingsDir, 'labs')
+const attempts = await listRecordedAttempts(recordingsDir)
+const attemptOf = (name: string) => attempts.find((attempt) => attempt.name === name)!
 const both = labs.flatMap((lab) =>
   (['starter', 'solution'] as const).map((which) => ({
     lab,
@@ -29,7 +36,10 @@ const nothing = ['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer']
 
 describe('the recorded outcomes', () => {
   it('are those of every starter and every solution, and are no recordings of a ladder', async () => {
-    expect((await readdir(folders)).sort()).toEqual(both.map(({ name }) => name).sort())
+    const names = both.map(({ name }) => name).sort()
+    expect(attempts.map(({ name }) => name)).toEqual(names)
+    const files = await readdir(recordedLabs(recordingsDir))
+    expect(files.sort()).toEqual([...names, basename(attemptListFile(recordingsDir))])
     const ladders = new Set((await listRecordings(recordingsDir)).map(({ name }) => name))
     expect(both.filter(({ name }) => ladders.has(name))).toEqual([])
     expect(ladders.has('labs')).toBe(false)
@@ -89,16 +99,16 @@ describe('the recorded outcomes', () => {
     '%s replays to the session and to the checks that were written on the GPU',
     async (name, { lab, which }) => {
       const machine = await fakeMachine(nothing)
-      const folder = join(folders, name)
-      const kept = await readSession(sessionFolder(folder))
+      const attempt = attemptOf(name)
+      const kept = await readSession(attempt.folder)
       const { session } = await replay(
-        asRecording(name, sessionFolder(folder), kept)!,
+        asRecording(name, attempt.folder, kept)!,
         { params: {}, profile: kept.settings.profile },
         () => undefined,
         new AbortController().signal,
       )
       expect(session).toEqual({ ...kept, target: { kind: 'recorded', name } })
-      const then = await readAttempt(folder)
+      const then = recordedOutcomeOf(attempt)
       const now = await check(machine, lab, lab[which], undefined, 'recorded')
       // Titles are the author's and may be reworded after a recording.
       const untitled = ({ outcome }: typeof then): object[] =>
@@ -110,17 +120,57 @@ describe('the recorded outcomes', () => {
   it.each(both.map((entry) => [entry.name, entry] as const))(
     '%s is of the code that ships, keeps the sources of its rungs, and names no serial number and no folder of its machine',
     async (name, { lab, which }) => {
-      const session = await readSession(sessionFolder(join(folders, name)))
-      const { texts: sources } = await readSources(sessionFolder(join(folders, name)), session)
+      const { folder, row } = attemptOf(name)
+      const session = await readSession(folder)
+      const { texts: sources } = await readSources(folder, session)
       expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
       expect(sources[submissionId]).toBe(lab[which])
-      const files = await readdir(join(folders, name), { recursive: true, withFileTypes: true })
-      for (const file of files.filter((entry) => entry.isFile()))
-        expect(await readFile(join(file.parentPath, file.name), 'utf8'), file.name).not.toMatch(
-          /GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//,
-        )
+      const texts = [
+        JSON.stringify(row),
+        ...(await Promise.all(
+          (await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')),
+        )),
+      ]
+      expect(texts).toHaveLength(3)
+      for (const text of texts)
+        expect(text).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
     },
   )
+
+  it('are not offered where their list is damaged, and a check says which row it is', async () => {
+    const dir = await tempDir()
+    const [lab] = labs
+    const { name, folder, row } = attemptOf(`${lab!.id}-solution-h200`)
+    await mkdir(recordedLabs(dir))
+    await cp(folder, join(recordedLabs(dir), name), { recursive: true })
+    const machine = await fakeMachine(nothing)
+    const offered = () =>
+      recordedOutcomes({ ...machine.setup.assets, recordingsDir: dir }, lab!).then((found) =>
+        found.map(({ which }) => which),
+      )
+    const holds = (...rows: unknown[]) =>
+      writeFile(
+        attemptListFile(dir),
+        rows.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n'),
+      )
+    expect(await offered()).toEqual([])
+    await holds(row)
+    expect(await offered()).toEqual(['solution'])
+    for (const [rows, where, why] of [
+      [[row, '{'], 2, /is not JSON/],
+      [[row, { ...row, name: '../../elsewhere' }], 2, /name/],
+      [[{ ...row, sanitized: { schema: 2 } }], 1, /verdicts/],
+    ] as const) {
+      await holds(...rows)
+      const checked = check(machine, lab!, lab!.solution, undefined, 'recorded', {
+        recordingsDir: dir,
+      })
+      await expect(checked).rejects.toThrow(why)
+      await expect(checked).rejects.toThrow(`${attemptListFile(dir)}:${where} cannot be read`)
+    }
+    await holds({ ...row, outcome: { ...(row.outcome as object), schema: 3 } })
+    expect(await offered()).toEqual([])
+  })
 
   it('say nothing of a file that was changed, and why, with what a compiler can tell where there is one', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])

@@ -88,6 +88,7 @@ function marked(): Sample {
   sample.session.rungs[1]!.metrics.sharedLoads = metric
   sample.session.rungs[1]!.ncuMetrics = { 'some.metric': { value: 'x', unit: 'x' } }
   sample.session.warnings = ['x']
+  sample.session.ladder.folder = 'x'
   const session = Session.parse(mark(sample.session, ''))
   session.rungs.forEach(({ id }, index) => {
     sample.sources[id] = `// ${marker}\n${index}\n#include "/home/mallory/secret-z.h"\n`

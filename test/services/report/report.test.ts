@@ -1,11 +1,15 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { recordingsDir } from '../support'
 import { Session } from '../../../src-main/domain/session/session'
 import { parseChoice } from '../../../src-main/hosts/cli/arguments'
 import { textFormats } from '../../../src-main/domain/report/report-format'
 import { report, reportComparison } from '../../../src-main/services/report'
 import { buildReport, type ReportModel } from '../../../src-main/services/report/model'
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
-import { reproduceCommand } from '../../../src-main/domain/report/provenance'
+import { headline, reproduceCommand } from '../../../src-main/domain/report/provenance'
 import { scrubber } from '../../../src-main/services/report/scrub'
 import type { Sentence } from '../../../src-main/domain/messages/sentence'
 import {
@@ -106,6 +110,21 @@ describe('the summary', () => {
   })
 })
 
+describe('the problem', () => {
+  const problem = ({ facts }: ReportModel) => facts.find(({ id }) => id === 'problem')!.value
+
+  it('of several sizes is told by its label and their names', () => {
+    expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
+  })
+
+  it('of a single size has its name, also where the session is from before', async () => {
+    const session = await readSession(join(recordingsDir, 'reduction-h200'))
+    const own = model({ session, sources: {} })
+    expect(problem(own)).toMatch(/, N = 67108864$/)
+    expect(inEnglish(headline(session))).toMatch(/ at N = 67108864$/)
+  })
+})
+
 describe('the command to reproduce it', () => {
   it('names the rungs, the size and the level', () => {
     expect(reproduceCommand(recording().session)).toBe(
@@ -130,6 +149,16 @@ describe('the command to reproduce it', () => {
       parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
     ).toEqual({ at: { m: 3, n: 4096, k: 4096, beta: 0.5 } })
     expect(command).not.toContain('BK=')
+  })
+
+  it('names a ladder folder by its path, in a report by its name', () => {
+    const { session, sources } = recording()
+    session.ladder.folder = '/home/mallory/my lab/'
+    expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
+    const { facts } = model({ session, sources })
+    const fact = (id: string) => facts.find((one) => one.id === id)!.value
+    expect(fact('reproduce')).toContain(` --ladder './my lab' --rungs `)
+    expect(fact('ladder')).toMatch(/^gemm-fp32 \(.+\), the ladder folder \.\/my lab$/)
   })
 
   it('quotes the name of an imported file for a shell', () => {

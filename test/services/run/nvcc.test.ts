@@ -122,7 +122,11 @@ describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installe
       const problem = gemmProblem(64, 48, 32, { alpha: 1.5, beta, dtype: 'bf16' })
       const own = { problem, taskFolder: null, ownerPid: process.pid }
       const call = { task: plan.task, ...own, seed: 1, rungs }
-      const measured = { ...call, expected: { library: '/none.so' }, reference: 'a' }
+      const measured = {
+        ...call,
+        expected: { library: '/none.so', shown: 'reference.cu' },
+        reference: 'a',
+      }
       for (const args of [
         measureArgs({ ...measured, flushL2: true, ceilings: true, maxSeconds: 0.5 }),
         profileArgs(call),

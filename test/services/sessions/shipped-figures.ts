@@ -5,8 +5,11 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
-import { sourcesFolder } from '../../../src-main/adapters/sessions/session-sources'
+import {
+  listRecordedAttempts,
+  recordedEvidence,
+  recordedOutcomeOf,
+} from '../../../src-main/adapters/labs/recorded-attempts'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { Statement } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
@@ -87,7 +90,7 @@ export async function shippedFigures(say: Say): Promise<Record<string, Record<st
   const places = setupIn(join(root, 'none'), { kernelsDir: join(root, 'cuda-kernels') })
   const found: Record<string, Record<string, string>> = {}
   const folders = (await readdir(recordingsDir, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory() && !['labs', sourcesFolder].includes(entry.name))
+    .filter((entry) => entry.isDirectory() && entry.name !== 'labs')
     .map(({ name }) => name)
   for (const name of folders.sort()) {
     found[name] = digestsOf(await readSession(join(recordingsDir, name)), say)
@@ -103,15 +106,14 @@ export async function shippedFigures(say: Say): Promise<Record<string, Record<st
         ),
       }
   }
-  const labs = join(recordingsDir, 'labs')
-  for (const name of (await readdir(labs)).sort()) {
-    const folder = join(labs, name)
-    const { outcome, answers } = await readAttempt(folder)
-    const evidence = await readAttemptEvidence(folder)
+  for (const attempt of await listRecordedAttempts(recordingsDir)) {
+    const { name } = attempt
+    const { outcome, answers } = recordedOutcomeOf(attempt)
+    const { session, sanitized } = await recordedEvidence(attempt)
     const { schema: _schema, ...told } = outcome
     found[`labs/${name}`] = {
-      outcome: digest({ told, answers, sanitized: evidence?.sanitized }, say),
-      ...(evidence ? digestsOf(evidence.session, say) : {}),
+      outcome: digest({ told, answers, sanitized }, say),
+      ...digestsOf(session, say),
     }
     const opened = await openSession(places, `recorded:lab.${name}`)
     found[`labs/${name} replayed`] = digestsOf(opened.session, say)

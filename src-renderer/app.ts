@@ -1,0 +1,25 @@
+import { createPinia } from 'pinia'
+import { createApp } from 'vue'
+import { z } from 'zod'
+import App from './App.vue'
+import { createClient } from './client/client'
+import { provideClient } from './client/current'
+import { electronTransport } from './client/electron'
+import { webTransport } from './client/web'
+import { followLanguage, i18n } from './i18n'
+import { router } from './router'
+import './styles/tokens.css'
+import './styles/base.css'
+import { tip } from './ui/tip'
+
+// The content security policy forbids eval, which zod would otherwise use to speed itself up.
+z.config({ jitless: true })
+
+provideClient(
+  createClient(window.kernelLadder ? electronTransport(window.kernelLadder) : webTransport()),
+)
+
+// Before the first paint, to avoid a flash of English.
+await followLanguage()
+
+createApp(App).use(createPinia()).use(i18n).use(router).directive('tip', tip).mount('#app')

@@ -1,0 +1,31 @@
+/** Which figures a run is shown by while it goes on. Pure. */
+import {
+  leadOf,
+  leadPipe,
+  type Lead,
+  type Told,
+} from '../../../src-main/domain/analysis/lead-figure'
+import type { RungResult } from '../../../src-main/domain/session/session'
+
+export interface RunColumns {
+  lead: Lead
+  /** There is a reference to take ratios to; assumed until a time shows that there is none. */
+  ratios: boolean
+  metrics: readonly string[]
+}
+
+export const builtMetrics = ['registersPerThread', 'theoreticalOccupancy', 'wavesPerSm'] as const
+
+export function runColumns(told: Told, results: readonly RungResult[]): RunColumns {
+  const timings = results.flatMap(({ timing }) => timing ?? [])
+  const pipe = leadPipe(told)
+  const profiled = results.filter(({ profile }) => profile !== null)
+  // The card level collects the FMA pipe alone.
+  const pipeKnown = profiled.length === 0 || profiled.some(({ metrics }) => metrics[pipe])
+  return {
+    lead: leadOf(told),
+    ratios:
+      timings.length === 0 || timings.some(({ ratioToReference }) => ratioToReference !== null),
+    metrics: ['achievedOccupancy', ...(pipeKnown ? [pipe] : []), 'sharedLoads'],
+  }
+}

@@ -1,1 +1,0 @@
-static inline int helper(int a) { int never; return a; }

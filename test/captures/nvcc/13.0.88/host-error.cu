@@ -1,4 +1,0 @@
-#include <cstddef>
-int launch() {
-  return undeclared_on_host(
-}

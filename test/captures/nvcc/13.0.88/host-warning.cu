@@ -1,5 +1,0 @@
-#include "helper.cuh"
-int launch(int n) {
-  int unused;
-  return n;
-}

@@ -1,4 +1,0 @@
-__global__ void k(float* c) {
-  int i = threadIdx.x
-  c[i] = 1.0f;
-}
