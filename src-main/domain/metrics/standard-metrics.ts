@@ -158,7 +158,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     label: 'Issue slots busy',
     unit: '%',
     meaning:
-      'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every other instruction takes the slot of an FFMA.',
+      'Cycles in which a scheduler issued an instruction; where FFMAs are the work, every other instruction takes the slot of one.',
     better: 'higher',
     group: 'arithmetic',
     ncu: ['smsp__issue_active.avg.pct_of_peak_sustained_active'],
