@@ -30,9 +30,11 @@ export const halfSpread = (spread: number): string => {
 }
 
 /** How far a metric moved, as a factor; a move from or to zero counts as large, not as infinite. */
-function move({ a, b }: MetricDelta): number {
+function move({ a, b, unit }: MetricDelta): number {
   const [from, to] = [Math.abs(a?.value ?? 0), Math.abs(b?.value ?? 0)]
   if (from === to) return 0
+  // A unit that stays below 1% works for nobody, whatever the factor: its counter's noise explains no step.
+  if (unit === '%' && Math.max(from, to) < 1) return 0
   const most = Math.log(1000)
   return from === 0 || to === 0 ? most : Math.min(most, Math.abs(Math.log(to / from)))
 }
@@ -54,7 +56,7 @@ export function explanation({ metrics }: RungComparison): MetricDelta | undefine
   return (
     largest(announced.filter(({ verdict }) => verdict === 'better')) ??
     largest(announced) ??
-    largest(metrics.filter(({ verdict }) => verdict === 'better'))
+    largest(metrics.filter((delta) => delta.verdict === 'better' && move(delta) > 0))
   )
 }
 
