@@ -12,7 +12,10 @@ const size = { width: 800, height: 400 }
 type Series = {
   type: string
   name: string
-  data: { value: unknown; label?: { show?: boolean; formatter?: string; offset?: number[] } }[]
+  data: {
+    value: unknown
+    label?: { show?: boolean; formatter?: string; position?: string; offset?: number[] }
+  }[]
 }
 const seriesOf = (option: { series?: unknown }) => option.series as Series[]
 
@@ -161,6 +164,16 @@ describe('a roofline', () => {
       expect(place - at[index]!).toBeGreaterThan(13.9)
     expect(places.map(({ moved }) => moved)).toEqual([true, false, true, false])
     expect(places[3]!.y).toBeCloseTo(40_000, 6)
+  })
+
+  it('has the slope’s name on the side where no rung can be, if it fits there', () => {
+    const sideAt = (width: number) => {
+      const [slope] = seriesOf(rooflineChart(spec)(palette, { ...size, width })).filter(
+        ({ name }) => name === 'DRAM',
+      )
+      return slope!.data[1]!.label!.position
+    }
+    expect([sideAt(800), sideAt(360)]).toEqual(['left', 'right'])
   })
 
   it('draws only the roofs that are known', () => {

@@ -45,6 +45,8 @@ const margin = { left: 64, right: 150, top: 34, bottom: 48 }
 /** Line height of a label and its distance from its point, in pixels. */
 const line = 14
 const beside = 12
+/** Width of a letter, on average. */
+const letter = 6
 
 /**
  * Position of each point's label in axis coordinates: beside the point, or moved up or down where labels
@@ -62,6 +64,19 @@ export function labelPlaces(spec: RooflineSpec, size: { width: number; height: n
     y: yMax * (yMin / yMax) ** (places[index]! / height),
     moved: Math.abs(places[index]! - wanted[index]!) > line / 2,
   }))
+}
+
+/** Nothing is above the slope, so its label is left of it, unless the y axis leaves no room there. */
+function slopeLabelSide(
+  slope: { from: number; to: number },
+  name: string,
+  { xMin, xMax }: { xMin: number; xMax: number },
+  { width }: { width: number },
+): 'left' | 'right' {
+  const middle = Math.sqrt(slope.from * slope.to)
+  const room =
+    ((width - margin.left - margin.right) * Math.log(middle / xMin)) / Math.log(xMax / xMin)
+  return room > name.length * letter + beside ? 'left' : 'right'
 }
 
 export const rooflineChart =
@@ -187,7 +202,10 @@ export const rooflineChart =
                   x,
                   x * bandwidth.value,
                 ]),
-                { position: 'right', distance: 10 },
+                {
+                  position: slopeLabelSide(slope, bandwidth.name, { xMin, xMax }, size),
+                  distance: 10,
+                },
               ),
             ]
           : []),

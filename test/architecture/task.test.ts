@@ -28,7 +28,6 @@ const words: readonly [string, RegExp][] = [
 /** Who knows one of these all the same, and why. */
 const allowed: readonly [RegExp, RegExp, string][] = [
   [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
-  [/domain\/metrics\/|locales\/[^/]+\/metrics\.json$/, /gemm/i, 'counters, told by an example'],
   [
     /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
     /cublas/i,

@@ -42,6 +42,20 @@ describe('the first view', () => {
     expect(faults).toEqual([])
   })
 
+  it.each(['reduction-h200', 'gemm-fp32-h200-4096'])(
+    'of %s has every heading whole, in the narrowest window that is common',
+    async (name) => {
+      const { page } = await harness.open(ladderRoute(`recorded:${name}`))
+      await page.locator('tr[data-rung]').first().waitFor()
+      const cut = await page
+        .locator('thead th')
+        .evaluateAll((all) =>
+          all.filter((th) => th.scrollWidth > th.clientWidth + 1).map((th) => th.textContent),
+        )
+      expect(cut).toEqual([])
+    },
+  )
+
   it('opens by itself where the address names no session', async () => {
     const { page, faults } = await harness.open()
     await page.locator('tr[data-rung]').first().waitFor()

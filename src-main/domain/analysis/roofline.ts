@@ -97,22 +97,31 @@ function importedWork({ ncuMetrics }: RungResult): Work | Gap {
   }
 }
 
-/** Whether the tensor pipe computes; false if that was not measured. */
-export const worksOnTensor = ({ metrics }: RungResult): boolean =>
-  (metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
-
-function operationsOf(rung: RungResult, ofTask: number | null): Omit<Work, 'throughput'> | Gap {
+/**
+ * Whether the tensor pipe computes; false if that was not measured. Where the FP32 pipe did all that the task counts,
+ * a busy tensor pipe did something else.
+ */
+export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null
-  if (counted !== null && !worksOnTensor(rung)) return { operations: counted, basis: 'counted' }
+  const ofTask = problem && flops(ladder.task, { ...problem, flags: rung.flags })
+  const isAll = counted !== null && ofTask !== null && counted >= ofTask
+  return !isAll && (rung.metrics['tensorUtilization']?.value ?? 0) >= tensorWorks
+}
+
+function operationsOf(session: Session, rung: RungResult): Omit<Work, 'throughput'> | Gap {
+  const counted = rung.metrics['fp32Operations']?.value ?? null
+  if (counted !== null && !worksOnTensor(session, rung))
+    return { operations: counted, basis: 'counted' }
+  const { problem, ladder } = session
+  const ofTask = problem && flops(ladder.task, { ...problem, flags: rung.flags })
   if (ofTask === null) return gap(message('roofline.noOperationsOfTask'))
   return { operations: ofTask, basis: counted === null ? 'problem' : 'tensor' }
 }
 
 function workOf(session: Session, rung: RungResult): Work | Gap {
-  const { problem, ladder } = session
-  if (!problem) return importedWork(rung)
+  if (!session.problem) return importedWork(rung)
   if (!rung.timing) return gap(rung.reason ?? message('roofline.noTime'))
-  const work = operationsOf(rung, flops(ladder.task, { ...problem, flags: rung.flags }))
+  const work = operationsOf(session, rung)
   if ('reason' in work) return work
   return {
     ...work,

@@ -95,7 +95,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     label: 'FMA pipe utilization',
     unit: '%',
     meaning:
-      'Cycles in which the FMA pipe was busy, as a share of the cycles in which an SM was active; this is the useful work of a SIMT GEMM.',
+      'Cycles in which the FMA pipe was busy, as a share of the cycles in which an SM was active; in FP32 arithmetic, this is the useful work.',
     better: 'higher',
     floor: { least: 0.2 },
     kind: 'dynamic',

@@ -41,8 +41,7 @@ const kinds: readonly MetricDefinition[] = [
   executed('integer', {
     id: 'integerInstructions',
     label: 'Thread instructions: integer',
-    meaning:
-      'Integer instructions executed by threads; in a GEMM they compute addresses and count loops.',
+    meaning: 'Integer instructions executed by threads; many compute addresses and count loops.',
   }),
   executed('memory', {
     id: 'memoryInstructions',
@@ -154,7 +153,7 @@ export const mixMetrics: readonly MetricDefinition[] = [
     id: 'ffmaShare',
     label: 'FFMA share',
     meaning:
-      'FFMAs as a share of everything executed; a good SIMT GEMM reaches 90%, because every other instruction takes the issue slot of an FFMA.',
+      'FFMAs as a share of everything executed; where they are the work, every other instruction takes the issue slot of one.',
     better: 'higher',
   }),
   share('integerInstructions', {

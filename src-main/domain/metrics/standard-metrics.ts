@@ -171,7 +171,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     label: 'Issue slots busy',
     unit: '%',
     meaning:
-      'Cycles in which a scheduler issued an instruction; in a SIMT GEMM every other instruction takes the slot of an FFMA.',
+      'Cycles in which a scheduler issued an instruction; where FFMAs are the work, every other instruction takes the slot of one.',
     better: 'higher',
     floor: { least: 0.2 },
     group: 'arithmetic',

@@ -2,9 +2,17 @@
 import type { templates } from '../messages/english'
 import { message, type Statement } from '../messages/message'
 import { inEnglish } from '../text/wording'
-import { named, optionsWord, problemLabel, type Problem, type Sizes } from '../task/problem'
+import {
+  named,
+  optionsWord,
+  problemLabel,
+  sameSizes,
+  type Problem,
+  type Sizes,
+} from '../task/problem'
 import { sizeNames, type Task } from '../task/task'
 import { can, kindOf } from '../target/targets'
+import type { ProfileLevel } from '../metrics/metric-definition'
 import type { Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 
@@ -67,6 +75,26 @@ function problemOptions({ ladder }: Session, task: Task, problem: Problem): stri
   ]
 }
 
+const ladderWords = ({ ladder }: Session): string[] => ['--ladder', ladder.folder ?? ladder.id]
+
+/** The command that runs the session's ladder at these sizes and this level. */
+export function runCommand(session: Session, sizes: Sizes | null, profile: ProfileLevel): string {
+  const { task } = session.ladder
+  const at = task && sizes ? sizeOptions(task, sizes) : []
+  const words = ['kernel-ladder', 'run', ...ladderWords(session), ...at, '--profile', profile]
+  return words.map(quoted).join(' ')
+}
+
+/** Another of the ladder's sizes, else half of each of this problem's. */
+export function otherSizes({ ladder, problem }: Session): Sizes | null {
+  if (!problem) return null
+  const half = Object.entries(problem.sizes).map(([name, size]) => [name, Math.ceil(size / 2)])
+  return (
+    ladder.sizes.find((sizes) => !sameSizes(sizes, problem.sizes)) ??
+    (Object.fromEntries(half) as Sizes)
+  )
+}
+
 /** The command that reproduces this: a run on the same kind of GPU, or an import of the same file. */
 export function reproduceCommand(session: Session): string {
   const again = kindOf(session.target).again(session.target.name)
@@ -76,8 +104,7 @@ export function reproduceCommand(session: Session): string {
   const words = [
     'kernel-ladder',
     'run',
-    '--ladder',
-    ladder.folder ?? ladder.id,
+    ...ladderWords(session),
     // Rungs are named, so that the same ones run even if the ladder has grown.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),

@@ -133,7 +133,7 @@ function exceedsFma(side: Side): boolean {
 export function ownUnit(side: Side): Unit {
   const { session, rung } = side
   if (leadOf(session).of === 'bytes') return units.dram
-  if (worksOnTensor(rung)) return units.tensor
+  if (worksOnTensor(session, rung)) return units.tensor
   const isOfTensor = session.problem && isTensor(session.ladder.task, session.problem)
   return isOfTensor || exceedsFma(side) ? units.tensor : units.fma
 }

@@ -7,7 +7,7 @@ import {
   type MetricDefinition,
   type ProfileLevel,
 } from '../../../src-main/domain/metrics/metric-definition'
-import { sizeOptions } from '../../../src-main/domain/report/provenance'
+import { runCommand } from '../../../src-main/domain/report/provenance'
 import type { Session } from '../../../src-main/domain/session/session'
 import { can } from '../../../src-main/domain/target/targets'
 
@@ -54,8 +54,5 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
 }
 
 /** The command that would collect them for this session's ladder and problem. */
-export function commandFor(session: Session, level: ProfileLevel): string {
-  const { problem, ladder } = session
-  const size = problem && ladder.task ? sizeOptions(ladder.task, problem.sizes) : []
-  return ['kernel-ladder run --ladder', ladder.id, ...size, '--profile', level].join(' ')
-}
+export const commandFor = (session: Session, level: ProfileLevel): string =>
+  runCommand(session, session.problem && session.problem.sizes, level)

@@ -1,6 +1,8 @@
 /** What the charts are made of, over the shipped recordings. */
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
+import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
+import { otherSizes, runCommand } from '../../../src-main/domain/report/provenance'
 import { absence, commandFor } from './collected'
 import { isKnown, rungOccupancy, rungWaves } from './occupancy-figures'
 import { stallFigures, stallReasons, stallTotal } from './stall-figures'
@@ -161,6 +163,36 @@ describe('a sweep', () => {
   })
 })
 
+describe('of a memory-bound task', () => {
+  const sum = recording('reduction-h200')
+  const [one] = sum.rungs
+
+  it('a sweep and a study are of bytes per second, and of no operations', () => {
+    const [line] = sweep([sum], 'throughput', 'bytes').rungs
+    const { rate } = leadFigure(sum, one!)!
+    expect(rate.unit).toBe('GB/s')
+    expect(line!.values).toEqual([rate.value])
+    expect(studyFigure(sum, { rung: one!, value: 1 }, 'throughput')).toEqual(rate)
+    const gflops = { [one!.id]: 5 }
+    sum.ladder.published = { ...sum.ladder.published!, gflops }
+    expect(publishedFigure(sum, { rung: one!, value: 1 }, 'throughput')).toBeNull()
+  })
+
+  it('what is missing is run at the ladder’s own sizes, and from its folder', () => {
+    expect(runCommand(sum, otherSizes(sum), 'none')).toBe(
+      'kernel-ladder run --ladder reduction --at N=4194304 --profile none',
+    )
+    const own = {
+      ...sum,
+      ladder: { ...sum.ladder, folder: '/data/my sums', sizes: [sum.problem!.sizes] },
+    }
+    expect(runCommand(own, otherSizes(own), 'none')).toBe(
+      "kernel-ladder run --ladder '/data/my sums' --at N=33554432 --profile none",
+    )
+    expect(commandFor(own, 'deep')).toContain("--ladder '/data/my sums' --at N=67108864")
+  })
+})
+
 describe('a parameter study', () => {
   it('is found where variants of one source differ in one parameter', () => {
     const [study, ...others] = studies(seed)
@@ -176,7 +208,7 @@ describe('a parameter study', () => {
     expect(publishedFigure(seed, at8, 'throughput')).toBe(6000)
     expect(publishedFigure(seed, at8, 'achievedOccupancy')).toBe(30.29)
     expect(publishedFigure(seed, at8, 'sharedStoreBankConflicts')).toBeNull()
-    expect(studyFigure(at8, 'throughput')!.value).toBe(at8.rung.timing!.gflops)
+    expect(studyFigure(seed, at8, 'throughput')!.value).toBe(at8.rung.timing!.gflops)
     const ids = studyMetrics(seed, study!)
     expect(ids.indexOf('achievedOccupancy')).toBeLessThan(ids.indexOf('sharedStoreBankConflicts'))
   })

@@ -1,7 +1,7 @@
 /** Variants of one source that differ in one parameter, next to what the ladder's author measured. */
+import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figure'
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { throughputFigure } from '../rung-figures'
 
 export interface StudyVariant {
   rung: RungResult
@@ -44,8 +44,12 @@ export function studies(session: Session): Study[] {
 }
 
 /** Our value for a variant: `throughput`, or a registry metric. */
-export const studyFigure = ({ rung }: StudyVariant, id: string): MetricValue | null =>
-  id === 'throughput' ? throughputFigure(rung) : (rung.metrics[id] ?? null)
+export const studyFigure = (
+  session: Session,
+  { rung }: StudyVariant,
+  id: string,
+): MetricValue | null =>
+  id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
 
 /** The author's value, in the same unit; null if they gave none. */
 export function publishedFigure(
@@ -55,6 +59,8 @@ export function publishedFigure(
 ): number | null {
   const { published } = session.ladder
   if (!published) return null
+  // Authors give operations per second.
+  if (id === 'throughput' && leadOf(session).of === 'bytes') return null
   return (
     (id === 'throughput' ? published.gflops[rung.id] : published.metrics[rung.id]?.[id]) ?? null
   )

@@ -1,6 +1,7 @@
 /** One ladder over several problem sizes: one session per size, joined by rung. */
 import type { SessionSummary } from '../../../src-main/contract'
 import { bySize } from '../../../src-main/contract/sweep-sessions'
+import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import { problemLabel } from '../../../src-main/domain/task/problem'
@@ -28,9 +29,15 @@ export interface SweepRung {
   values: (number | null)[]
 }
 
-function measure(session: Session, rung: RungResult, by: SweepMeasure): number | null {
+function measure(
+  session: Session,
+  rung: RungResult,
+  by: SweepMeasure,
+  of: Lead['of'],
+): number | null {
   if (!rung.timing) return null
-  if (by === 'throughput') return rung.timing.gflops
+  if (by === 'throughput')
+    return leadFigure(session, rung, { ...leadOf(session), of })?.rate.value ?? null
   if (by === 'toReference') return rung.timing.ratioToReference
   const before = rungBefore(session, rung.id)?.timing
   return before ? before.medianMs / rung.timing.medianMs : null
@@ -44,7 +51,12 @@ export interface Sweep {
   warnings: readonly AnyMessage[]
 }
 
-export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
+/** `of`: what a throughput is of, at every size. */
+export function sweep(
+  sessions: readonly Session[],
+  by: SweepMeasure,
+  of: Lead['of'] = 'operations',
+): Sweep {
   const ordered = [...sessions].sort(bySize)
   const ids = [...new Set(ordered.flatMap(({ rungs }) => rungs.map(({ id }) => id)))]
   const rungs = ids.map((id) => {
@@ -55,7 +67,7 @@ export function sweep(sessions: readonly Session[], by: SweepMeasure): Sweep {
     return {
       id,
       title: found.find(({ rung }) => rung)?.rung?.title ?? id,
-      values: found.map(({ session, rung }) => (rung ? measure(session, rung, by) : null)),
+      values: found.map(({ session, rung }) => (rung ? measure(session, rung, by, of) : null)),
     }
   })
   const [first, ...rest] = ordered

@@ -44,7 +44,7 @@ describe('the rows', () => {
 
   it('are of bytes where memory bounds the task, and of no reference where there is none', () => {
     const own = rung('01_copy', 10)
-    const alone = { ...own, timing: { ...own.timing!, gflops: null, ratioToReference: null } }
+    const alone = { ...own, timing: { ...own.timing!, ratioToReference: null } }
     const items = matrixItems([alone], 'common', () => measured(3000, 'GB/s'))
     const times = items.filter((item) => item.type === 'metric' && item.source === 'timing')
     expect(times.map(({ id }) => id)).toEqual(['time', 'bandwidth'])

@@ -136,7 +136,7 @@ const timing = (
 export function matrixItems(
   rungs: readonly RungResult[],
   which: 'common' | 'all',
-  /** Where a task is bound by memory: what a rung moves of it. */
+  /** If a task is memory-bound, it is shown instead of the operations per second. */
   bandwidth?: (rung: RungResult) => MetricValue | null,
 ): MatrixItem[] {
   const items: MatrixItem[] = []
@@ -151,7 +151,7 @@ export function matrixItems(
     )
     const timings = rungs.flatMap(({ timing: own }) => own ?? [])
     // A task may count no operations, and a ladder may have no reference.
-    if (timings.some(({ gflops }) => gflops !== null))
+    if (!bandwidth && timings.some(({ gflops }) => gflops !== null))
       items.push(timing('throughput', 'GFLOP/s', rungs, throughputFigure, (rate) => fixed(rate)))
     if (timings.some(({ ratioToReference }) => ratioToReference !== null))
       items.push(

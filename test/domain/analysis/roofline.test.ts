@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { ceilingsOf } from '../../../src-main/domain/gpu/ceilings'
 import { message } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/wording'
@@ -144,6 +146,18 @@ describe('the roofline', () => {
     )
     expect(found.paths.l2[0]!.throughput.value).toBeCloseTo(20.3, 9)
     expect(found.arithmetic).toBe('fp32')
+  })
+
+  it('does not credit the tensor pipe with what the FP32 pipe did', async () => {
+    // Two of its rungs keep the tensor pipe busy for 1.7 % of the cycles, and add every element in FP32.
+    const sum = await readSession(join(recordingsDir, 'reduction-h200'))
+    expect(new Set(roofline(sum).paths.dram.map(({ basis }) => basis))).toEqual(
+      new Set(['counted']),
+    )
+    const product = await readSession(join(recordingsDir, 'gemm-tensor-h200-4096'))
+    expect(new Set(roofline(product).paths.dram.map(({ basis }) => basis))).toEqual(
+      new Set(['tensor']),
+    )
   })
 
   it('stands under the tensor roof for 16-bit inputs', () => {

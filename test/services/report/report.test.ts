@@ -98,6 +98,13 @@ describe('the summary', () => {
     expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
   })
 
+  it('explains no step by the noise of a unit that does not work', async () => {
+    const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
+    const { jumps } = model({ session, sources: {} }).summary
+    expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*largest counter improvement/)
+    expect(words(jumps)[0]).not.toContain('Tensor pipe')
+  })
+
   it('says so when there is no counter, and when there is no time', () => {
     expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
       'None of the collected counters',

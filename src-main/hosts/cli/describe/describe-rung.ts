@@ -89,7 +89,7 @@ function describeBottleneck(found: Bottleneck | null): string[] {
 }
 
 /** The instruction mix of its threads, largest category first. */
-function describeMix(rung: RungResult): string[] {
+function describeMix(session: Session, rung: RungResult): string[] {
   const mix = mixOf(rung)
   if (!mix) return []
   const share = (count: number): string => percent(count / mix.whole)
@@ -105,7 +105,7 @@ function describeMix(rung: RungResult): string[] {
     ...(operations == null
       ? []
       : [
-          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(rung) ? '; the tensor pipe does the work, which this does not count' : ''}`,
+          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(session, rung) ? '; the tensor pipe does the work, which this does not count' : ''}`,
         ]),
   ]
 }
@@ -231,7 +231,7 @@ export function describeRung(
     ...(more ? [inEnglish(more)] : []),
     ...describeExpected(session, rung),
     ...describeBottleneck(bottleneck),
-    ...describeMix(rung),
+    ...describeMix(session, rung),
     ...(profile
       ? [
           '',

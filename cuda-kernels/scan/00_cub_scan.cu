@@ -1,0 +1,18 @@
+// @rung    00_cub_scan
+// @title   CUB
+// @idea    cub::DeviceScan::InclusiveSum from the CUDA Toolkit, a single pass with decoupled look-back after a launch that
+//          resets its states: the reference for the ladder
+#include "kernel_ladder.h"
+
+#include <cub/device/device_scan.cuh>
+
+extern "C" size_t kl_workspace_bytes(const KlTask* p) {
+  size_t bytes = 0;
+  cub::DeviceScan::InclusiveSum(nullptr, bytes, p->x, p->y, p->N);
+  return bytes;
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  size_t bytes = p->workspaceBytes;
+  return cub::DeviceScan::InclusiveSum(p->workspace, bytes, p->x, p->y, p->N, stream);
+}

@@ -1,0 +1,75 @@
+// Reference for the rungs of scan/: running sums in FP64 on the GPU, and the largest magnitude of any of them so far, which
+// is the scale of the rounding errors. The results' own memory carries what passes between kernels; the order of additions
+// is the same on every GPU.
+#include "kl_reference.h"
+
+#include <math.h>
+
+namespace {
+
+constexpr long long kChunk = 1024;  // elements of a thread
+
+struct Chunk {
+  long long begin, end;
+  __device__ Chunk(long long chunk, long long n) : begin(chunk * kChunk), end(min(begin + kChunk, n)) {}
+};
+
+__device__ long long ownChunk() { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }
+
+// y[i] of each chunk by itself.
+__global__ void sumWithin(KlReference p) {
+  const Chunk chunk(ownChunk(), p.N);
+  double sum = 0;
+  for (long long i = chunk.begin; i < chunk.end; ++i) p.y[i] = sum += p.x[i];
+}
+
+// The sum of all chunks before it, into the first scale of each.
+__global__ void carrySums(KlReference p) {
+  double carry = 0;
+  for (long long c = 0; c * kChunk < p.N; ++c) {
+    const Chunk chunk(c, p.N);
+    p.y_scale[chunk.begin] = carry;
+    carry += p.y[chunk.end - 1];
+  }
+}
+
+// The running sums, and the largest magnitude of those of the chunk so far.
+__global__ void addCarry(KlReference p) {
+  const Chunk chunk(ownChunk(), p.N);
+  if (chunk.begin >= p.N) return;
+  const double carry = p.y_scale[chunk.begin];
+  double largest = 0;
+  for (long long i = chunk.begin; i < chunk.end; ++i) {
+    p.y[i] += carry;
+    p.y_scale[i] = largest = fmax(largest, fabs(p.y[i]));
+  }
+}
+
+// The largest magnitude up to the first element of each chunk, into its scale.
+__global__ void carryLargest(KlReference p) {
+  double carry = 0;
+  for (long long c = 0; c * kChunk < p.N; ++c) {
+    const Chunk chunk(c, p.N);
+    const double largest = p.y_scale[chunk.end - 1];
+    p.y_scale[chunk.begin] = fmax(carry, p.y_scale[chunk.begin]);
+    carry = fmax(carry, largest);
+  }
+}
+
+__global__ void raiseScales(KlReference p) {
+  const Chunk chunk(ownChunk(), p.N);
+  for (long long i = chunk.begin + 1; i < chunk.end; ++i) p.y_scale[i] = fmax(p.y_scale[i], p.y_scale[chunk.begin]);
+}
+
+}  // namespace
+
+extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t stream) {
+  const long long chunks = (p->N + kChunk - 1) / kChunk;
+  const unsigned blocks = unsigned((chunks + 63) / 64);
+  sumWithin<<<blocks, 64, 0, stream>>>(*p);
+  carrySums<<<1, 1, 0, stream>>>(*p);
+  addCarry<<<blocks, 64, 0, stream>>>(*p);
+  carryLargest<<<1, 1, 0, stream>>>(*p);
+  raiseScales<<<blocks, 64, 0, stream>>>(*p);
+  return cudaGetLastError();
+}

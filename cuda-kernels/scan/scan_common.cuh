@@ -1,0 +1,156 @@
+// Shared by the rungs of scan/: launches over several levels of blocks, the scan of a warp, and the states of a look-back.
+#pragma once
+
+#include "kernel_ladder.h"
+
+#include <stdint.h>
+
+inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
+
+// ---- Levels: blocks scan what is theirs, their sums are scanned likewise, and are added ------------------------------
+
+// Bytes for the sums of the blocks of all levels; `perBlock` is a multiple of 4, and so is where each level begins.
+inline size_t klLevelBytes(long long n, long long perBlock) {
+  long long floats = 0;
+  for (n = klBlocks(n, perBlock); n > 1; n = klBlocks(n, perBlock)) floats += klBlocks(n, 4) * 4;
+  return size_t(floats) * sizeof(float);
+}
+
+// scan(from, to, sums, n, blocks) scans each block's elements by themselves, and writes the sum of each block unless sums
+// is null; add(to, sums, n, blocks) adds to each block but the first the scanned sum of those before it.
+template <typename Scan, typename Add>
+cudaError_t klLevels(const float* from, float* to, float* sums, long long n, long long perBlock, Scan scan, Add add) {
+  const long long blocks = klBlocks(n, perBlock);
+  scan(from, to, blocks > 1 ? sums : nullptr, n, unsigned(blocks));
+  cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess || blocks == 1) return status;
+  status = klLevels(sums, sums, sums + klBlocks(blocks, 4) * 4, blocks, perBlock, scan, add);
+  if (status != cudaSuccess) return status;
+  add(to, sums, n, unsigned(blocks));
+  return cudaGetLastError();
+}
+
+// ---- Warps -----------------------------------------------------------------------------------------------------------
+
+// The sum of this lane's value and those of the lanes before it.
+__device__ inline float klWarpScan(float value) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const float before = __shfl_up_sync(~0u, value, distance);
+    if (int(threadIdx.x % 32) >= distance) value += before;
+  }
+  return value;
+}
+
+__device__ inline float klWarpSum(float value) {
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(~0u, value, lanes);
+  return value;
+}
+
+// Scans kQuads rows of 128 elements, of which a lane holds four neighbors each. Returns the sum of all rows in all lanes.
+template <int kQuads>
+__device__ inline float klScanRows(float4 (&quad)[kQuads]) {
+  const int lane = threadIdx.x % 32;
+  float sum[kQuads];  // of the lane's elements and those of the lanes before it
+#pragma unroll
+  for (int i = 0; i < kQuads; ++i) {
+    quad[i].y += quad[i].x;
+    quad[i].z += quad[i].y;
+    quad[i].w += quad[i].z;
+    sum[i] = klWarpScan(quad[i].w);
+  }
+  float before = 0;  // the rows above
+#pragma unroll
+  for (int i = 0; i < kQuads; ++i) {
+    const float left = __shfl_up_sync(~0u, sum[i], 1), add = lane == 0 ? before : before + left;
+    quad[i].x += add;
+    quad[i].y += add;
+    quad[i].z += add;
+    quad[i].w += add;
+    before += __shfl_sync(~0u, sum[i], 31);
+  }
+  return before;
+}
+
+// Four elements from `i` on, 0 beyond the end; `i` is a multiple of 4.
+__device__ inline float4 klLoadQuad(const float* x, long long i, long long n) {
+  if (i + 4 <= n) return *reinterpret_cast<const float4*>(&x[i]);
+  return make_float4(i < n ? x[i] : 0, i + 1 < n ? x[i + 1] : 0, i + 2 < n ? x[i + 2] : 0, 0);
+}
+
+// kStreaming: L2 may drop them first, since nobody reads them again.
+template <int kStreaming = 0>
+__device__ inline void klStoreQuad(float* y, long long i, long long n, float4 quad, float add) {
+  quad.x += add;
+  quad.y += add;
+  quad.z += add;
+  quad.w += add;
+  if (i + 4 <= n) {
+    if (kStreaming) __stcs(reinterpret_cast<float4*>(&y[i]), quad);
+    else *reinterpret_cast<float4*>(&y[i]) = quad;
+    return;
+  }
+  if (i < n) y[i] = quad.x;
+  if (i + 1 < n) y[i + 1] = quad.y;
+  if (i + 2 < n) y[i + 2] = quad.z;
+}
+
+// ---- Look-back -------------------------------------------------------------------------------------------------------
+
+// What a tile has told of itself: the sum of its own elements, or that of all elements up to its end. Flag and sum are one
+// word of 64 bits, which is written and read at once, so that neither can be seen without the other and no fence is needed.
+enum class KlTold : unsigned { nothing = 0, own = 1, all = 2 };
+
+struct KlState {
+  unsigned long long word;
+
+  // `epoch` tells states of this launch from what earlier ones have left.
+  __device__ static KlState of(KlTold told, unsigned epoch, float sum) {
+    return {(unsigned long long)(epoch << 2 | unsigned(told)) << 32 | __float_as_uint(sum)};
+  }
+  __device__ KlTold told(unsigned epoch) const {
+    const unsigned high = unsigned(word >> 32);
+    return high >> 2 == (epoch & 0x3fffffff) ? KlTold(high & 3) : KlTold::nothing;
+  }
+  __device__ float sum() const { return __uint_as_float(unsigned(word)); }
+
+  __device__ void storeTo(unsigned long long* place) const {
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(place), "l"(word) : "memory");
+  }
+  __device__ static KlState loadFrom(const unsigned long long* place) {
+    KlState state;
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(state.word) : "l"(place) : "memory");
+    return state;
+  }
+};
+
+// The sum of all elements before `tile`, for a whole warp, which looks at 32 * kWords tiles at a time: back to the nearest
+// that knows the sum of all up to its end, over others of which the own sum is known by then.
+template <int kWords>
+__device__ inline float klLookBack(const unsigned long long* states, long long tile, unsigned epoch) {
+  const int lane = threadIdx.x % 32;
+  float before = 0;
+  for (long long nearest = tile - 1 - lane;; nearest -= 32 * kWords) {
+    KlState state[kWords];
+    const auto look = [&](int i) {
+      // Before the first tile nothing lies, which is known.
+      const long long at = nearest - 32 * i;
+      state[i] = at < 0 ? KlState::of(KlTold::all, epoch, 0) : KlState::loadFrom(&states[at]);
+    };
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) look(i);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      unsigned all, needed;  // lanes whose tile knows the sum of all; those up to the nearest of them
+      while (true) {
+        all = __ballot_sync(~0u, state[i].told(epoch) == KlTold::all);
+        needed = all ? all ^ (all - 1) : ~0u;
+        if (!(__ballot_sync(~0u, state[i].told(epoch) == KlTold::nothing) & needed)) break;
+        look(i);
+      }
+      before += klWarpSum(needed >> lane & 1 ? state[i].sum() : 0);
+      if (all) return before;
+    }
+  }
+}
