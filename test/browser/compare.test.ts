@@ -227,6 +227,23 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
+  it('say why one is faster, and open a line that bears it with its machine code', async () => {
+    const route = compareRoute(deepRef, '11_warp_tile', '12_register_prefetch')
+    const { page, faults } = await openDeep(route)
+    const why = page.getByRole('region', { name: 'Why' })
+    const cause = why.locator('ol > li').first()
+    await expect
+      .poll(() => cause.innerText())
+      .toMatch(/10\d %\s+The FMA pipe is busy for 78\.9 % of the time .*long scoreboard/s)
+    await expect.poll(() => cause.locator('.changed').count()).toBeGreaterThan(0)
+    await cause.getByRole('button').first().click()
+    const panel = page.locator('.panel')
+    await panel.waitFor()
+    expect(await panel.innerText()).toMatch(/11_warp_tile\.cu:\d+.*long_sb/s)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
   it('open the machine code of a line, and of the next one that has any', async () => {
     const { page } = await openDeep()
     await page.keyboard.press('s')

@@ -81,6 +81,12 @@ export const formatRatio = (value: number): string =>
 /** A share already in percent: 93.81 → `93.8 %`. */
 export const formatPercent = (value: number): string => `${value.toFixed(1)} %`
 
+/** A part of a whole in whole percent: 1.05 → `105 %`, and `−8 %` for one that goes against it. */
+export function formatShare(share: number): string {
+  const percent = Math.round(100 * share)
+  return `${percent < 0 ? '−' : ''}${Math.abs(percent)} %`
+}
+
 /** A figure in its unit, as every surface prints it. */
 export function formatValue(value: number, unit: Unit): string {
   switch (unit) {

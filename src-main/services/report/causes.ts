@@ -1,6 +1,7 @@
 /** Why a step is faster or slower, as a report prints it. */
 import { inEnglish, pieces } from '../../domain/text/wording'
 import type { Sentence } from '../../domain/messages/sentence'
+import { formatShare } from '../../domain/metrics/units'
 import type { Why } from '../../domain/why/why'
 
 export interface PrintedCauses {
@@ -10,12 +11,6 @@ export interface PrintedCauses {
   unimportant: { heading: string; sentences: Sentence[] } | null
   /** What else there is to say: why there are no causes, and which level would tell more. */
   notes: string[]
-}
-
-/** `105 %`, and `−8 %` for what went against the step. */
-export function shareText(share: number): string {
-  const percent = Math.round(100 * share)
-  return `${percent < 0 ? '−' : ''}${Math.abs(percent)} %`
 }
 
 const headings: Record<Why['verdict'], string> = {
@@ -41,11 +36,11 @@ export function printedCauses({
   return {
     causes: [
       ...causes.map(({ share, statement }) => ({
-        share: shareText(share),
+        share: formatShare(share),
         sentence: pieces(statement),
       })),
       ...(Math.abs(rest) >= noShare
-        ? [{ share: shareText(rest), sentence: ['Unexplained.'] }]
+        ? [{ share: formatShare(rest), sentence: ['Unexplained.'] }]
         : []),
     ],
     unimportant:

@@ -1,16 +1,16 @@
 /** Why one rung is faster than another, as terminal text. */
 import { inEnglish, plain } from '../../../domain/text/wording'
-import { formatRatio } from '../../../domain/metrics/units'
+import { formatRatio, formatShare } from '../../../domain/metrics/units'
 import type { CauseLine, CauseLines } from '../../../domain/why/lines'
 import type { WhyStep } from '../../../domain/why/steps'
 import type { Why } from '../../../domain/why/why'
-import { printedCauses, shareText } from '../../../services/report/causes'
+import { printedCauses } from '../../../services/report/causes'
 
 const width = 6
 const indent = ' '.repeat(width + 2)
 
 const place = ({ line, text, share, changed }: CauseLine): string =>
-  `${indent}  line ${line}${changed === true ? ' (changed)' : ''}, ${shareText(share)}: ${text?.trim() ?? ''}`.trimEnd()
+  `${indent}  line ${line}${changed === true ? ' (changed)' : ''}, ${formatShare(share)}: ${text?.trim() ?? ''}`.trimEnd()
 
 function describeLines({ a, b }: CauseLines): string[] {
   const lines = [...a, ...b]
