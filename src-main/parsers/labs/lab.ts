@@ -198,12 +198,13 @@ function gathered(value: unknown, task: Task | undefined): unknown {
   return { ...lab, checks }
 }
 
+/** Without its task, a lab's sizes are unknown, and so is which names an answer may use. */
 function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): void {
   for (const [index, { answer }] of lab.questions.entries()) {
     const path = ['questions', index, 'answer']
     try {
       const unknown = namesIn(parseExpression(answer)).filter(
-        (name) => !isQuestionName(name, task ? sizeNames(task) : []),
+        (name) => task && !isQuestionName(name, sizeNames(task)),
       )
       if (unknown.length > 0)
         report(path, `The answer uses ${list(unknown)}, which docs/LABS.md does not list.`)
