@@ -6,12 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
-import {
-  labReferences,
-  labsDir,
-  readLabs,
-  type LabFolder,
-} from '../../src-main/adapters/labs/library'
+import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
@@ -25,7 +20,7 @@ import { said } from '../said'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)
-const { labs, faults } = await readLabs(labsDir(kernels), labReferences(library), [])
+const { labs, faults } = await readLabs(labsDir(kernels), library, [])
 
 const sourceOf = (lab: LabFolder, which: 'starter' | 'solution'): string =>
   join(lab.folder, lab.lab[which])

@@ -9,14 +9,17 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { faultSentence, findCycle, type Lab, type LabFault } from '../../domain/labs/lab'
 import { Identifier } from '../../domain/ladder/rung'
-import { parseLab, type LabReferences, type ParsedLab } from '../../parsers/labs/lab'
+import { ladderPathIn, parseLab, type LabReferences, type ParsedLab } from '../../parsers/labs/lab'
 import { errorCode } from '../disk/disk'
-import type { KernelLibrary } from '../kernels/kernel-library'
+import { sentenceOf, type KernelLibrary } from '../kernels/kernel-library'
+import { readLadderFolder } from '../kernels/ladder-folder'
 
 export interface LabFolder {
   id: string
   folder: string
   lab: Lab
+  /** What has its ladder: the shipped library, or that of the ladder folder inside the lab. */
+  library: KernelLibrary
   starter: string
   solution: string
   /** Bytes by the path used in the text. */
@@ -37,14 +40,18 @@ const maxFileBytes = 1024 * 1024
 const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
-export const labReferences = (library: KernelLibrary): LabReferences => ({
+/** `path`: what the lab calls the one ladder of a folder, in place of its id. */
+const labReferences = (library: KernelLibrary, path?: string): LabReferences => ({
   ladders: new Map(
-    library.ladders.map(({ id, rungs }) => [id, new Set(rungs.map((rung) => rung.as ?? rung.id))]),
+    library.ladders.map(({ id, rungs }) => [
+      path ?? id,
+      new Set(rungs.map((rung) => rung.as ?? rung.id)),
+    ]),
   ),
   tasks: new Map(
     library.ladders.flatMap(({ id, task }) => {
       const found = library.tasks.get(task)
-      return found ? [[id, found] as const] : []
+      return found ? [[path ?? id, found] as const] : []
     }),
   ),
   rungs: new Set(library.rungs.keys()),
@@ -105,7 +112,31 @@ interface ReadLab {
   faults: LabFault[]
 }
 
-async function readOne(folder: string, references: LabReferences): Promise<ReadLab> {
+interface LabLadder {
+  library: KernelLibrary
+  references: LabReferences
+  /** Why the ladder folder cannot be used, as sentences. */
+  faults: string[]
+}
+
+/** The library of a lab's ladder. Its folder is a part of the lab: shown, trusted and hashed with it. */
+async function readLadderOf(
+  folder: string,
+  text: string,
+  shipped: KernelLibrary,
+): Promise<LabLadder> {
+  const path = ladderPathIn(text)
+  if (path === null) return { library: shipped, references: labReferences(shipped), faults: [] }
+  try {
+    const { library } = await readLadderFolder(join(folder, path), shipped)
+    const faults = [...library.faults.values()]
+    return { library, references: labReferences(library, path), faults }
+  } catch (error) {
+    return { library: shipped, references: labReferences(shipped), faults: [sentenceOf(error)] }
+  }
+}
+
+async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab> {
   const id = basename(folder)
   const file = `${id}/${labFile}`
   const { files, faults } = await survey(folder, id)
@@ -132,10 +163,15 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
     )
   const bytes = new Map<string, Uint8Array>()
   for (const path of files) bytes.set(path, await readFile(join(folder, path)))
-  const parsed = parseLab(asText(bytes.get(labFile)!), file, references)
+  const text = asText(bytes.get(labFile)!)
+  const ladder = await readLadderOf(folder, text, shipped)
+  const parsed = parseLab(text, file, ladder.references)
   // A rejected file already has its own fault.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
-  const missing = checkPaths(parsed, there, file)
+  const missing = [
+    ...ladder.faults.map((message) => ({ file, line: parsed.ladderLine, message })),
+    ...checkPaths(parsed, there, file),
+  ]
   for (const [path, content] of bytes)
     if (/\.(cu|md|svg)$/.test(path) && content.includes(0))
       missing.push({
@@ -155,6 +191,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
       id,
       folder,
       lab: { ...parsed.lab, id, body: parsed.body },
+      library: ladder.library,
       starter: asText(bytes.get(posix.normalize(parsed.lab.starter))!),
       solution: asText(bytes.get(posix.normalize(parsed.lab.solution))!),
       pictures: new Map(
@@ -172,7 +209,7 @@ async function readOne(folder: string, references: LabReferences): Promise<ReadL
  */
 export async function readLabs(
   folder: string,
-  references: LabReferences,
+  library: KernelLibrary,
   known: readonly Lab[] = [],
 ): Promise<LabLibrary> {
   let names: string[]
@@ -195,7 +232,7 @@ export async function readLabs(
         .filter(([name, found]) => found.isDirectory() && !name.startsWith('.'))
         .map(([name]) => join(folder, name))
   if (folders.length === 0) throw inputError(message('labs.empty', { folder, file: labFile }))
-  const read = await Promise.all(folders.map((one) => readOne(one, references)))
+  const read = await Promise.all(folders.map((one) => readOne(one, library)))
   const faults = read.flatMap((one) => one.faults)
   const labs = read.flatMap(({ lab }) => (lab ? [lab] : []))
 
@@ -217,8 +254,8 @@ export async function readLabs(
 }
 
 /** The single lab of a folder; throws all its faults as one error. */
-export async function readLab(folder: string, references: LabReferences): Promise<LabFolder> {
-  const { labs, faults } = await readLabs(folder, references)
+export async function readLab(folder: string, library: KernelLibrary): Promise<LabFolder> {
+  const { labs, faults } = await readLabs(folder, library)
   if (faults.length > 0)
     throw inputError(
       message('labs.thisCannotBeUsed', { faults: faults.map(faultSentence).join(' ') }),
@@ -238,5 +275,5 @@ export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
 export async function readShippedLabs(library: KernelLibrary): Promise<LabLibrary> {
   const folder = labsDir(library.root)
   const entries = await readdir(folder).catch(() => [])
-  return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, labReferences(library))
+  return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, library)
 }

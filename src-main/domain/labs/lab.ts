@@ -126,14 +126,27 @@ export const LabSource = z.strictObject({
   url: z.url().optional(),
 })
 
+/** A ladder folder inside the lab's, by a path that begins with a dot; the dot alone is the lab's folder itself. */
+const LadderPath = z
+  .string()
+  .max(200)
+  .regex(/^\.(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.-]+)*\/?$/)
+
+export const isLadderPath = (ladder: string): boolean => LadderPath.safeParse(ladder).success
+
 export const LabFile = z.strictObject({
   title: Title,
   /** One sentence for the list. */
   summary: Prose,
   /** Position in the list. */
   order: z.number().int().min(1).max(999),
-  /** The ladder in which rungs named here are looked up first, variants by their name; its reference is run too. */
-  ladder: Identifier,
+  /**
+   * The ladder in which rungs named here are looked up first, variants by their name; its reference is run too. A
+   * shipped one by its id, or a ladder folder inside the lab's by its path.
+   */
+  ladder: z.union([Identifier, LadderPath], {
+    error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',
+  }),
   /** The rung that the starter corresponds to and that results are compared with. */
   before: Identifier,
   /** The rung that the lab aims at. */

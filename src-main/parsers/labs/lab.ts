@@ -19,7 +19,7 @@ import type { Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
-import { isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
+import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { isQuestionName } from '../../domain/labs/question'
 import { metricDefinition } from '../../domain/metrics/metrics'
 
@@ -43,6 +43,8 @@ export interface ParsedLab {
   files: { path: string; line: number }[]
   /** The line of `needs.labs`, or of the front matter; for faults between labs. */
   needsLine: number
+  /** The line of `ladder`; for faults in a ladder folder. */
+  ladderLine: number
   faults: LabFault[]
 }
 
@@ -96,6 +98,8 @@ const list = (words: Iterable<string>): string => [...words].join(', ')
 function checkRungs(lab: LabFile, references: LabReferences, report: Report): void {
   const ofLadder = references.ladders.get(lab.ladder)
   if (!ofLadder) {
+    // Why a folder has no usable ladder is known to whoever read it.
+    if (isLadderPath(lab.ladder)) return
     report(
       ['ladder'],
       `There is no ladder named ${lab.ladder}. The ladders are: ${list(references.ladders.keys())}.`,
@@ -194,12 +198,13 @@ function gathered(value: unknown, task: Task | undefined): unknown {
   return { ...lab, checks }
 }
 
+/** Without its task, a lab's sizes are unknown, and so is which names an answer may use. */
 function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): void {
   for (const [index, { answer }] of lab.questions.entries()) {
     const path = ['questions', index, 'answer']
     try {
       const unknown = namesIn(parseExpression(answer)).filter(
-        (name) => !isQuestionName(name, task ? sizeNames(task) : []),
+        (name) => task && !isQuestionName(name, sizeNames(task)),
       )
       if (unknown.length > 0)
         report(path, `The answer uses ${list(unknown)}, which docs/LABS.md does not list.`)
@@ -240,6 +245,14 @@ function zodMessage(issue: z.core.$ZodIssue): string {
   return `${where === '' ? '' : `${where}: `}${issue.message}.`.replace(/\.\.$/, '.')
 }
 
+/** The ladder folder that the front matter names, relative to the lab's; null if it names none. */
+export function ladderPathIn(text: string): string | null {
+  const matter = split(text)?.matter
+  const document = matter === undefined ? null : parseDocument(matter, { prettyErrors: false })
+  const ladder = document && isMap(document.contents) ? document.get('ladder') : null
+  return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
+}
+
 /** `file` is only named in faults. */
 export function parseLab(text: string, file: string, references: LabReferences): ParsedLab {
   const faults: LabFault[] = []
@@ -249,6 +262,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
     pictures: [],
     files: [],
     needsLine: firstLine,
+    ladderLine: firstLine,
     faults,
   }
   const parts = split(text)
@@ -291,6 +305,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
     faults.push({ file, line: lineOf(document, counter, path), message })
   }
   parsed.needsLine = lineOf(document, counter, ['needs', 'labs'])
+  parsed.ladderLine = lineOf(document, counter, ['ladder'])
   const ladder = (value as { ladder?: unknown } | null)?.ladder
   const task = typeof ladder === 'string' ? references.tasks.get(ladder) : undefined
   const read = LabFile.safeParse(gathered(value, task))

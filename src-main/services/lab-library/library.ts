@@ -4,7 +4,6 @@ import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
-  labReferences,
   readLab,
   readShippedLabs,
   type LabFolder,
@@ -30,7 +29,7 @@ export async function openLab({ assets }: Setup, name: string): Promise<LabFolde
       message('labs.cannotBeUsed', { lab: name, faults: own.map(faultSentence).join(' ') }),
     )
   if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
-    return readLab(resolve(name), labReferences(library))
+    return readLab(resolve(name), library)
   throw inputError(
     message('labs.none', { lab: JSON.stringify(name) }),
     labs.length === 0

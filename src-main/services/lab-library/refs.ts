@@ -6,12 +6,7 @@ import type { Folders, Setup } from '../../adapters/machine/machine'
 import { diskError, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { sessionFolder } from '../../adapters/labs/attempt'
-import {
-  labReferences,
-  readLab,
-  readShippedLabs,
-  type LabFolder,
-} from '../../adapters/labs/library'
+import { readLab, readShippedLabs, type LabFolder } from '../../adapters/labs/library'
 import { recordedLabs } from '../../adapters/labs/recorded-attempts'
 import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { inputError, toErrorShape } from '../../domain/errors'
@@ -46,7 +41,7 @@ export async function allLabs({
   const labs: NamedLab[] = shipped.labs.map((lab) => ({ ref: lab.id, lab }))
   for (const folder of await ownFolders(machine.folders))
     try {
-      const lab = await readLab(folder, labReferences(library))
+      const lab = await readLab(folder, library)
       labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
     } catch (error) {
       problems.push(message('labs.problem', { folder, why: toErrorShape(error).message }))
@@ -66,7 +61,7 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
 export async function addLab(setup: Setup, folder: string): Promise<string> {
   const { assets, machine } = setup
   const path = resolve(folder)
-  const lab = await readLab(path, labReferences(await readKernelLibrary(assets.kernelsDir)))
+  const lab = await readLab(path, await readKernelLibrary(assets.kernelsDir))
   const ref = `${ownPrefix}${lab.id}`
   const { labs } = await allLabs(setup)
   const known = labs.find((candidate) => candidate.ref === ref)

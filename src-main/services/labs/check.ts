@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Machine, Setup } from '../../adapters/machine/machine'
 import { sha256 } from '../../adapters/disk/build-cache'
 import { stageFolder } from '../../adapters/disk/staging'
-import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   sessionFolder,
   writeAttempt,
@@ -263,8 +262,7 @@ export async function checkLab(
   request: LabCheckRequest,
   options: LabCheckOptions,
 ): Promise<LabAttempt & { folder: string }> {
-  const library = await readKernelLibrary(options.assets.kernelsDir)
-  const lab = planLab(library, request.lab, request.source)
+  const lab = planLab(request.lab, request.source)
   const staged = await stageFolder(options.out)
   try {
     const gathered = await (can(parseTarget(request.target)!).replays

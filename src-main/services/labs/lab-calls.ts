@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Folders, Setup } from '../../adapters/machine/machine'
-import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../../contract'
@@ -188,7 +187,7 @@ function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void
 
 /** The handlers of labs.*; `startRun` starts a check like any run. */
 export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
-  const { assets, machine } = setup
+  const { machine } = setup
   const { folders } = machine
   const usable = async (ref: string): Promise<LabFolder> => {
     const lab = await findLab(setup, ref)
@@ -245,7 +244,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     },
     'labs.build': async ({ ref, source }: CallInput<'labs.build'>) => {
       const lab = await usable(ref)
-      const plan = planLab(await readKernelLibrary(assets.kernelsDir), lab, source)
+      const plan = planLab(lab, source)
       const { architecture, own, outcome } = await buildSubmission(
         machine,
         plan,

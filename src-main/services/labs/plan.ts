@@ -4,7 +4,7 @@ import type { LabFolder } from '../../adapters/labs/library'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
-import { profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
+import { isLadderPath, profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
 import { problemAt } from '../../domain/task/choose'
 import { usualProblem, type Problem } from '../../domain/task/problem'
@@ -54,10 +54,12 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
   return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
 }
 
-/** Throws if the kernel library lacks a rung that the lab names. */
-export function planLab(library: KernelLibrary, folder: LabFolder, source: string): LabPlan {
+/** Throws if the lab's library lacks a rung that the lab names. */
+export function planLab(folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
-  const ladder = library.ladders.find(({ id }) => id === lab.ladder)
+  // A submission is in no ladder folder, wherever its lab's rungs are from.
+  const { own: _own, ...library } = folder.library
+  const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))
   const task = taskOf(library, ladder)
   const entry = (id: string): LadderEntry =>

@@ -2,7 +2,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { labReferences, readLabs } from '../../../src-main/adapters/labs/library'
+import { readLabs } from '../../../src-main/adapters/labs/library'
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { outcomeExitCode, type LabOutcome } from '../../../src-main/domain/labs/outcome'
 import { message, type Statement } from '../../../src-main/domain/messages/message'
@@ -249,10 +249,7 @@ describe('labs from elsewhere', () => {
     await mkdir(join(labs, 'linked'))
     await writeFile(join(labs, 'linked', 'lab.md'), labText)
     await symlink('/etc/hostname', join(labs, 'linked', 'starter.cu'))
-    const { faults } = await readLabs(
-      labs,
-      labReferences(await readKernelLibrary(machine.kernelsDir)),
-    )
+    const { faults } = await readLabs(labs, await readKernelLibrary(machine.kernelsDir))
     expect(faults.map(faultSentence)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^a\/lab\.md:9: Its prerequisites form a cycle: a → b → a\.$/),

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import type { LabAttempt } from '../../../src-main/adapters/labs/attempt'
-import { labReferences, readLab, type LabFolder } from '../../../src-main/adapters/labs/library'
+import { readLab, type LabFolder } from '../../../src-main/adapters/labs/library'
 import { noAnswers, type LabAnswers } from '../../../src-main/domain/labs/outcome'
 import { checkLab } from '../../../src-main/services/labs/check'
 import { recordingsDir, type Machine } from '../support'
@@ -68,7 +68,7 @@ export async function testLab(
   await writeFile(join(folder, 'lab.md'), text)
   await writeFile(join(folder, 'starter.cu'), `${naive}// like: 01_naive\n`)
   await writeFile(join(folder, 'solution.cu'), `${coalesced}// like: 02_coalesced\n`)
-  return readLab(folder, labReferences(await readKernelLibrary(machine.kernelsDir)))
+  return readLab(folder, await readKernelLibrary(machine.kernelsDir))
 }
 
 let attempts = 0

@@ -3,13 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
-import {
-  labReferences,
-  labsDir,
-  readLab,
-  readLabs,
-  readShippedLabs,
-} from '../../../adapters/labs/library'
+import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/labs/library'
 import { readSubmission, startLab } from '../../../adapters/labs/work'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -37,7 +31,7 @@ export async function labValidateCommand(
     folder === undefined ? [] : (await readShippedLabs(library)).labs.map(({ lab }) => lab)
   const { labs, faults } = await readLabs(
     folder === undefined ? labsDir(library.root) : resolve(folder),
-    labReferences(library),
+    library,
     known,
   )
   for (const { id, lab, files } of labs)
@@ -146,7 +140,7 @@ export async function labTrustCommand(
 ): Promise<number> {
   const setup = await setUp()
   const library = await readKernelLibrary(setup.assets.kernelsDir)
-  const lab = await readLab(resolve(folder), labReferences(library))
+  const lab = await readLab(resolve(folder), library)
   if (await isTrusted(setup, lab)) {
     printText(`${lab.folder} is already trusted in its current state.`)
     return 0
