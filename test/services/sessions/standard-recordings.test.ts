@@ -52,7 +52,9 @@ describe.each(recordings)('$name', ({ session, folder }) => {
     // What other tasks count as an operation (a comparison, an exponential) is no FP32 instruction each.
     if (session.ladder.task?.id !== 'gemm') return
     for (const { rung: id, basis, operations } of paths.dram) {
-      const tensor = value(session, id, 'tensorUtilization') >= 1
+      // A busy tensor pipe did something else where the FP32 pipe did all of the product.
+      const all = value(session, id, 'fp32Operations') >= product
+      const tensor = !all && value(session, id, 'tensorUtilization') >= 1
       expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
       expect(operations, id).toBeGreaterThanOrEqual(product)
       expect(operations, id).toBeLessThan(1.01 * product)
