@@ -129,6 +129,17 @@ describe('a row', () => {
     expect(await details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
+  it('opens to the registers of the kernel that ran, with the most that a kernel of it has', async () => {
+    const { title, build, metrics } = session.rungs.find(({ id }) => id === '12_register_prefetch')!
+    const launched = metrics['registersPerThread']!.value!
+    expect(build!.registersPerThread).toBeGreaterThan(launched)
+    const { page } = await harness.open(ladderRoute(ref))
+    await page.getByRole('button', { name: `Details of ${title}`, exact: true }).click()
+    const text = await page.locator('.detail-cell').innerText()
+    expect(text).toContain(`${launched}, at most ${build!.registersPerThread} of those compiled`)
+    await page.context().close()
+  })
+
   it('opens to what its ladder says of it, also where it did pay', async () => {
     const noted = 'recorded:seed-cutlass-h200'
     const { ladder } = await harness.core.call('sessions.get', { ref: noted })
