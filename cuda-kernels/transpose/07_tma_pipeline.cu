@@ -5,17 +5,17 @@
 //          while all others transpose one from shared memory to shared memory, and has it take away what is done: bytes
 //          stay in flight in both directions without a register or an address of a thread. The engine needs rows of a
 //          multiple of 16 bytes: where ROWS or COLS is no multiple of 4, a tile of 64 x 64 moves an element at a time
-// @expect  registersPerThread down, memoryInstructions down
+// @expect  memoryInstructions down
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}
 // @param   STAGES 4 {2,3,4,6,8}
 // @param   BUFFERS 2 {2,3,4}
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS_PER_SM 2 {1,2,3,4}
-// @param   ROWS_FIRST 0 {0,1}
+// @param   BAND 4 {1,2,4,8,16,32}
 // @requires sm_90a
+#include "any_shape.cuh"
 #include "kl_hopper.cuh"
-#include "transpose_common.cuh"
 
 #include <algorithm>
 
@@ -58,6 +58,19 @@ __device__ inline void movePatch(uint32_t from, uint32_t to, int patch) {
   storeShared(chunkAt(target, col + 3, rowQuad), a.w, b.w, c.w, d.w);
 }
 
+// Where tile number `tile` begins in x. Tiles come in bands of BAND rows of tiles, column by column within a band: what is
+// moved at a time is then close together in y as well as in x.
+struct Corner {
+  int row, col;
+  __device__ Corner(int tile, int across, int down) {
+    const int band = tile / (BAND * across), inBand = tile - band * BAND * across;
+    const int bandRows = min(BAND, down - band * BAND);
+    col = inBand / bandRows;
+    row = (band * BAND + inBand - col * bandRows) * TILE_ROWS;
+    col *= TILE_COLS;
+  }
+};
+
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap yMap, int across, int down) {
   extern __shared__ unsigned char shared[];
@@ -65,16 +78,15 @@ transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ C
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u, buffers = stages + STAGES * kTileBytes;
   const int tiles = across * down, stride = gridDim.x;
 
-  const auto rowOf = [=](int tile) { return (ROWS_FIRST ? tile % down : tile / across) * TILE_ROWS; };
-  const auto colOf = [=](int tile) { return (ROWS_FIRST ? tile / down : tile % across) * TILE_COLS; };
 
   // Beyond the edges of x the copy engine fills with zeros; beyond those of y it writes nothing.
   const auto fetch = [&](int tile, int stage) {
     klBarrierExpect(&full[stage], kTileBytes);
     const uint32_t to = stages + stage * kTileBytes;
+    const Corner at(tile, across, down);
 #pragma unroll
     for (int box = 0; box < TILE_COLS / kBoxCols; ++box)
-      klTmaLoad(to + box * TILE_ROWS * 128, &xMap, rowOf(tile), colOf(tile) + box * kBoxCols, &full[stage]);
+      klTmaLoad(to + box * TILE_ROWS * 128, &xMap, at.row, at.col + box * kBoxCols, &full[stage]);
   };
 
   if (threadIdx.x == 0) {
@@ -99,9 +111,10 @@ transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ C
     __syncthreads();
     if (threadIdx.x == 0) {
       if (tile + STAGES * stride < tiles) fetch(tile + STAGES * stride, stage);
+      const Corner at(tile, across, down);
 #pragma unroll
       for (int box = 0; box < TILE_ROWS / kBoxCols; ++box)
-        klTmaStore(&yMap, to + box * TILE_COLS * 128, colOf(tile), rowOf(tile) + box * kBoxCols);
+        klTmaStore(&yMap, to + box * TILE_COLS * 128, at.col, at.row + box * kBoxCols);
       klTmaStoreCommit();
     }
     if (++stage == STAGES) stage = 0, phase ^= 1;
