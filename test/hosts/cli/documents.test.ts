@@ -52,7 +52,7 @@ describe('--json', () => {
       'ladders',
       await runHere('ladders', '--json'),
     )
-    expect(tasks).toHaveLength(2)
+    expect(tasks).toHaveLength(4)
     expect(ladders.length).toBeGreaterThan(8)
   })
 
