@@ -6,7 +6,7 @@
 //          once and written once. Tiles are taken from a counter, so that those before a tile are at work or done
 // @expect  dramBytes down
 // @param   THREADS 256 {128,256,512}
-// @param   QUADS 4 {2,4,6,8}
+// @param   QUADS 8 {2,4,6,8}
 #include "scan_common.cuh"
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;

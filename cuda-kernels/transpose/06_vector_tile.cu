@@ -7,7 +7,7 @@
 // @expect  memoryInstructions down, sharedLoads down
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}
-// @param   ROWS_FIRST 0 {0,1}
+// @param   ROWS_FIRST 1 {0,1}
 #include "any_shape.cuh"
 
 constexpr int kColQuads = TILE_COLS / 4, kRowQuads = TILE_ROWS / 4, kThreads = kColQuads * kRowQuads;

@@ -1,4 +1,4 @@
-// @rung    08_look_back_tuned
+// @rung    08_resident_blocks
 // @title   Resident blocks, loads ahead
 // @after   07_look_back
 // @idea    blocks stay resident and have the next STAGES tiles copied into shared memory while they look back, so that
@@ -6,10 +6,10 @@
 //          that nothing has to be cleared before it
 // @expect  issueSlotsBusy up
 // @param   THREADS 512 {256,512,1024}
-// @param   QUADS 4 {2,3,4,6,8}
-// @param   STAGES 3 {1,2,3,4,6}
-// @param   BLOCKS_PER_SM 2 {1,2,3,4,6}
-// @param   WORDS 2 {1,2,4}
+// @param   QUADS 8 {2,3,4,6,8}
+// @param   STAGES 2 {1,2,3,4,6}
+// @param   BLOCKS_PER_SM 1 {1,2,3,4,6}
+// @param   WORDS 4 {1,2,4}
 // @param   STREAMING 1 {0,1}
 // @requires sm_80
 #include "scan_common.cuh"
@@ -37,10 +37,8 @@ __device__ inline unsigned takeTicket(unsigned tiles, unsigned& epoch) {
   return number;
 }
 
-// Copies 16 bytes to shared memory, or the first `bytes` of them and zeros.
-__device__ inline void copyAsync(void* to, const float* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from),
-               "r"(bytes)
+__device__ inline void copyAsync(float4* to, const float* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from)
                : "memory");
 }
 
@@ -59,8 +57,11 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, unsigne
 #pragma unroll
       for (int i = 0; i < QUADS; ++i) {
         const long long at = (long long)tile * kTile + within(i) * 4, left = n - at;
-        const int bytes = left >= 4 ? 16 : left > 0 ? int(left) * 4 : 0;
-        copyAsync(&stages[stage * (kTile / 4) + within(i)], bytes ? x + at : x, bytes);
+        float4* to = &stages[stage * (kTile / 4) + within(i)];
+        if (left >= 4)
+          copyAsync(to, x + at);
+        else
+          *to = make_float4(left > 0 ? x[at] : 0, left > 1 ? x[at + 1] : 0, left > 2 ? x[at + 2] : 0, 0);
       }
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
