@@ -229,12 +229,12 @@ std::string launch(const std::string& path, size_t bytes, const std::vector<Fiel
   StructBytes filled = structOf(bytes, fields, 0);
   const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
   const char* reason = unsupported ? unsupported(filled.data(), gpu.sm) : nullptr;
-  if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
+  if (!unknown.empty()) return "it queries the device: " + unknown;
   if (reason) return reason;
   if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
     filled = structOf(bytes, fields, workspace(filled.data()));
   const cudaError_t status = launchRung(filled.data(), nullptr);
-  if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
+  if (!unknown.empty()) return "it queries the device: " + unknown;
   if (status != cudaSuccess) return "its launch failed with CUDA error " + std::to_string(int(status));
   return kernels.empty() ? "it launches no kernel of its own" : "";
 }

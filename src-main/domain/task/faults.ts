@@ -142,7 +142,7 @@ function checkBuffers(task: Task, report: Report): void {
     }
     if (buffer.fill) checkFill(task, report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
     if (buffer.access === 'out' && buffer.fill)
-      report(at('fill'), 'A buffer with the access out is not filled.')
+      report(at('fill'), 'An `out` buffer cannot have a fill.')
     if (buffer.access !== 'out' && !buffer.fill)
       report(['buffers', name], `${name} is read but has no fill.`)
     if (buffer.access !== 'in' && !task.check[name])

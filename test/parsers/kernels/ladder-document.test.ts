@@ -84,7 +84,9 @@ describe('a ladder document', () => {
       { N: 16, M: 2 },
       { N: 8, M: 2 },
     ])
-    expect(() => read({ at: [{ N: 65 }] })).toThrow(/^ladder\.json:\d+:\d+: N = 65 is not a size/)
+    expect(() => read({ at: [{ N: 65 }] })).toThrow(
+      /^ladder\.json:\d+:\d+: N = 65 is not a valid size/,
+    )
     expect(() => read({ title: 3 })).toThrow(/^ladder\.json:4:2: title: /)
   })
 
@@ -94,7 +96,7 @@ describe('a ladder document', () => {
     ['a later version', 'kernel_ladder: 1', 'kernel_ladder: 2', /:2:1: kernel_ladder: /],
     ['a size of 0', 'ROWS: 4096\n', 'ROWS: 0\n', /:10:5: task\.sizes\.ROWS: .*>=1/],
     ['a negative size', '{ ROWS: 65536,', '{ ROWS: -1,', /at\[1\]\.ROWS: .*>=1/],
-    ['half a size', '{ ROWS: 1,', '{ ROWS: 1.5,', /ROWS = 1\.5 is not a size/],
+    ['half a size', '{ ROWS: 1,', '{ ROWS: 1.5,', /ROWS = 1\.5 is not a valid size/],
     ['a size of nothing', '{ ROWS: 65536,', '{ ROW: 65536,', /nothing named "ROW"/],
     ['a name of nothing', '5 * ROWS', '5 * LINES', /:24:5: It uses LINES; the task has ROWS, COLS/],
     ['a division by zero', '5 * ROWS', 'ROWS / (COLS - COLS)', /is not a finite number/],
