@@ -1,10 +1,12 @@
 /** Strict parsing of a YAML document, with the line and column of each fault. */
 import {
+  isAlias,
   isMap,
   isNode,
   isScalar,
   LineCounter,
   parseDocument,
+  visit,
   type Document,
   type ParsedNode,
 } from 'yaml'
@@ -58,9 +60,10 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
-export function readYaml(text: string): ReadYaml {
+export function readYaml(source: string): ReadYaml {
   const counter = new LineCounter()
-  const document = parseDocument(text.replace(/^\uFEFF/, ''), {
+  const text = source.replace(/^\uFEFF/, '')
+  const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
   })
@@ -72,17 +75,27 @@ export function readYaml(text: string): ReadYaml {
   const faults = [...document.errors, ...document.warnings].map(({ message, pos }) =>
     placed(pos[0], sentence(message)),
   )
-  if (document.errors.length > 0) return { value: undefined, faults, at }
-  try {
-    // Aliases can expand a short file to a very large document.
-    return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
-  } catch {
-    return {
-      value: undefined,
-      faults: [...faults, at([], 'Anchors and aliases (&, *) are not supported here.')],
-      at,
-    }
-  }
+  // Aliases can expand a short file to a very large document.
+  faults.push(...sharedNodes(document, text).map((offset) => placed(offset, noSharing)))
+  if (faults.length > 0) return { value: undefined, faults, at }
+  return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
+}
+
+const noSharing = 'Anchors and aliases (&, *) are not supported; write the value out.'
+
+/** Where the anchors and aliases of a document are. */
+function sharedNodes(document: Document.Parsed, text: string): number[] {
+  const found: number[] = []
+  visit(document, {
+    Node(_key, node) {
+      const { anchor, range } = node as ParsedNode & { anchor?: string }
+      if (!range) return
+      if (isAlias(node)) found.push(range[0])
+      // It stands before its node, which can begin on the next line.
+      else if (anchor !== undefined) found.push(text.lastIndexOf(`&${anchor}`, range[0]))
+    },
+  })
+  return found
 }
 
 /** If a value can have several forms, the closest one determines what is reported. */

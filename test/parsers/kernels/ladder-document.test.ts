@@ -137,7 +137,8 @@ describe('a ladder document', () => {
       'rtol: pow(2, -20)',
       /no key "-20\)" in task\.check\.y\. An expression with a comma/,
     ],
-    ['an anchor', 'id: softmax', 'id: &a softmax\ntitle: *a', /Anchors and aliases|must be unique/],
+    ['an anchor', 'task:\n', 'task: &a\n', /:\d+:7: Anchors and aliases/],
+    ['an alias', 'ROWS: 4096\n    COLS: 4096', 'ROWS: &n 4096\n    COLS: *n', /:11:11: Anchors/],
   ])('with %s is refused at its line and column', (_what, from, to, expected) => {
     expect(text).toContain(from)
     const told = faultsOf(text.replace(from, to))
