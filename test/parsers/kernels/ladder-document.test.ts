@@ -193,6 +193,11 @@ describe('a ladder document', () => {
     expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
   })
 
+  it('with a wrong name in the first of `at` has no fault where that is inherited', () => {
+    const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
+    expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
+  })
+
   it('that is empty, or no map, says so', () => {
     expect(faultsOf('# nothing\n')).toBe('lab/ladder.yaml:1:1: The file is empty.\n')
     expect(faultsOf('- a\n')).toBe('lab/ladder.yaml:1:1: The file is not a map of keys.\n')
