@@ -4,7 +4,8 @@
 // executed. Grid, block and dynamic shared memory are what the rung chooses for the case; registers and static
 // shared memory come from the compiler and are not known here.
 //
-//   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448] --library rung.so
+//   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
+//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] --library rung.so
 //   kl-launches --reference reference.so
 //
 // The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
@@ -16,6 +17,7 @@
 // {"event":"reference","reason":null}, or what is wrong with it.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
+#include "names.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -31,6 +33,9 @@ struct Gpu {
   int sm = 0;    // 90 for compute capability 9.0
   int sms = -1;  // -1: unknown
   int sharedOptin = -1;
+  int threadsPerSm = -1;
+  int blocksPerSm = -1;
+  int sharedPerSm = -1;
 } gpu;
 
 struct Pending {
@@ -49,6 +54,12 @@ cudaError_t fail(cudaError_t error) { return last = error; }
 cudaError_t notKnown(const std::string& what) {
   if (unknown.empty()) unknown = what;
   return fail(cudaErrorNoDevice);
+}
+
+cudaError_t known(int figure, const char* what, int* value) {
+  if (figure < 0) return notKnown(what);
+  *value = figure;
+  return cudaSuccess;
 }
 
 std::string demangled(const std::string& name) {
@@ -138,8 +149,11 @@ cudaError_t cudaGetLastError() {
   return error;
 }
 cudaError_t cudaPeekAtLastError() { return last; }
-const char* cudaGetErrorString(cudaError_t) { return "not on this machine"; }
-const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
+const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
+const char* cudaGetErrorName(cudaError_t error) {
+  const char* name = errorName(error);
+  return name ? name : "an error of CUDA";
+}
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t) { return cudaSuccess; }
@@ -173,19 +187,22 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   switch (attribute) {
-    case cudaDevAttrMultiProcessorCount:
-      if (gpu.sms < 0) return notKnown("how many SMs the GPU has");
-      *value = gpu.sms;
-      return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount: return known(gpu.sms, "how many SMs the GPU has", value);
     case cudaDevAttrComputeCapabilityMajor: *value = gpu.sm / 10; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMinor: *value = gpu.sm % 10; return cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      if (gpu.sharedOptin < 0) return notKnown("how much shared memory a block may have");
-      *value = gpu.sharedOptin;
-      return cudaSuccess;
+      return known(gpu.sharedOptin, "how much shared memory a block may have", value);
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return known(gpu.threadsPerSm, "how many threads an SM holds", value);
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return known(gpu.blocksPerSm, "how many blocks an SM holds", value);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return known(gpu.sharedPerSm, "how much shared memory an SM has", value);
+    // The same on every GPU since compute capability 7.5.
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 * 1024; return cudaSuccess;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 64 * 1024; return cudaSuccess;
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
     case cudaDevAttrWarpSize: *value = 32; return cudaSuccess;
-    default: return notKnown("device attribute " + std::to_string(int(attribute)));
+    default: return notKnown(nameOf(attribute));
   }
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
@@ -247,7 +264,7 @@ Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& 
     filled = structOf(bytes, fields, workspace(filled.data()));
   const cudaError_t status = launchRung(filled.data(), nullptr);
   if (!unknown.empty()) return {"it queries the device: " + unknown};
-  if (status != cudaSuccess) return failed("its launch failed with CUDA error " + std::to_string(int(status)));
+  if (status != cudaSuccess) return failed("its launch failed with " + nameOf(status));
   return {kernels.empty() ? "it launches no kernel of its own" : ""};
 }
 
@@ -296,6 +313,9 @@ int main(int count, char** words) {
       else if (option == "--sm") gpu.sm = int(parseInteger(option, value, 10, 1000));
       else if (option == "--sms") gpu.sms = int(parseInteger(option, value, 1, INT_MAX));
       else if (option == "--shared-optin") gpu.sharedOptin = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--threads-per-sm") gpu.threadsPerSm = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--blocks-per-sm") gpu.blocksPerSm = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--shared-per-sm") gpu.sharedPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--library") library = value;
       else if (option == "--reference") reference = value;
       else badArgument("unknown option: " + option);

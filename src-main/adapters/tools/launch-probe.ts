@@ -35,6 +35,9 @@ export async function probeLaunches(
   toolbox: Toolbox,
   { probe, rung, library, task, own, gpu, signal }: LaunchProbeCall,
 ): Promise<{ kernels: ProbedLaunch[] } | NotLaunched> {
+  const { threadsPerSm, blocksPerSm, sharedPerSm, sharedPerBlock } = smLimits(
+    gpu.computeCapability,
+  )!
   const result = await toolbox.exec({
     tool: 'runner',
     key: `runner/launches-${rung}`,
@@ -43,7 +46,8 @@ export async function probeLaunches(
       ...launchWords(task, own),
       ...['--sm', gpu.computeCapability.replace('.', '')],
       ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
-      ...['--shared-optin', String(smLimits(gpu.computeCapability)!.sharedPerBlock)],
+      ...['--shared-optin', String(sharedPerBlock), '--shared-per-sm', String(sharedPerSm)],
+      ...['--threads-per-sm', String(threadsPerSm), '--blocks-per-sm', String(blocksPerSm)],
       ...['--library', library],
     ],
     timeoutMs: 30_000,

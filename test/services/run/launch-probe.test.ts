@@ -88,7 +88,10 @@ describe.skipIf((await findTool('nvcc')) === null)('the launch probe', () => {
       fault: 'failed',
     })
     const launch = 'extern "C" int kl_launch(const void*, void*) { return 9; }\n'
-    expect(await launchesOf(launch)).toMatchObject({ fault: 'failed' })
+    expect(await launchesOf(launch)).toEqual({
+      reason: 'its launch failed with cudaErrorInvalidConfiguration',
+      fault: 'failed',
+    })
     const unsupported =
       'extern "C" const char* kl_unsupported(const void*, int) { return "N is below 16"; }'
     expect(await launchesOf(launch + unsupported)).toEqual({
@@ -97,6 +100,36 @@ describe.skipIf((await findTool('nvcc')) === null)('the launch probe', () => {
     })
     expect(await launchesOf(launch.replace('9', '0'))).toEqual({
       reason: 'it launches no kernel of its own',
+    })
+  })
+
+  /** A rung that says in kl_unsupported what it was answered. */
+  const asking = (attribute: number): string =>
+    `#include <stdio.h>
+    extern "C" int cudaDeviceGetAttribute(int*, int, int);
+    extern "C" int kl_launch(const void*, void*) { return 0; }
+    extern "C" const char* kl_unsupported(const void*, int) {
+      static char text[32];
+      int value = 0;
+      cudaDeviceGetAttribute(&value, ${attribute}, 0);
+      snprintf(text, sizeof text, "%d", value);
+      return text;
+    }`
+
+  it.each([
+    ['cudaDevAttrMultiProcessorCount', 16, '132'],
+    ['cudaDevAttrMaxThreadsPerMultiProcessor', 39, '2048'],
+    ['cudaDevAttrMaxSharedMemoryPerMultiprocessor', 81, String(228 * 1024)],
+    ['cudaDevAttrMaxBlocksPerMultiprocessor', 106, '32'],
+    ['cudaDevAttrMaxSharedMemoryPerBlock', 8, String(48 * 1024)],
+    ['cudaDevAttrMaxRegistersPerMultiprocessor', 82, '65536'],
+  ])('answers %s from the table', async (_name, number, reason) => {
+    expect(await launchesOf(asking(number))).toEqual({ reason, fault: 'unsupported' })
+  })
+
+  it('names an attribute that only a GPU knows', async () => {
+    expect(await launchesOf(asking(38))).toEqual({
+      reason: 'it queries the device: cudaDevAttrL2CacheSize',
     })
   })
 
