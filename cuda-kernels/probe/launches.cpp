@@ -1,17 +1,23 @@
-// kl-launches: reports what a rung would launch, on a machine without a GPU. It stands in for the CUDA runtime:
+// kl-launches: reports what a rung would launch, on a machine without a GPU, or whether a reference can be used.
+// It stands in for the CUDA runtime:
 // the rung, built with `-cudart none`, calls the functions below, and its launches are recorded instead of
 // executed. Grid, block and dynamic shared memory are what the rung chooses for the case; registers and static
 // shared memory come from the compiler and are not known here.
 //
-//   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448] --library rung.so
+//   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
+//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] --library rung.so
+//   kl-launches --reference reference.so
 //
 // The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
 //
 // One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
-// dynamicSharedBytes, clusterBlocks}],"reason":null}. A rung that queries the runtime for something
-// that only a GPU knows gets an error, as from CUDA.
+// dynamicSharedBytes, clusterBlocks}],"reason":null,"fault":null}. Without kernels, the reason says why; the fault is
+// "failed" if the rung would fail on the GPU too, "unsupported" if it says so itself, else null: a rung that queries
+// the runtime for something that only a GPU knows gets an error, as from CUDA. For a reference,
+// {"event":"reference","reason":null}, or what is wrong with it.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
+#include "names.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -27,6 +33,9 @@ struct Gpu {
   int sm = 0;    // 90 for compute capability 9.0
   int sms = -1;  // -1: unknown
   int sharedOptin = -1;
+  int threadsPerSm = -1;
+  int blocksPerSm = -1;
+  int sharedPerSm = -1;
 } gpu;
 
 struct Pending {
@@ -45,6 +54,12 @@ cudaError_t fail(cudaError_t error) { return last = error; }
 cudaError_t notKnown(const std::string& what) {
   if (unknown.empty()) unknown = what;
   return fail(cudaErrorNoDevice);
+}
+
+cudaError_t known(int figure, const char* what, int* value) {
+  if (figure < 0) return notKnown(what);
+  *value = figure;
+  return cudaSuccess;
 }
 
 std::string demangled(const std::string& name) {
@@ -134,8 +149,11 @@ cudaError_t cudaGetLastError() {
   return error;
 }
 cudaError_t cudaPeekAtLastError() { return last; }
-const char* cudaGetErrorString(cudaError_t) { return "not on this machine"; }
-const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
+const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
+const char* cudaGetErrorName(cudaError_t error) {
+  const char* name = errorName(error);
+  return name ? name : "an error of CUDA";
+}
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t) { return cudaSuccess; }
@@ -169,19 +187,22 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   switch (attribute) {
-    case cudaDevAttrMultiProcessorCount:
-      if (gpu.sms < 0) return notKnown("how many SMs the GPU has");
-      *value = gpu.sms;
-      return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount: return known(gpu.sms, "how many SMs the GPU has", value);
     case cudaDevAttrComputeCapabilityMajor: *value = gpu.sm / 10; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMinor: *value = gpu.sm % 10; return cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      if (gpu.sharedOptin < 0) return notKnown("how much shared memory a block may have");
-      *value = gpu.sharedOptin;
-      return cudaSuccess;
+      return known(gpu.sharedOptin, "how much shared memory a block may have", value);
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return known(gpu.threadsPerSm, "how many threads an SM holds", value);
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return known(gpu.blocksPerSm, "how many blocks an SM holds", value);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return known(gpu.sharedPerSm, "how much shared memory an SM has", value);
+    // The same on every GPU since compute capability 7.5.
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 * 1024; return cudaSuccess;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 64 * 1024; return cudaSuccess;
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
     case cudaDevAttrWarpSize: *value = 32; return cudaSuccess;
-    default: return notKnown("device attribute " + std::to_string(int(attribute)));
+    default: return notKnown(nameOf(attribute));
   }
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
@@ -221,22 +242,58 @@ StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t work
   return filled;
 }
 
-std::string launch(const std::string& path, size_t bytes, const std::vector<Field>& fields) {
+// Why there are no kernels; empty if there are.
+struct Outcome {
+  std::string reason;
+  const char* fault = nullptr;
+};
+
+Outcome failed(const std::string& reason) { return {reason, "failed"}; }
+
+Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& fields) {
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (!library) return std::string("it cannot be loaded: ") + dlerror();
+  if (!library) return failed(std::string("it cannot be loaded: ") + dlerror());
   const auto launchRung = find<cudaError_t (*)(const void*, cudaStream_t)>(library, "kl_launch");
-  if (!launchRung) return "it does not define kl_launch";
+  if (!launchRung) return failed("it does not define kl_launch as extern \"C\"");
   StructBytes filled = structOf(bytes, fields, 0);
   const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
   const char* reason = unsupported ? unsupported(filled.data(), gpu.sm) : nullptr;
-  if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
-  if (reason) return reason;
+  if (!unknown.empty()) return {"it queries the device: " + unknown};
+  if (reason) return {reason, "unsupported"};
   if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
     filled = structOf(bytes, fields, workspace(filled.data()));
   const cudaError_t status = launchRung(filled.data(), nullptr);
-  if (!unknown.empty()) return "it asks for what only a GPU can tell: " + unknown;
-  if (status != cudaSuccess) return "its launch failed with CUDA error " + std::to_string(int(status));
-  return kernels.empty() ? "it launches no kernel of its own" : "";
+  if (!unknown.empty()) return {"it queries the device: " + unknown};
+  if (status != cudaSuccess) return failed("its launch failed with " + nameOf(status));
+  return {kernels.empty() ? "it launches no kernel of its own" : ""};
+}
+
+void printLaunches(const Outcome& outcome) {
+  Json line("launches");
+  line.raw("kernels", "[" + (outcome.reason.empty() ? kernels : "") + "]");
+  if (outcome.reason.empty()) line.null("reason");
+  else line.string("reason", outcome.reason);
+  if (outcome.fault) line.string("fault", outcome.fault);
+  else line.null("fault");
+  line.print();
+}
+
+// As the runner looks for them. What a generated library knows of its script comes last.
+std::string referenceFault(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return std::string("cannot be loaded: ") + dlerror();
+  const bool onHost = dlsym(library, "kl_reference"), onDevice = dlsym(library, "kl_reference_device");
+  if (!onHost && !onDevice) return "defines neither kl_reference nor kl_reference_device as extern \"C\"";
+  if (onHost && onDevice) return "defines both kl_reference and kl_reference_device";
+  const auto scriptFault = find<const char* (*)()>(library, "kl_reference_fault");
+  return scriptFault ? scriptFault() : "";
+}
+
+void printReference(const std::string& reason) {
+  Json line("reference");
+  if (reason.empty()) line.null("reason");
+  else line.string("reason", reason);
+  line.print();
 }
 
 }  // namespace
@@ -245,7 +302,7 @@ int main(int count, char** words) {
   Json::claimStdout();
   size_t bytes = 0;
   std::vector<Field> fields;
-  std::string library;
+  std::string library, reference;
   try {
     for (int i = 1; i < count; i += 2) {
       const std::string option = words[i];
@@ -256,21 +313,23 @@ int main(int count, char** words) {
       else if (option == "--sm") gpu.sm = int(parseInteger(option, value, 10, 1000));
       else if (option == "--sms") gpu.sms = int(parseInteger(option, value, 1, INT_MAX));
       else if (option == "--shared-optin") gpu.sharedOptin = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--threads-per-sm") gpu.threadsPerSm = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--blocks-per-sm") gpu.blocksPerSm = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--shared-per-sm") gpu.sharedPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--library") library = value;
+      else if (option == "--reference") reference = value;
       else badArgument("unknown option: " + option);
     }
-    if (!bytes || !gpu.sm || library.empty()) badArgument("--struct, --sm and --library are required");
-    requireLayout("--field", bytes, fields);
+    if (reference.empty()) {
+      if (!bytes || !gpu.sm || library.empty()) badArgument("--struct, --sm and --library are required");
+      requireLayout("--field", bytes, fields);
+    }
   } catch (const RunnerError& error) {
     error.print();
     return error.exitCode;
   }
 
-  const std::string reason = launch(library, bytes, fields);
-  Json line("launches");
-  line.raw("kernels", "[" + (reason.empty() ? kernels : "") + "]");
-  if (reason.empty()) line.null("reason");
-  else line.string("reason", reason);
-  line.print();
+  if (reference.empty()) printLaunches(launch(library, bytes, fields));
+  else printReference(referenceFault(reference));
   _exit(0);  // skips the rung's destructors, which belong to a runtime that is not there
 }

@@ -47,27 +47,29 @@ class KlPython {
     write("spec.json", spec.data(), spec.size());
     write("driver.py", driver, strlen(driver));
     write("reference.py", script, strlen(script));
-    int ends[2];
-    if (pipe(ends) != 0) fail("cannot create a pipe");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    const std::string file = folder_ + "/driver.py";
-    const char* arguments[] = {"python3", "-B", file.c_str(), nullptr};
     pid_t child = 0;
-    const int error = posix_spawnp(&child, "python3", &actions, nullptr, const_cast<char**>(arguments), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (error != 0) fail("python3 is not on PATH; the reference needs it, with numpy");
-    FILE* said = fdopen(ends[0], "r");
+    FILE* said = start("driver.py", child);
+    if (!said) fail("python3 is not on PATH; the reference needs it, with numpy");
     double fraction;
     while (fscanf(said, "%lf", &fraction) == 1) progress(fraction);
     fclose(said);
     int status = 0;
     waitpid(child, &status, 0);
     if (status != 0) end();
+  }
+
+  /* What a checker prints of the script; nothing if there is no python3 to ask. */
+  std::string said(const char* checker, const char* script) {
+    write("check.py", checker, strlen(checker));
+    write("reference.py", script, strlen(script));
+    pid_t child = 0;
+    FILE* output = start("check.py", child);
+    std::string text;
+    if (!output) return text;
+    for (int c = fgetc(output); c != EOF; c = fgetc(output)) text += char(c);
+    fclose(output);
+    waitpid(child, nullptr, 0);
+    return text;
   }
 
   /* Reads a computed output. */
@@ -79,6 +81,25 @@ class KlPython {
   }
 
  private:
+  /* Runs a script of the folder; its stdout, or null if there is no python3. */
+  FILE* start(const char* name, pid_t& child) {
+    int ends[2];
+    if (pipe(ends) != 0) fail("cannot create a pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addclose(&actions, ends[1]);
+    const std::string file = folder_ + "/" + name;
+    const char* arguments[] = {"python3", "-B", file.c_str(), nullptr};
+    const int error = posix_spawnp(&child, "python3", &actions, nullptr, const_cast<char**>(arguments), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error == 0) return fdopen(ends[0], "r");
+    close(ends[0]);
+    return nullptr;
+  }
+
   static std::string comma(const std::string& text) { return text.empty() ? "" : ","; }
   static std::string quoted(const std::string& text) { return "\"" + text + "\""; }
   static size_t countOf(const std::vector<double>& shape) {

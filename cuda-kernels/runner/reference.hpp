@@ -85,9 +85,10 @@ class Reference {
     const auto onDevice =
         reinterpret_cast<cudaError_t (*)(const void*, cudaStream_t)>(dlsym(library, "kl_reference_device"));
     const auto onHost = reinterpret_cast<void (*)(const void*)>(dlsym(library, "kl_reference"));
+    if (onDevice && onHost) fail("defines both kl_reference and kl_reference_device");
     if (onDevice) computeOnDevice(onDevice, dataOf);
     else if (onHost) computeOnHost(onHost, dataOf);
-    else fail("defines neither kl_reference nor kl_reference_device");
+    else fail("defines neither kl_reference nor kl_reference_device as extern \"C\"");
     for (const auto& [name, output] : outputs_) {
       if (output.check.kind != Check::kExact) requireNumbers(name, *output.values, "");
       if (output.scale) requireNumbers(name, *output.scale, "the scale of ");

@@ -4,7 +4,18 @@ import { recorded, recordedLaunches } from './support.mjs'
 
 export async function launches({ env, logCall, option, path, line, die }) {
   logCall('launches')
-  const rung = /^\/\/ rung: (\S+)/m.exec(readFileSync(path(option('--library')), 'utf8'))[1]
+  if (option('--reference') !== undefined) {
+    const reason = env.FAKE_PROBE === 'reference' ? 'defines neither' : null
+    line({ event: 'reference', reason })
+    return 0
+  }
+  const library = readFileSync(path(option('--library')), 'utf8')
+  const fault = /^\/\/ fault: probe-(\w+)/m.exec(library)?.[1]
+  if (fault) {
+    line({ event: 'launches', kernels: [], reason: 'the reason', fault })
+    return 0
+  }
+  const rung = /^\/\/ rung: (\S+)/m.exec(library)[1]
   if (env.FAKE_PROBE === 'crash') die('SIGSEGV')
 
   // As the compiler calls the kernels: the one with as many registers as ncu saw in the launch.
@@ -21,6 +32,6 @@ export async function launches({ env, logCall, option, path, line, die }) {
       : []
   })
   const reason = kernels.length > 0 ? null : 'it launches no kernel of its own'
-  line({ event: 'launches', kernels, reason })
+  line({ event: 'launches', kernels, reason, fault: null })
   return 0
 }

@@ -1,11 +1,16 @@
-/** kl-launches: what a rung would launch, on a machine without a GPU. See cuda-kernels/probe. */
+/** kl-launches: what a rung would launch and what is wrong with a reference, without a GPU. See cuda-kernels/probe. */
 import { message, type Statement } from '../../domain/messages/message'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import type { Case } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { smLimits } from '../../domain/gpu/sm-limits'
-import { parseProbedLaunches, type ProbedLaunch } from '../../parsers/cuda/launch-probe'
+import {
+  parseProbedLaunches,
+  parseProbedReference,
+  type ProbedLaunch,
+} from '../../parsers/cuda/launch-probe'
 import { launchWords } from './case-words'
+import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 
 export interface LaunchProbeCall {
@@ -20,10 +25,19 @@ export interface LaunchProbeCall {
   signal: AbortSignal
 }
 
+export interface NotLaunched {
+  reason: Statement
+  /** Whether it would not launch on the GPU either; absent if that is unknown. */
+  fault?: 'failed' | 'unsupported'
+}
+
 export async function probeLaunches(
   toolbox: Toolbox,
   { probe, rung, library, task, own, gpu, signal }: LaunchProbeCall,
-): Promise<{ kernels: ProbedLaunch[] } | { reason: Statement }> {
+): Promise<{ kernels: ProbedLaunch[] } | NotLaunched> {
+  const { threadsPerSm, blocksPerSm, sharedPerSm, sharedPerBlock } = smLimits(
+    gpu.computeCapability,
+  )!
   const result = await toolbox.exec({
     tool: 'runner',
     key: `runner/launches-${rung}`,
@@ -32,22 +46,39 @@ export async function probeLaunches(
       ...launchWords(task, own),
       ...['--sm', gpu.computeCapability.replace('.', '')],
       ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
-      ...['--shared-optin', String(smLimits(gpu.computeCapability)!.sharedPerBlock)],
+      ...['--shared-optin', String(sharedPerBlock), '--shared-per-sm', String(sharedPerSm)],
+      ...['--threads-per-sm', String(threadsPerSm), '--blocks-per-sm', String(blocksPerSm)],
       ...['--library', library],
     ],
     timeoutMs: 30_000,
     signal,
   })
   const answer = parseProbedLaunches(result.stdout)
-  if (answer)
-    return answer.reason === null ? { kernels: answer.kernels } : { reason: answer.reason }
-  return {
-    reason:
-      result.outcome === 'exited'
-        ? message('tools.probeEnded', {
-            exitCode: result.exitCode ?? '',
-            text: result.stderr.trim().split('\n').pop() ?? '',
-          })
-        : message('tools.probeUnfinished', { signal: result.signal ?? result.outcome }),
-  }
+  if (!answer) return { reason: unfinished(result) }
+  const { kernels, reason, fault } = answer
+  return reason === null ? { kernels } : { reason, ...(fault === null ? {} : { fault }) }
 }
+
+/** What is wrong with a reference, as the rest of a sentence about it; null if nothing is, or if that stays unknown. */
+export async function probeReference(
+  toolbox: Toolbox,
+  { probe, library, signal }: Pick<LaunchProbeCall, 'probe' | 'library' | 'signal'>,
+): Promise<string | null> {
+  const result = await toolbox.exec({
+    tool: 'runner',
+    key: 'runner/reference-probe',
+    file: probe,
+    args: ['--reference', library],
+    timeoutMs: 30_000,
+    signal,
+  })
+  return parseProbedReference(result.stdout)?.reason ?? null
+}
+
+const unfinished = ({ outcome, exitCode, stderr, signal }: ProcessResult): Statement =>
+  outcome === 'exited'
+    ? message('tools.probeEnded', {
+        exitCode: exitCode ?? '',
+        text: stderr.trim().split('\n').pop() ?? '',
+      })
+    : message('tools.probeUnfinished', { signal: signal ?? outcome })

@@ -29,15 +29,19 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
       return null
     }
   }
+  // A fault of the first entry is its own, and not one of those that inherit from it.
+  const first = Object.fromEntries(
+    Object.entries(ladder.sizes[0] ?? {}).filter(
+      ([name, value]) => Object.hasOwn(task.sizes, name) && value <= task.sizes[name]!.max,
+    ),
+  )
   const problems = [
     ...ladder.sizes.map((sizes, index) => problem(['sizes', index], sizes)),
-    ...(ladder.testAt ?? []).map((at, index) =>
-      problem(['testAt', index], { ...ladder.sizes[0], ...at }),
-    ),
+    ...(ladder.testAt ?? []).map((at, index) => problem(['testAt', index], { ...first, ...at })),
   ]
   for (const [index, { options }] of ladder.rungs.entries())
     if (options) {
-      problem(['rungs', index, 'options'], { ...ladder.sizes[0], ...options })
+      problem(['rungs', index, 'options'], { ...first, ...options })
       if (typeof task.reference === 'object')
         report(
           ['rungs', index, 'options'],

@@ -2,7 +2,10 @@
 import { z } from 'zod'
 
 /** Rung and ladder ids become file names, arguments and URLs: letters, digits, `_`, `-` and `.`. */
-export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
+export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, {
+  message:
+    'An id consists of letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
+})
 
 export const expectDirections = ['up', 'down', 'same'] as const
 export const Expectation = z.object({ metric: z.string(), direction: z.enum(expectDirections) })

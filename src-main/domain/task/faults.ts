@@ -1,7 +1,7 @@
 /** Semantic faults of a task: unknown names, invalid expressions. */
 import { bufferDtype } from './problem'
 import { isPython } from './python-reference'
-import { dtypeOf, isDtype, type Dtype } from './dtype'
+import { dtypeOf, dtypes, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
 import {
   expressionNames,
@@ -18,6 +18,14 @@ export interface TaskFault {
   path: readonly (string | number)[]
   message: string
 }
+
+/** `buffers.x.shape[0]` */
+export const place = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`,
+    '',
+  )
 
 type Report = (path: TaskFault['path'], message: string) => void
 
@@ -74,10 +82,11 @@ function checkFormula(task: Task, report: Report, path: TaskFault['path'], formu
   try {
     const known = expressionNames(task)
     const unknown = namesIn(parseExpression(formula)).filter((name) => !known.includes(name))
-    if (unknown.length > 0) report(path, `It uses ${list(unknown)}; the task has ${list(known)}.`)
+    if (unknown.length > 0)
+      report(path, `${place(path)} uses ${list(unknown)}; the task has ${list(known)}.`)
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    report(path, `It is not a valid expression. ${error.message}`)
+    report(path, `${place(path)} is not a valid expression. ${error.message}`)
   }
 }
 
@@ -121,7 +130,10 @@ function checkBuffers(task: Task, report: Report): void {
       ? task.options[buffer.dtype]
       : undefined
     if (!isDtype(buffer.dtype) && !option)
-      report(at('dtype'), `${buffer.dtype} is neither a type nor an option of the task.`)
+      report(
+        at('dtype'),
+        `${buffer.dtype} is neither a type nor an option of the task; the types are ${list(dtypes)}.`,
+      )
     for (const [choice, number] of Object.entries(option?.choices ?? {}))
       if (bufferDtype(choice, {}) === null)
         report(at('dtype'), `${choice}, a choice of ${buffer.dtype}, is not a type.`)
@@ -142,7 +154,7 @@ function checkBuffers(task: Task, report: Report): void {
     }
     if (buffer.fill) checkFill(task, report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
     if (buffer.access === 'out' && buffer.fill)
-      report(at('fill'), 'A buffer with the access out is not filled.')
+      report(at('fill'), 'An `out` buffer cannot have a fill.')
     if (buffer.access !== 'out' && !buffer.fill)
       report(['buffers', name], `${name} is read but has no fill.`)
     if (buffer.access !== 'in' && !task.check[name])

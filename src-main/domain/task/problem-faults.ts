@@ -2,7 +2,7 @@
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import { dtypeOf, type Dtype } from './dtype'
-import type { TaskFault } from './faults'
+import { place, type TaskFault } from './faults'
 import { bufferDtype, named, valueOf, type Case } from './problem'
 import { fillValues, type Formula, type Task, type TaskFill } from './task'
 
@@ -110,13 +110,6 @@ export function problemFaults(task: Task, own: Case): TaskFault[] {
   }
   return faults
 }
-
-const place = (path: TaskFault['path']): string =>
-  path.reduce<string>(
-    (text, step) =>
-      typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${step}`,
-    '',
-  )
 
 /** Throws for a problem that the runner cannot execute. */
 export function requireProblem(task: Task, own: Case): void {

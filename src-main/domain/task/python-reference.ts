@@ -58,6 +58,25 @@ for one in spec["outputs"]:
     np.ascontiguousarray(array, plain[one["dtype"]]).tofile(os.path.join(folder, "out-" + one["name"]))
 `
 
+/** Prints what keeps the script from being a reference. A name that is bound anywhere may be its function. */
+const checker = `import ast, os, sys
+
+path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.py")
+sys.stdout.reconfigure(encoding="utf-8")
+try:
+    with open(path, "rb") as file:
+        nodes = list(ast.walk(ast.parse(file.read())))
+    bound = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    bound |= {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
+    bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    if not bound & {"kl_reference", "*"}:
+        print("does not define kl_reference(task)", end="")
+except SyntaxError as error:
+    print(f"is not valid Python: line {error.lineno}: {error.msg}", end="")
+except ValueError as error:
+    print(f"is not valid Python: {error}", end="")
+`
+
 /** Of a text that holds anything, a line at a time. */
 function literal(text: string): string {
   const sign = (byte: number): string =>
@@ -161,6 +180,7 @@ export function pythonLibrary(task: Task, script: string): string {
     `static const char* const kNames[] = {${byNumber.map((dtype) => `"${dtype}"`).join(', ')}};`,
     `static const size_t kBytes[] = {${byNumber.map((dtype) => dtypeOf(dtype).bytes).join(', ')}};`,
     `static const char kDriver[] =\n    ${literal(driver)};`,
+    `static const char kChecker[] =\n    ${literal(checker)};`,
     `static const char kScript[] =\n    ${literal(script)};`,
     '',
     'extern "C" void kl_reference(const KlReference* p) {',
@@ -172,6 +192,13 @@ export function pythonLibrary(task: Task, script: string): string {
     ...written.map(
       ({ name, bytes, shape }) => `  python.take("out-${name}", ${bytes}, ${shape}, p->${name});`,
     ),
+    '}',
+    '',
+    '// For the probe, which computes nothing.',
+    'extern "C" const char* kl_reference_fault() {',
+    '  static std::string fault;',
+    '  fault = KlPython().said(kChecker, kScript);',
+    '  return fault.c_str();',
     '}',
     '',
   ].join('\n')

@@ -1,4 +1,4 @@
-/** The single line printed by kl-launches: the kernels that a rung would launch, or why that is unknown. */
+/** The single line printed by kl-launches: the kernels that a rung would launch, or why it launches none; or why a reference is unusable. */
 import { z } from 'zod'
 
 const extent = z.tuple([z.number().int(), z.number().int(), z.number().int()])
@@ -18,14 +18,22 @@ const Answer = z.object({
   event: z.literal('launches'),
   kernels: z.array(ProbedLaunch),
   reason: z.string().nullable(),
+  /** Whether it would not launch on the GPU either; null if that is unknown. */
+  fault: z.enum(['failed', 'unsupported']).nullable(),
+})
+
+const Reference = z.object({
+  event: z.literal('reference'),
+  /** null if it can be used. */
+  reason: z.string().nullable(),
 })
 
 /** null if there is no such line because the probe ended before it. */
-export function parseProbedLaunches(stdout: string): z.infer<typeof Answer> | null {
+function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue
     try {
-      const parsed = Answer.safeParse(JSON.parse(line))
+      const parsed = schema.safeParse(JSON.parse(line))
       if (parsed.success) return parsed.data
     } catch {
       // A line printed by the rung.
@@ -33,3 +41,7 @@ export function parseProbedLaunches(stdout: string): z.infer<typeof Answer> | nu
   }
   return null
 }
+
+export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
+
+export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)

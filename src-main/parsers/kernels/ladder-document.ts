@@ -25,7 +25,7 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
   const parsed = LadderDocument.safeParse(yaml.value)
-  if (!parsed.success) return refuse(file, schemaFaults(yaml, parsed.error.issues))
+  if (!parsed.success) return refuse(file, schemaFaults(yaml, LadderDocument, parsed.error.issues))
   const { task, ladder } = ladderOf(parsed.data)
   const ofTask = taskFaults(task).map(({ path, message }) => yaml.at(['task', ...path], message))
   // Expressions are evaluated only if all of them are valid.

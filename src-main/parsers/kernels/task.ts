@@ -8,7 +8,7 @@ export function parseTask(text: string, file: string): Task {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
   const parsed = Task.safeParse(yaml.value)
-  if (!parsed.success) return refuse(file, schemaFaults(yaml, parsed.error.issues))
+  if (!parsed.success) return refuse(file, schemaFaults(yaml, Task, parsed.error.issues))
   const faults = taskFaults(parsed.data).map(({ path, message }) => yaml.at(path, message))
   return faults.length > 0 ? refuse(file, faults) : parsed.data
 }

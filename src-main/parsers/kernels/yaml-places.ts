@@ -1,15 +1,19 @@
 /** Strict parsing of a YAML document, with the line and column of each fault. */
 import {
+  isAlias,
   isMap,
   isNode,
   isScalar,
   LineCounter,
   parseDocument,
+  visit,
   type Document,
   type ParsedNode,
 } from 'yaml'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import { place } from '../../domain/task/faults'
+import { nearest } from '../../domain/text/nearest'
 
 export interface PlacedFault {
   /** From 1. */
@@ -24,13 +28,6 @@ export interface ReadYaml {
   faults: PlacedFault[]
   at(path: readonly PropertyKey[], message: string): PlacedFault
 }
-
-const place = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>(
-    (text, step) =>
-      typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`,
-    '',
-  )
 
 /** Throws all faults as one error: the first as its sentence, followed by the others. */
 export function refuse(file: string, faults: readonly PlacedFault[]): never {
@@ -58,9 +55,10 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
-export function readYaml(text: string): ReadYaml {
+export function readYaml(source: string): ReadYaml {
   const counter = new LineCounter()
-  const document = parseDocument(text.replace(/^\uFEFF/, ''), {
+  const text = source.replace(/^\uFEFF/, '')
+  const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
   })
@@ -69,20 +67,55 @@ export function readYaml(text: string): ReadYaml {
     return { line, column: col, message }
   }
   const at: ReadYaml['at'] = (path, message) => placed(nodeAt(document, path), message)
-  const faults = [...document.errors, ...document.warnings].map(({ message, pos }) =>
-    placed(pos[0], sentence(message)),
-  )
-  if (document.errors.length > 0) return { value: undefined, faults, at }
-  try {
-    // Aliases can expand a short file to a very large document.
-    return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
-  } catch {
-    return {
-      value: undefined,
-      faults: [...faults, at([], 'Anchors and aliases (&, *) are not supported here.')],
-      at,
-    }
-  }
+  const faults = [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
+    const first = code === 'DUPLICATE_KEY' ? firstOf(document, pos[0]) : null
+    return placed(
+      pos[0],
+      first
+        ? `The key ${JSON.stringify(first.key)} is repeated; it first appears on line ${counter.linePos(first.offset).line}.`
+        : sentence(message),
+    )
+  })
+  // Aliases can expand a short file to a very large document.
+  faults.push(...sharedNodes(document, text).map((offset) => placed(offset, noSharing)))
+  if (faults.length > 0) return { value: undefined, faults, at }
+  return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
+}
+
+/** The first of two equal keys in a map, from the place of the second. */
+function firstOf(
+  document: Document.Parsed,
+  second: number,
+): { key: string; offset: number } | null {
+  let found: ReturnType<typeof firstOf> = null
+  visit(document, {
+    Map(_key, map) {
+      const keys = map.items.flatMap(({ key }) => (isScalar(key) && key.range ? [key] : []))
+      const own = keys.find(({ range }) => range![0] === second)
+      if (!own) return
+      const first = keys.find(({ value }) => value === own.value)!
+      found = { key: String(first.value), offset: first.range![0] }
+      return visit.BREAK
+    },
+  })
+  return found
+}
+
+const noSharing = 'Anchors and aliases (&, *) are not supported; write the value out.'
+
+/** Where the anchors and aliases of a document are. */
+function sharedNodes(document: Document.Parsed, text: string): number[] {
+  const found: number[] = []
+  visit(document, {
+    Node(_key, node) {
+      const { anchor, range } = node as ParsedNode & { anchor?: string }
+      if (!range) return
+      if (isAlias(node)) found.push(range[0])
+      // It stands before its node, which can begin on the next line.
+      else if (anchor !== undefined) found.push(text.lastIndexOf(`&${anchor}`, range[0]))
+    },
+  })
+  return found
 }
 
 /** If a value can have several forms, the closest one determines what is reported. */
@@ -100,19 +133,118 @@ function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 const afterComma = (key: string): string =>
   /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
 
+/** The part of a JSON Schema that tells which keys there are. */
+interface KeySchema {
+  properties?: Record<string, KeySchema>
+  additionalProperties?: KeySchema | boolean
+  items?: KeySchema
+  anyOf?: KeySchema[]
+  oneOf?: KeySchema[]
+}
+
+const branches = (schema: KeySchema): KeySchema[] => [
+  schema,
+  ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(branches),
+]
+
+/** The keys that the schema knows at a path, in all forms of the value. */
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let found = branches(z.toJSONSchema(schema, { io: 'input' }) as KeySchema)
+  for (const step of path)
+    found = found
+      .flatMap(({ properties = {}, additionalProperties, items }) =>
+        typeof step === 'number'
+          ? (items ?? [])
+          : Object.hasOwn(properties, String(step))
+            ? properties[String(step)]!
+            : typeof additionalProperties === 'object'
+              ? additionalProperties
+              : [],
+      )
+      .flatMap(branches)
+  return [...new Set(found.flatMap(({ properties = {} }) => Object.keys(properties)))]
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  object: 'a map of keys',
+  record: 'a map of keys',
+  array: 'a list',
+}
+
+const eitherOf = (words: readonly string[]): string =>
+  [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ')
+
+/** What a value must be, for a sentence about it; null if the schema has its own words. */
+function requirement(issue: z.core.$ZodIssue): string | null {
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeWords[issue.expected] ?? issue.expected
+    case 'invalid_value':
+      return `${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`
+    case 'invalid_union': {
+      const words = issue.errors.flatMap(([first]) => (first && requirement(first)) ?? [])
+      return words.length > 0 ? eitherOf([...new Set(words)]) : null
+    }
+    case 'too_small':
+      return issue.origin === 'number' || issue.origin === 'int'
+        ? `at least ${issue.minimum}`
+        : issue.minimum === 1
+          ? 'non-empty'
+          : null
+    case 'too_big':
+      return issue.origin === 'number' || issue.origin === 'int' ? `at most ${issue.maximum}` : null
+    default:
+      return null
+  }
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
+        ? (inner as Record<PropertyKey, unknown>)[step]
+        : undefined,
+    value,
+  )
+}
+
+/** A fault of the value at a path, which is not a key too many. */
+function valueFault(value: unknown, issue: z.core.$ZodIssue): string {
+  const where = place(issue.path)
+  const found = valueAt(value, issue.path)
+  const needed = requirement(issue)
+  if (where === '') return found === null ? 'The file is empty.' : 'The file is not a map of keys.'
+  if (found === undefined) {
+    const only = issue.code === 'invalid_value' && issue.values.length === 1 ? needed : null
+    const key = String(issue.path.at(-1))
+    return `${where} is missing${only === null ? '' : `: write \`${key}: ${only}\``}.`
+  }
+  if (found === null) return `${where} has no value.`
+  if (needed !== null) return `${where} must be ${needed}.`
+  const [inner] = issue.code === 'invalid_key' ? issue.issues : []
+  return `${where}: ${sentence((inner ?? issue).message)}`
+}
+
 /** The schema's issues with the document, with their locations. */
 export const schemaFaults = (
-  { at }: ReadYaml,
+  { at, value }: ReadYaml,
+  schema: z.ZodType,
   issues: readonly z.core.$ZodIssue[],
 ): PlacedFault[] =>
   issues.flatMap(inBranch).flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [at(issue.path, valueFault(value, issue))]
     const where = place(issue.path)
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) =>
-        at(
-          [...issue.path, key],
-          `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${afterComma(key)}`,
-        ),
+    const known = keysAt(schema, issue.path)
+    return issue.keys.map((key) => {
+      const meant = nearest(key, known)
+      return at(
+        [...issue.path, key],
+        `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${
+          meant === null ? '' : ` Did you mean ${meant}?`
+        }${afterComma(key)}`,
       )
-    return [at(issue.path, `${where === '' ? '' : `${where}: `}${sentence(issue.message)}`)]
+    })
   })

@@ -232,6 +232,19 @@ export async function buildReference(
   )
 }
 
+/** A reference that was built and that no run could be checked against: `why` completes a sentence about it. */
+export function unusableReference(
+  { file, shown = file }: TaskSource,
+  why: string,
+): KernelLadderError {
+  const words = { file: shown, why }
+  return new KernelLadderError(
+    'failed',
+    message('tools.referenceUnusable', words),
+    message('tools.seeFile', { file: shown }),
+  )
+}
+
 /** Builds the runner; it is our own code, so a failure is a toolchain problem and not a result. */
 export async function buildRunner(
   compiler: Compiler,

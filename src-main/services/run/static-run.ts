@@ -4,15 +4,15 @@
  * and the session says so.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import { probeLaunches } from '../../adapters/tools/launch-probe'
-import { message, type Statement } from '../../domain/messages/message'
+import { probeLaunches, probeReference, type NotLaunched } from '../../adapters/tools/launch-probe'
+import { message } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { caseOf } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Launch, RungResult } from '../../domain/session/session'
-import { buildLaunchProbe, buildReference, type BuildOutcome } from './build'
+import { buildLaunchProbe, buildReference, unusableReference, type BuildOutcome } from './build'
 import type { Compiler } from './compiler'
 import { smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
@@ -20,7 +20,7 @@ import { allUnavailable } from './profile'
 import { describedRung, statusOf, type RungState } from './result'
 import { runStages, type Run, type RunOutcome } from './stages'
 
-type Launches = { launches: Launch[] } | { reason: Statement }
+type Launches = { launches: Launch[] } | NotLaunched
 
 /** `probeSources`: probe/ of the kernel library, text by path. */
 export const buildForGpu = (
@@ -30,10 +30,15 @@ export const buildForGpu = (
 ): Promise<RunOutcome> =>
   runStages(run, async (compiler) => {
     const { environment, plan } = run
-    // Nothing is checked against it here; that it does not compile is better known before there is a GPU.
+    // Nothing is checked against it here; that it cannot be used is better known before there is a GPU.
     const { reference } = environment
-    if (reference) await buildReference(compiler, plan, reference, smOf(gpu))
+    const { signal, toolbox } = compiler
+    const library = reference && (await buildReference(compiler, plan, reference, smOf(gpu)))
     const probe = await buildLaunchProbe(compiler, { ...environment, probeSources })
+    if (reference && library !== null && 'artefact' in probe) {
+      const fault = await probeReference(toolbox, { probe: probe.artefact, library, signal })
+      if (fault !== null) throw unusableReference(reference, fault)
+    }
     const found = new Map<string, Launches>()
     return {
       gpu,
@@ -71,9 +76,7 @@ function staticResult(
   found: Launches | undefined,
 ): RungResult {
   const { planned, build } = state
-  const { status, reason } = found
-    ? { status: 'not-run' as const, reason: message('records.builtNotRun', { gpu: gpu.name }) }
-    : statusOf(state, task)
+  const { status, reason } = found ? staticStatus(found, gpu) : statusOf(state, task)
   return {
     ...describedRung(planned),
     status,
@@ -88,6 +91,15 @@ function staticResult(
       ? staticMetrics(found, gpu)
       : allUnavailable('card', status === 'failed' ? message('checks.notBuilt') : reason!),
   }
+}
+
+/** Nothing is run, but a rung that would not launch on the GPU either has its final status. */
+function staticStatus(found: Launches, gpu: BuildGpu): Pick<RungResult, 'status' | 'reason'> {
+  if ('fault' in found && found.fault === 'failed')
+    return { status: 'failed', reason: message('records.cannotLaunch', { why: found.reason }) }
+  if ('fault' in found && found.fault === 'unsupported')
+    return { status: 'unsupported', reason: found.reason }
+  return { status: 'not-run', reason: message('records.builtNotRun', { gpu: gpu.name }) }
 }
 
 async function launchesOf(
@@ -131,10 +143,17 @@ async function launchesOf(
   return { launches }
 }
 
+const notLaunched = {
+  failed: 'records.cannotLaunch',
+  unsupported: 'records.unsupportedHere',
+  unknown: 'records.launchUnknown',
+} as const
+
 function staticMetrics(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
   const none = allUnavailable('card', message('records.nothingRun', { gpu: gpu.name }))
   if ('launches' in found) return { ...none, ...derivedMetrics(found.launches, gpu) }
-  const reason = message('records.launchUnknown', { why: found.reason })
+  const { fault = 'unknown', reason: why } = found
+  const reason = message(notLaunched[fault], { why })
   for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread'])
     none[id] = unavailable(none[id]!.unit, reason)
   return none

@@ -76,8 +76,8 @@ describe('a choice', () => {
     [{ at: { q: 1 } }, 'The task gemm has nothing named "q".', 'm, n, k, alpha, beta, dtype'],
     [{ at: { m: 1 } }, 'm, n and k must be given together.', 'Give all of them'],
     [{ size: 8, at: { m: 1, n: 1, k: 1 } }, '--size cannot be combined with m, n and k.', 'one or'],
-    [{ at: { m: 1, n: 2.5, k: 1 } }, 'n = 2.5 is not a size.', 'from 1 to 268435456'],
-    [{ size: 0 }, 'm = 0 is not a size.', 'from 1 to 268435456'],
+    [{ at: { m: 1, n: 2.5, k: 1 } }, 'n = 2.5 is not a valid size.', 'from 1 to 268435456'],
+    [{ size: 0 }, 'm = 0 is not a valid size.', 'from 1 to 268435456'],
     [{ at: { alpha: 'much' } }, 'alpha = much is not a number.', 'alpha=0.5'],
     [{ at: { dtype: 'fp8' } }, 'dtype = fp8 is not a valid type of the inputs.', 'f32, f16, bf16'],
   ])('of %j is refused with the name and what to do', (choice, message, remedy) => {

@@ -28,13 +28,14 @@ describe("the probe's line", () => {
     dynamicSharedBytes: 0,
     clusterBlocks: 0,
   }
-  const line = JSON.stringify({ event: 'launches', kernels: [kernel], reason: null })
+  const line = JSON.stringify({ event: 'launches', kernels: [kernel], reason: null, fault: null })
 
   it('is found among what the rung itself prints', () => {
     expect(parseProbedLaunches(`{not json\nhello\n${line}\n`)).toEqual({
       event: 'launches',
       kernels: [kernel],
       reason: null,
+      fault: null,
     })
   })
 

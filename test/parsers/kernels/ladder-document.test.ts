@@ -84,19 +84,58 @@ describe('a ladder document', () => {
       { N: 16, M: 2 },
       { N: 8, M: 2 },
     ])
-    expect(() => read({ at: [{ N: 65 }] })).toThrow(/^ladder\.json:\d+:\d+: N = 65 is not a size/)
-    expect(() => read({ title: 3 })).toThrow(/^ladder\.json:4:2: title: /)
+    expect(() => read({ at: [{ N: 65 }] })).toThrow(
+      /^ladder\.json:\d+:\d+: N = 65 is not a valid size/,
+    )
+    expect(() => read({ title: 3 })).toThrow(/^ladder\.json:4:2: title must be a string\./)
   })
 
   it.each([
-    ['a key that is none', 'summary:', 'sumary:', /:5:1: There is no key "sumary"/],
-    ['a key twice', 'title: Row softmax', 'title: a\ntitle: b', /:5:1: Map keys must be unique/],
-    ['a later version', 'kernel_ladder: 1', 'kernel_ladder: 2', /:2:1: kernel_ladder: /],
-    ['a size of 0', 'ROWS: 4096\n', 'ROWS: 0\n', /:10:5: task\.sizes\.ROWS: .*>=1/],
-    ['a negative size', '{ ROWS: 65536,', '{ ROWS: -1,', /at\[1\]\.ROWS: .*>=1/],
-    ['half a size', '{ ROWS: 1,', '{ ROWS: 1.5,', /ROWS = 1\.5 is not a size/],
+    [
+      'a key that is none',
+      'summary:',
+      'sumary:',
+      /:5:1: There is no key "sumary"\. Did you mean summary\?$/m,
+    ],
+    ['a key too few', 'summary: From', '# From', /:2:1: summary is missing\.$/m],
+    ['an id with a space', 'id: softmax', 'id: soft max', /:3:1: id: An id consists of/],
+    ['an empty title', 'title: Row softmax', "title: ''", /:4:1: title must be non-empty\./],
+    ['no value', 'summary: From', 'summary: # From', /:5:1: summary has no value\.$/m],
+    [
+      'a key of a buffer that is none',
+      'access: in,',
+      'acess: in,',
+      /no key "acess" in task\.buffers\.x\. Did you mean access\?/,
+    ],
+    [
+      'a bound without a scale',
+      'rtol: 2e-6 * sqrt(COLS), atol: 0',
+      'bound: 1',
+      /task\.check\.y\.scale is missing: write `scale: true`\./,
+    ],
+    [
+      'a word that is none',
+      'access: out',
+      'access: write',
+      /access must be one of in, out, inout\./,
+    ],
+    [
+      'a key twice',
+      'title: Row softmax',
+      'title: a\ntitle: b',
+      /:5:1: The key "title" is repeated; it first appears on line 4\./,
+    ],
+    ['a later version', 'kernel_ladder: 1', 'kernel_ladder: 2', /:2:1: kernel_ladder must be 1\./],
+    ['a size of 0', 'ROWS: 4096\n', 'ROWS: 0\n', /:10:5: task\.sizes\.ROWS must be at least 1\./],
+    ['a negative size', '{ ROWS: 65536,', '{ ROWS: -1,', /at\[1\]\.ROWS must be at least 1\./],
+    ['half a size', '{ ROWS: 1,', '{ ROWS: 1.5,', /ROWS = 1\.5 is not a valid size/],
     ['a size of nothing', '{ ROWS: 65536,', '{ ROW: 65536,', /nothing named "ROW"/],
-    ['a name of nothing', '5 * ROWS', '5 * LINES', /:24:5: It uses LINES; the task has ROWS, COLS/],
+    [
+      'a name of nothing',
+      '5 * ROWS',
+      '5 * LINES',
+      /:24:5: work\.flops uses LINES; the task has ROWS, COLS/,
+    ],
     ['a division by zero', '5 * ROWS', 'ROWS / (COLS - COLS)', /is not a finite number/],
     ['what overflows', '5 * ROWS', 'pow(ROWS, 500)', /At ROWS 4096.*is not a finite number/],
     [
@@ -113,7 +152,12 @@ describe('a ladder document', () => {
     ],
     ['more than any memory', '{ ROWS: 65536,', '{ ROWS: 9999999999999,', /TiB, which is too large/],
     ['a tolerance below 0', 'atol: 0', 'atol: -1', /-1 is negative/],
-    ['a type that is none', 'y: { dtype: f32', 'y: { dtype: f33', /f33 is neither a type nor/],
+    [
+      'a type that is none',
+      'y: { dtype: f32',
+      'y: { dtype: f33',
+      /f33 is neither a type nor an option of the task; the types are f32, f16, /,
+    ],
     ['a fill that does not go upwards', 'hi: 4', 'hi: -5', /hi must be greater than lo/],
     ['two rungs of one id', '    as: 03_smaller_blocks\n', '', /repeats the name 03_in_registers/],
     [
@@ -128,19 +172,35 @@ describe('a ladder document', () => {
       'reference: ../x.cu',
       /relative to the task’s folder/,
     ],
-    ['neither tolerance nor exactness', 'rtol: 2e-6 * sqrt(COLS), ', '', /check\.y\.rtol/],
+    [
+      'neither tolerance nor exactness',
+      'rtol: 2e-6 * sqrt(COLS), ',
+      '',
+      /check\.y\.rtol is missing\./,
+    ],
     [
       'a comma in an expression',
       'rtol: 2e-6 * sqrt(COLS)',
       'rtol: pow(2, -20)',
       /no key "-20\)" in task\.check\.y\. An expression with a comma/,
     ],
-    ['an anchor', 'id: softmax', 'id: &a softmax\ntitle: *a', /Anchors and aliases|must be unique/],
+    ['an anchor', 'task:\n', 'task: &a\n', /:\d+:7: Anchors and aliases/],
+    ['an alias', 'ROWS: 4096\n    COLS: 4096', 'ROWS: &n 4096\n    COLS: *n', /:11:11: Anchors/],
   ])('with %s is refused at its line and column', (_what, from, to, expected) => {
     expect(text).toContain(from)
     const told = faultsOf(text.replace(from, to))
     expect(told).toMatch(expected)
     expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
+  })
+
+  it('with a wrong name in the first of `at` has no fault where that is inherited', () => {
+    const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
+    expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
+  })
+
+  it('that is empty, or no map, says so', () => {
+    expect(faultsOf('# nothing\n')).toBe('lab/ladder.yaml:1:1: The file is empty.\n')
+    expect(faultsOf('- a\n')).toBe('lab/ladder.yaml:1:1: The file is not a map of keys.\n')
   })
 
   it('with anchors that explode is refused at once', () => {

@@ -43,10 +43,15 @@ describe('a task file', () => {
       'a name in an expression',
       "'2*m*n*k'",
       "'2*m*n*q'",
-      /:\d+:3: It uses q; the task has m, n, k/,
+      /:\d+:3: work\.\w+ uses q; the task has m, n, k/,
     ],
-    ['an expression that is none', "'2*m*n*k'", "'2*m*'", /:\d+:3: It is not a valid expression\./],
-    ['a shape of nothing', 'shape: [m, k]', 'shape: [m, z]', /It uses z/],
+    [
+      'an expression that is none',
+      "'2*m*n*k'",
+      "'2*m*'",
+      /:\d+:3: work\.\w+ is not a valid expression\./,
+    ],
+    ['a shape of nothing', 'shape: [m, k]', 'shape: [m, z]', /buffers\.\w+\.shape\[\d\] uses z/],
     [
       'a buffer that is not checked',
       /^ {2}c: \{ scale[^\n]*/m,

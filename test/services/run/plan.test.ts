@@ -49,10 +49,10 @@ describe('a run request', () => {
     [{ params: { '77_none.TM': 8 } }, /"77_none\.TM" names no rung/, /01_naive/],
     [{ params: { '01_naive.TM': 8 } }, /01_naive has no parameter named "TM"/, /no parameters/],
     [{ params: { TILE: 17 } }, /TILE=17 is not allowed/, /16, 32/],
-    [{ at: { m: 0, n: 1, k: 1 } }, /m = 0 is not a size/, /1 to/],
+    [{ at: { m: 0, n: 1, k: 1 } }, /m = 0 is not a valid size/, /1 to/],
     [{ at: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
     [{ at: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
-    [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a size/, /1 to/],
+    [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a valid size/, /1 to/],
   ])('that is wrong (%j) names the thing and what to do', async (wrong, message, remedy) => {
     const { kernelsDir } = await fakeMachine()
     const library = await readKernelLibrary(kernelsDir)

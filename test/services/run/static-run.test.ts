@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { toErrorShape } from '../../../src-main/domain/errors'
 import { fakeMachine, isOneFigure, rung, setEnv, type Machine } from '../support'
 import { said, saying } from '../../said'
 
@@ -77,6 +78,33 @@ describe('without a GPU, rungs are built for one of the table', () => {
     expect(said(metrics.theoreticalOccupancy?.reason)).toMatch(
       /the probe did not finish \(SIGSEGV\)/,
     )
+  })
+
+  it('and a rung that would not launch on the GPU either is not passed over', async () => {
+    const machine = await fakeMachine(noGpu)
+    await machine.addFault('01_naive', 'probe-failed')
+    await machine.addFault('02_coalesced', 'probe-unsupported')
+    const { session } = await build(machine)
+    const [naive, coalesced] = ['01_naive', '02_coalesced'].map((id) => rung(session, id))
+    expect(said(naive)).toMatchObject({
+      status: 'failed',
+      reason: 'It cannot be launched: the reason',
+    })
+    expect(said(coalesced)).toMatchObject({ status: 'unsupported', reason: 'the reason' })
+    expect(said(coalesced?.metrics.wavesPerSm)).toMatchObject({
+      value: null,
+      reason: 'It is unsupported at this size: the reason',
+    })
+  })
+
+  it('and a reference that cannot be used ends the run', async () => {
+    const machine = await fakeMachine(noGpu)
+    setEnv({ FAKE_PROBE: 'reference' })
+    expect(said(await build(machine).catch(toErrorShape))).toMatchObject({
+      kind: 'failed',
+      message: 'The reference gemm/reference.cu defines neither.',
+      remedy: 'See gemm/reference.cu.',
+    })
   })
 
   it('and without a compiler that is what is missing', async () => {

@@ -1,7 +1,7 @@
 /** What is asked for and cannot be: a ladder, a rung, a parameter, a problem, a target, a recording. */
 export const asked = {
   and: '{some} and {last}',
-  notSize: '{name} = {value} is not a size.',
+  notSize: '{name} = {value} is not a valid size.',
   giveSize: 'Use a whole number from 1 to {most}.',
   notNumber: '{name} = {value} is not a number.',
   notWhole: '{name} = {value} is not a whole number.',

@@ -12,7 +12,7 @@ export const folders = {
   notOpen: '{folder} is not open.',
   openFirst: 'Open the folder first.',
   untrusted:
-    'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.',
+    'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust: 'Read its files, then allow it once with --trust; the decision holds for this folder.',
   shipped: '{ladder} ships with the program and does not change.',
   watchFolder: 'Only a ladder folder can be watched.',

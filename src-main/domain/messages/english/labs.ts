@@ -88,7 +88,7 @@ export const labs = {
   noneShips: 'No labs ship with this program; name a lab’s folder.',
   list: 'The labs are: {labs}; or name a lab’s folder.',
   untrusted:
-    'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. That has not been allowed.',
+    'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust:
     'Read it and decide with `kernel-ladder lab trust {folder}`; the decision holds until one of its files changes.',
   gone: 'The third-party lab {lab} no longer exists.',

@@ -54,6 +54,8 @@ export const records = {
   builtNotRun: 'Built for {gpu}; nothing runs without a GPU.',
   nothingRun: 'It was only built for {gpu}, not run.',
   launchUnknown: 'What it launches is unknown: {why}',
+  cannotLaunch: 'It cannot be launched: {why}',
+  unsupportedHere: 'It is unsupported at this size: {why}',
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:

@@ -74,6 +74,7 @@ export const tools = {
   seeDoctor: 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
   referenceFailed: 'The reference {file} failed: {text}',
   referenceHangs: 'The reference {file} does not finish.',
+  referenceUnusable: 'The reference {file} {why}.',
   referenceNotBuilt: 'The reference of the task {task} could not be built.',
   seeFile: 'See {file}.',
   sanitizerNotStarted: 'compute-sanitizer could not be started: {text}',

@@ -89,7 +89,7 @@ export async function laddersCommand(
       printText(
         table(ladder.rungs, [
           { header: '', align: 'left', cell: ({ id }) => `  ${id}` },
-          { header: '', align: 'left', cell: ({ title }) => title ?? '(its file cannot be used)' },
+          { header: '', align: 'left', cell: ({ title }) => title ?? '(invalid file)' },
           { header: '', align: 'left', cell: ({ measured }) => timeCell(measured) },
         ]),
       )
