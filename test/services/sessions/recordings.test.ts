@@ -53,6 +53,11 @@ describe('the shipped recordings', () => {
         'stencil-3d 512³ standard',
         'joint-histogram N = 268435456 standard',
         'softmax-lab 4096² standard',
+        'transpose 8192² standard',
+        'transpose 8191×4097 card',
+        'scan N = 268435456 standard',
+        'scan N = 4194304 card',
+        'scan N = 1073741824 card',
       ].sort(),
     )
   })
@@ -186,7 +191,7 @@ describe('the list of recordings', () => {
   it('says what the sessions say: run `npm run recordings` where it does not', async () => {
     const text = await readFile(indexFile, 'utf8')
     expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-    expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(25)
+    expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(30)
   })
 
   it('is made without reading a session that is indexed', async () => {
