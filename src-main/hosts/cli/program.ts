@@ -59,7 +59,9 @@ function program(
   templates: readonly string[],
 ): Command {
   const cli = new Command('kernel-ladder')
-    .description('Take a CUDA kernel from naive to past the library, and see what each change bought.')
+    .description(
+      'Take a CUDA kernel from naive to past the library, and see what each change bought.',
+    )
     .version(appVersion)
     .exitOverride()
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
