@@ -65,7 +65,7 @@ describe('an opened folder', () => {
       file: 'ladder.yaml',
       line: 4,
       column: 1,
-      message: 'There is no key "sumary".',
+      message: 'There is no key "sumary". Did you mean summary?',
     })
     expect(view.faults.length).toBeGreaterThan(1)
     expect(view.files.map(({ name }) => name)).toEqual(['ladder.yaml'])

@@ -160,6 +160,8 @@ export async function readLadderFolder(
     }
   }
 
+  checkEntries(library, parsed, shown)
+
   const headers = new Map<string, string>()
   if (reference !== null && isPython(reference))
     headers.set(pythonHeaderFile, await readFile(join(shipped.root, pythonHeaderFile), 'utf8'))
@@ -174,6 +176,37 @@ export async function readLadderFolder(
   }
   library.headers.set(task.id, headers)
   return { folder: path, ladder, task, files, library }
+}
+
+/** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
+function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, shown: string): void {
+  const names = ladder.rungs.map(({ as, id }) => as ?? id)
+  const report = (what: string, fault: string): void => {
+    library.faults.set(what, fault)
+  }
+  for (const [index, { id, params = {} }] of ladder.rungs.entries()) {
+    const source = library.rungs.get(id)
+    if (!source) continue
+    const { after, params: declared } = source.header
+    if (after !== null && !names.includes(after)) {
+      const line = source.text.split('\n').findIndex((text) => /^\/\/\s*@after\b/.test(text)) + 1
+      report(
+        `${id} @after`,
+        `${join(shown, `${id}.cu`)}:${line}: @after names ${after}; the rungs are ${names.join(', ')}.`,
+      )
+    }
+    for (const [name, value] of Object.entries(params)) {
+      const allowed = declared.find((param) => param.name === name)?.allowed
+      const own = declared.map((param) => param.name).join(', ')
+      const fault = !allowed
+        ? `${id} has no parameter ${name}; ${own === '' ? 'it has none' : `its parameters are ${own}`}.`
+        : allowed.includes(value)
+          ? null
+          : `${name} = ${value} is not allowed; the allowed values are ${allowed.join(', ')}.`
+      if (fault !== null)
+        report(`${names[index]} ${name}`, at(['rungs', index, 'params', name], fault))
+    }
+  }
 }
 
 async function readRung(
