@@ -143,6 +143,11 @@ describe('a ladder folder', () => {
       /contains no ladder\.yaml/,
     ],
     [
+      'two ladder files',
+      (folder) => writeFile(join(folder, 'ladder.json'), '{}'),
+      /own contains ladder\.yaml and ladder\.json, which both describe its ladder/,
+    ],
+    [
       'no reference',
       (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
       /ladder\.yaml:10:3: There is no reference\.cu/,
