@@ -143,6 +143,11 @@ describe('a ladder folder', () => {
       /contains no ladder\.yaml/,
     ],
     [
+      'two ladder files',
+      (folder) => writeFile(join(folder, 'ladder.json'), '{}'),
+      /own contains ladder\.yaml and ladder\.json, which both describe its ladder/,
+    ],
+    [
       'no reference',
       (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
       /ladder\.yaml:10:3: There is no reference\.cu/,
@@ -175,6 +180,29 @@ describe('a ladder folder', () => {
     const folder = await folderOn(machine)
     await change(folder)
     await expect(openLadder(machine.setup, folder)).rejects.toThrow(expected)
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['@after names no rung', '// @after c\n', /b\.cu:4: @after names c; the rungs are a, b\.$/],
+    ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
+    [
+      'params have another name',
+      '// @param LANES 8 {4,8}\n',
+      /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
+    ],
+    [
+      'params have a value that is not allowed',
+      '// @param TILE 8 {4,8}\n',
+      /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
+    ],
+  ])('whose %s says so before it is run', async (_what, line, expected) => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine, (all) =>
+      line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
+    )
+    await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
+    const { library } = await openLadder(machine.setup, folder)
+    expect([...library.faults.values()].join('\n')).toMatch(expected)
   })
 
   it('with a rung that cannot be used says so of that rung alone', async () => {

@@ -26,7 +26,7 @@ export interface LadderFolder {
   files: string[]
 }
 
-/** The first existing one is used. */
+/** A folder has one of them. */
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
 /** In a rung's folder, such a file would be included instead of the generated one. */
@@ -44,11 +44,14 @@ export function shownPath(path: string): string {
   return near === '' ? '.' : near.startsWith('..') ? path : near
 }
 
-/** The ladder file in a folder; null if there is none. */
-export async function ladderFileIn(folder: string): Promise<string | null> {
-  for (const name of ladderFileNames) if (await pathExists(join(folder, name))) return name
-  return null
+async function ladderFilesIn(folder: string): Promise<string[]> {
+  const found = await Promise.all(ladderFileNames.map((name) => pathExists(join(folder, name))))
+  return ladderFileNames.filter((_, index) => found[index])
 }
+
+/** The ladder file in a folder; null if there is none. */
+export const ladderFileIn = async (folder: string): Promise<string | null> =>
+  (await ladderFilesIn(folder))[0] ?? null
 
 /** Why a file in the folder cannot be used, or null. */
 export async function refusalOf(folder: string, name: string): Promise<string | null> {
@@ -100,8 +103,13 @@ export async function readLadderFolder(
   const shown = shownPath(path)
   const isFolder =
     (await lstat(path).catch(() => null)) !== null && (await stat(path)).isDirectory()
-  const file = isFolder ? await ladderFileIn(path) : null
-  if (file === null)
+  const [file, ...others] = isFolder ? await ladderFilesIn(path) : []
+  if (file !== undefined && others.length > 0)
+    throw inputError(
+      `${shown} contains ${[file, ...others].join(' and ')}, which both describe its ladder.`,
+      'Keep one of them.',
+    )
+  if (file === undefined)
     throw inputError(
       message(isFolder ? 'folders.noLadder' : 'folders.none', { folder: shown }),
       message('folders.create', { folder: isFolder ? 'DIR' : shown }),
@@ -160,6 +168,8 @@ export async function readLadderFolder(
     }
   }
 
+  checkEntries(library, parsed, shown)
+
   const headers = new Map<string, string>()
   if (reference !== null && isPython(reference))
     headers.set(pythonHeaderFile, await readFile(join(shipped.root, pythonHeaderFile), 'utf8'))
@@ -174,6 +184,37 @@ export async function readLadderFolder(
   }
   library.headers.set(task.id, headers)
   return { folder: path, ladder, task, files, library }
+}
+
+/** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
+function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, shown: string): void {
+  const names = ladder.rungs.map(({ as, id }) => as ?? id)
+  const report = (what: string, fault: string): void => {
+    library.faults.set(what, fault)
+  }
+  for (const [index, { id, params = {} }] of ladder.rungs.entries()) {
+    const source = library.rungs.get(id)
+    if (!source) continue
+    const { after, params: declared } = source.header
+    if (after !== null && !names.includes(after)) {
+      const line = source.text.split('\n').findIndex((text) => /^\/\/\s*@after\b/.test(text)) + 1
+      report(
+        `${id} @after`,
+        `${join(shown, `${id}.cu`)}:${line}: @after names ${after}; the rungs are ${names.join(', ')}.`,
+      )
+    }
+    for (const [name, value] of Object.entries(params)) {
+      const allowed = declared.find((param) => param.name === name)?.allowed
+      const own = declared.map((param) => param.name).join(', ')
+      const fault = !allowed
+        ? `${id} has no parameter ${name}; ${own === '' ? 'it has none' : `its parameters are ${own}`}.`
+        : allowed.includes(value)
+          ? null
+          : `${name} = ${value} is not allowed; the allowed values are ${allowed.join(', ')}.`
+      if (fault !== null)
+        report(`${names[index]} ${name}`, at(['rungs', index, 'params', name], fault))
+    }
+  }
 }
 
 async function readRung(

@@ -45,21 +45,29 @@ export function describeCost({ level, seconds: total, rungs }: ProfileCost): str
 
 export function progressPrinter(): (event: RunEvent) => void {
   let stage: string | null = null
-  let at = ''
+  let progress = { done: 0, total: 0 }
+  const running = new Set<string>()
   let told: Told = { ladder: { task: null }, problem: null, device: null }
   const measured = new Set<string>()
   return (event) => {
     switch (event.type) {
       case 'stage':
-        at = event.total > 0 ? ` ${event.done}/${event.total}` : ''
+        progress = event
         if (event.stage !== stage) {
           stage = event.stage
+          running.clear()
           note(`${stageNames[event.stage]}…`)
         }
         break
       case 'rung':
-        if (event.state === 'running' && event.stage !== 'time')
+        if (event.state === 'running') running.add(event.rung)
+        else running.delete(event.rung)
+        if (event.state === 'running' && event.stage !== 'time') {
+          const { done, total } = progress
+          // Which one it is, counting from 1.
+          const at = total > 0 ? ` ${done + running.size}/${total}` : ''
           note(`  ${event.stage}${at} ${event.rung}`)
+        }
         if (event.state === 'failed') note(`  ${event.stage} ${event.rung} failed`)
         break
       case 'result': {

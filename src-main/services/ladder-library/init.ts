@@ -1,5 +1,5 @@
 /** Creates a ladder folder from one of the shipped templates. */
-import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Setup } from '../../adapters/machine/machine'
@@ -26,10 +26,18 @@ async function copyTemplate({ assets }: Setup, template: string, folder: string)
   const list = join(folder, shippedList)
   if (!(await pathExists(list))) return
   const files = z.array(z.string()).parse(JSON.parse(await readFile(list, 'utf8')))
-  for (const file of files)
-    await copyFile(join(assets.kernelsDir, file), join(folder, basename(file)))
+  for (const file of files) {
+    const text = await readFile(join(assets.kernelsDir, file), 'utf8')
+    await writeFile(join(folder, basename(file)), withoutAfter(text, files))
+  }
   await rm(list)
 }
+
+/** The rung that a shipped one is compared with may not be among those that come along. */
+const withoutAfter = (text: string, files: readonly string[]): string =>
+  text.replace(/^\/\/ @after +(\S+)\n/m, (line, rung: string) =>
+    files.some((file) => basename(file) === `${rung}.cu`) ? line : '',
+  )
 
 /** The ladder is named after its folder, unless a shipped ladder has that name. Throws if the folder is not empty. */
 export async function initLadder(

@@ -159,7 +159,8 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
-        tell(failure ? 'failed' : 'waiting', failure)
+        // What a stopped round finished is told, but nothing is waited for.
+        tell(failure ? 'failed' : signal.aborted ? 'running' : 'waiting', failure)
         // Saved meanwhile: check again at once.
         seen = ''
         continue

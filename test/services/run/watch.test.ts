@@ -101,6 +101,26 @@ async function watched(wanted?: readonly string[]) {
   return { folder, asked, state, until, save, verdicts, news }
 }
 
+it('that is stopped during a round tells its result, and waits for nothing', async () => {
+  const folder = await tempDir()
+  for (const [name, text] of Object.entries(sumsFiles())) await writeFile(join(folder, name), text)
+  const abort = new AbortController()
+  const news: WatchNews[] = []
+  await watchFolder({
+    folder,
+    shipped,
+    signal: abort.signal,
+    everyMs: 10,
+    onNews: (one) => news.push(one),
+    run: (rungs) => {
+      abort.abort()
+      return Promise.resolve(sessionOf(rungs.map((id) => rungOf(id, 1))))
+    },
+  })
+  expect(news.map(({ phase }) => phase)).not.toContain('waiting')
+  expect(news.at(-1)?.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+})
+
 describe('a save', () => {
   it('runs the rung that it changed, beside the reference', async () => {
     const { asked, state, save, verdicts } = await watched()

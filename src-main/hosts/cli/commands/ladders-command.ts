@@ -74,7 +74,7 @@ export async function laddersCommand(
       printText(`${ladder.id}: ${ladder.title}`)
       printText(`  ${ladder.summary}`)
       printText(
-        `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; reference: ${ladder.reference ?? 'none'}`,
+        `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; baseline rung: ${ladder.reference ?? 'none'}`,
       )
       const task = library.tasks.get(ladder.task)
       if (id !== null && task) printText(`  --at takes: ${namesOf(task).join(', ')}`)
