@@ -1,7 +1,7 @@
 /** English is bundled with the page; other languages are loaded on demand. */
 import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
-import en from './locales/en'
+import en from './locales/en/screens.json'
 import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
 import { keptChoice } from './ui/preference'
 

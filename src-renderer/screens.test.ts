@@ -1,7 +1,7 @@
 /** The screens' entries, and the navigation, keys and titles derived from them. */
 import { describe, expect, it } from 'vitest'
 import { goTos } from './features/palette/go-to'
-import en from './locales/en'
+import en from './locales/en/screens.json'
 import { placeOf, screens } from './screens'
 import { wordAt } from '../test/renderer/locales'
 

@@ -2,8 +2,9 @@
  * Turns a session folder into a shipped recording: session.json (less the path of a ladder folder) and raw.jsonl
  * unchanged, and its sources in the store
  * shared by all recordings (sources.jsonl) instead of sources/. Files that a replay does not read are left out: ncu's
- * report, and deep/, which is parsed again from the raw output. Of a lab attempt the session is kept, and a row in the
- * list of them (labs/attempts.jsonl); its lab.cu is left out, because the session has the same text.
+ * report, and deep/, which is parsed again from the raw output. Of a lab attempt session.json is kept, a row in the
+ * list of them (labs/attempts.jsonl), and its raw output in the file that all of them share (labs/raw.jsonl); its lab.cu is
+ * left out, because the session has the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
@@ -16,7 +17,7 @@ import {
   type AttemptRow,
 } from '../../src-main/adapters/labs/recorded-attempts'
 import { pathExists } from '../../src-main/adapters/disk/disk'
-import { copyRaw, openRaw } from '../../src-main/adapters/tools/raw-files'
+import { copyRaw, openRaw, shareRaw, sweepShared } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
   emptyStore,
@@ -161,6 +162,7 @@ export async function keepRecording(folder: string, recordings: string): Promise
     if (row) await storeAttempt(recordings, row)
     await rm(kept, { recursive: true, force: true })
     await rename(packed, kept)
+    if (home === labs) await shareRaw(kept)
     return kept
   } finally {
     await rm(staged, { recursive: true, force: true })
@@ -191,5 +193,9 @@ export async function sweepAttempts(recordings: string): Promise<number> {
   for (const { folder, row } of await listRecordedAttempts(recordings))
     if (await pathExists(join(folder, 'session.json'))) rows.push(row)
   await writeAttempts(recordings, rows)
+  await sweepShared(
+    recordedLabs(recordings),
+    rows.map(({ name }) => name),
+  )
   return rows.length
 }

@@ -148,7 +148,10 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
     await page.keyboard.type('matr')
-    await page.getByRole('option', { name: /Matrix/ }).first().waitFor()
+    await page
+      .getByRole('option', { name: /Matrix/ })
+      .first()
+      .waitFor()
     await page.keyboard.press('Enter')
     await arrived(page, '/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()

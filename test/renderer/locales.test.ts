@@ -1,6 +1,6 @@
 /** Korean and Chinese say all that English says; the rules are in locales.ts. */
 import { describe, expect, it } from 'vitest'
-import en from '../../src-renderer/locales/en'
+import en from '../../src-renderer/locales/en/screens.json'
 import { pickLanguage } from '../../src-renderer/ui/language'
 import { translationFaults } from './locales'
 

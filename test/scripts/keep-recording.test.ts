@@ -132,8 +132,9 @@ describe('keeping a session as a recording', () => {
       'attempts.jsonl',
       'coalesce-solution-fake',
       'coalesce-starter-fake',
+      'raw.jsonl',
     ])
-    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json'])
+    expect(await readdir(kept)).toEqual(['session.json'])
     expect(await read(kept)).toEqual(await read(join(out, 'session')))
 
     const [first, second] = await listRecordedAttempts(dir)
@@ -156,6 +157,8 @@ describe('keeping a session as a recording', () => {
     await rm(kept, { recursive: true })
     expect(await sweepAttempts(dir)).toBe(1)
     expect((await listRecordedAttempts(dir)).map(({ name }) => name)).toEqual([second!.name])
+    expect((await openRaw(kept)).keys).toEqual([])
+    expect((await openRaw(second!.folder)).keys).not.toEqual([])
   })
 })
 

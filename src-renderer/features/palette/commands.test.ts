@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findCommands } from './commands'
 import { helpGroups } from './help-keys'
-import en from '../../locales/en'
+import en from '../../locales/en/screens.json'
 import { wordAt } from '../../../test/renderer/locales'
 
 const command = (title: string, group = 'Go to') => ({ id: title, title, group, run: () => {} })

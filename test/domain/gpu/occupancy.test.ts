@@ -20,7 +20,7 @@ const recordings = join(root, 'resources/recordings')
 
 /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
 const folders = readdirSync(recordings, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('/raw.jsonl'))
+  .filter((path) => path.endsWith('/session.json'))
   .map(dirname)
 const tables = [
   ...(await Promise.all(

@@ -10,6 +10,7 @@ import {
   recordedLabs,
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
+import { openRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
@@ -39,7 +40,8 @@ describe('the recorded outcomes', () => {
     const names = both.map(({ name }) => name).sort()
     expect(attempts.map(({ name }) => name)).toEqual(names)
     const files = await readdir(recordedLabs(recordingsDir))
-    expect(files.sort()).toEqual([...names, basename(attemptListFile(recordingsDir))])
+    const lists = [basename(attemptListFile(recordingsDir)), rawFile]
+    expect(files.sort()).toEqual([...names, ...lists])
     const ladders = new Set((await listRecordings(recordingsDir)).map(({ name }) => name))
     expect(both.filter(({ name }) => ladders.has(name))).toEqual([])
     expect(ladders.has('labs')).toBe(false)
@@ -125,13 +127,14 @@ describe('the recorded outcomes', () => {
       const { texts: sources } = await readSources(folder, session)
       expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
       expect(sources[submissionId]).toBe(lab[which])
+      expect(await readdir(folder)).toEqual(['session.json'])
+      const { keys, get } = await openRaw(folder)
+      expect(keys).toContain('runner/device')
       const texts = [
         JSON.stringify(row),
-        ...(await Promise.all(
-          (await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')),
-        )),
+        await readFile(join(folder, 'session.json'), 'utf8'),
+        ...(await Promise.all(keys.map(async (key) => JSON.stringify(await get(key))))),
       ]
-      expect(texts).toHaveLength(3)
       for (const text of texts)
         expect(text).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
     },
