@@ -273,7 +273,7 @@ describe('a live run', () => {
       FAKE_FAULTS: '04_thread_tile_1d=spawn',
     })
     const child = async () => /\["child","(\d+)"\]/.exec(await readFile(log, 'utf8'))?.[1]
-    await running.says(`verify 4/${ladderRungs.length} 04_thread_tile_1d`)
+    await running.says(`verify 5/${ladderRungs.length} 04_thread_tile_1d`)
     await expect.poll(child, { timeout: 60_000 }).toBeDefined()
     running.signal('SIGINT')
     const { code, stdout } = await running.finished

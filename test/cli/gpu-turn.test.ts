@@ -12,7 +12,7 @@ const hanging = { FAKE_FAULTS: '02_coalesced=hang' }
 /** A run that measures until it is ended. */
 async function holder(env: Record<string, string>) {
   const first = start([...quick, '--timeout', '600'], { ...env, ...hanging })
-  await first.says('verify 2/3 02_coalesced')
+  await first.says('verify 3/3 02_coalesced')
   return first
 }
 
