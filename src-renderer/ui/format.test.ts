@@ -7,6 +7,7 @@ import {
   figureText,
   fixed,
   formatDate,
+  plusMinus,
   rungNumber,
   rungNumbers,
   spreadText,
@@ -92,4 +93,8 @@ describe('names', () => {
     const rungs = ['05_tile', '06_float4', '05_tile-edit1', '05_tile-edit2'].map((id) => ({ id }))
     expect(rungNumbers(rungs)).toEqual(['05', '06', '05b', '05c'])
   })
+})
+
+it('± is half the interquartile range', () => {
+  expect(plusMinus(0.032)).toBe('±1.60 %')
 })

@@ -1,5 +1,6 @@
 /** A folder's files while they are edited: each has its own text and is saved in place. */
-import { computed, reactive, ref } from 'vue'
+import { computed, onBeforeUnmount, reactive, ref, type Ref } from 'vue'
+import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
 import { useClient } from '../../client/current'
 
@@ -86,4 +87,21 @@ export function useFolderFiles() {
   }
 
   return { files, order, dirty, saving, saveError, adopt, clear, save, reload, overwrite }
+}
+
+/** Keeps unsaved files from being left by accident: what to call to leave all the same, once leaving was tried. */
+export function useLeaveGuard(dirty: Readonly<Ref<readonly string[]>>): Ref<(() => void) | null> {
+  const router = useRouter()
+  const leaving = ref<(() => void) | null>(null)
+  const warn = (event: BeforeUnloadEvent): void => {
+    if (dirty.value.length > 0) event.preventDefault()
+  }
+  window.addEventListener('beforeunload', warn)
+  onBeforeUnmount(() => window.removeEventListener('beforeunload', warn))
+  onBeforeRouteLeave((to) => {
+    if (dirty.value.length === 0 || leaving.value) return true
+    leaving.value = () => void router.push(to)
+    return false
+  })
+  return leaving
 }
