@@ -21,6 +21,20 @@ describe('docs/WHY.md', () => {
     expect(readFileSync(join(root, 'docs/WHY.md'), 'utf8')).toBe(text)
   })
 
+  it('gives with two shares of the time the factor between them', () => {
+    const text = readFileSync(join(root, 'docs/WHY.md'), 'utf8')
+    const told = [
+      ...text.matchAll(
+        /busy for (?:only )?([\d.]+) % of the time instead of ([\d.]+) %, ([\d.]+)×/g,
+      ),
+    ].map(([, b, a, factor]) => [Number(b) / Number(a), Number(factor)] as const)
+    expect(told.length).toBeGreaterThan(50)
+    for (const [quotient, factor] of told)
+      expect(
+        Math.abs(Math.log(quotient > 1 ? quotient : 1 / quotient) - Math.log(factor)),
+      ).toBeLessThan(0.04)
+  })
+
   it('counts first causes that someone read, and no others', () => {
     const told = recorded.flatMap(({ recording, steps }) =>
       steps.flatMap((step) => {

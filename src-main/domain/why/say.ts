@@ -188,6 +188,14 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
 
 const perInstruction = (warps: number): string => warps.toFixed(warps < 10 ? 2 : 1)
 
+/** Another cause may hold a part of what the two shares differ by; figures side by side must agree. */
+function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {
+  const whole = a && b ? Math.log(b / a) : log
+  return Math.abs(whole - log) < 0.03
+    ? factorOf(log)
+    : message('why.counted', { whole: factorOf(whole), factor: factorOf(log) })
+}
+
 function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   const { unit, limits, total } = split
   const busier = part.log > 0
@@ -209,7 +217,7 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
       unit: unitWord(unit),
       a: percent(valueOf(a, unit.busy)),
       b: percent(valueOf(b, unit.busy)),
-      factor: factorOf(part.log),
+      factor: countedFactor(part, valueOf(a, unit.busy), valueOf(b, unit.busy)),
       reasons: becauseOf(all, feeds),
     }),
     metrics: [

@@ -47,6 +47,7 @@ export const why = {
   moreInstructions:
     'More instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
   busier: '{unit} is busy for {b} of the time instead of {a}, {factor}{reasons}.',
+  counted: '{whole}, of which {factor} is in no other cause',
   lessBusy: '{unit} is busy for only {b} of the time instead of {a}, {factor}{reasons}.',
   because: ': {reasons}',
   with: ' ({moves})',
