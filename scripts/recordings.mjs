@@ -30,10 +30,9 @@ await runScript(async () => {
       `Indexed ${listed} ladder recordings and ${attempts} lab attempts, which share ${sources} sources.`,
     )
   } catch (error) {
-    const { kind, message, remedy } =
-      /** @type {import('../src-main/domain/errors.ts').KernelLadderError} */ (error)
-    if (kind === undefined) throw error
-    throw new PlainError([message, remedy].filter(Boolean).join(' '))
+    const sentences = module.sentencesOf(error)
+    if (sentences === undefined) throw error
+    throw new PlainError(sentences)
   }
   return undefined
 })

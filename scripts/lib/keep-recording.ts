@@ -28,7 +28,8 @@ import {
   type SourceStore,
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
-import { inputError } from '../../src-main/domain/errors'
+import { inputError, KernelLadderError } from '../../src-main/domain/errors'
+import { inEnglish } from '../../src-main/domain/text/wording'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
 const pathFrom = (folder: string, path: string): string =>
@@ -199,3 +200,9 @@ export async function sweepAttempts(recordings: string): Promise<number> {
   )
   return rows.length
 }
+
+/** What to tell the user of an error, if it is one to act on. */
+export const sentencesOf = (error: unknown): string | undefined =>
+  error instanceof KernelLadderError
+    ? error.message + (error.remedy === undefined ? '' : ` ${inEnglish(error.remedy)}`)
+    : undefined

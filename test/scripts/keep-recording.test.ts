@@ -2,7 +2,12 @@
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keepRecording, sweepAttempts, sweepStore } from '../../scripts/lib/keep-recording'
+import {
+  keepRecording,
+  sentencesOf,
+  sweepAttempts,
+  sweepStore,
+} from '../../scripts/lib/keep-recording'
 import {
   attemptListFile,
   listRecordedAttempts,
@@ -18,6 +23,7 @@ import {
   writeStore,
 } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { inputError } from '../../src-main/domain/errors'
 import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
@@ -113,6 +119,12 @@ describe('keeping a session as a recording', () => {
     const dir = await tempDir()
     await expect(keepRecording(folder!, dir)).rejects.toThrow(message)
     expect(await readdir(dir)).toEqual([])
+  })
+
+  it('reports the remedy of an error beside it, and leaves other errors alone', () => {
+    const error = inputError('No GPU was found.', 'Use a machine that has one.')
+    expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
+    expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()
   })
 
   it('keeps of an attempt at a lab its session and a row, its code once', async () => {
