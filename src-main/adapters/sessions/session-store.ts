@@ -17,7 +17,7 @@ import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 import { sourcesFolder } from './session-sources'
 
-const sessionFile = 'session.json'
+export const sessionFile = 'session.json'
 const reportFile = 'profile.ncu-rep'
 /** Marks an imported session as not made here, which its session.json does not say. */
 const importedFile = 'imported.json'
