@@ -242,7 +242,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
       opcodes: opcodesOf(instructions, detailed, metricName),
       rules,
     },
-    sources: [...files].flatMap(([path, { text }]) => (used.has(path) ? [{ path, text }] : [])),
+    sources: [...files].flatMap(([file, source]) => (used.has(file) ? [source] : [])),
   }
 }
 

@@ -6,6 +6,7 @@
  * A truncated file yields the launches before the cut and a note that says what is missing. Lengths are checked
  * against the available bytes before anything is read, so that foreign bytes cost nothing.
  */
+import { withoutCasts } from '../../domain/programs/kernel-name'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
@@ -218,13 +219,6 @@ const extentOf = (extent: MessageOf<'Extent'> | undefined): Extent => [
   Number(extent?.y ?? 0n),
   Number(extent?.z ?? 0n),
 ]
-
-/** `tile<(int)32>` → `tile<32>`, as ncu prints it. */
-const withoutCasts = (name: string): string =>
-  name.replaceAll(
-    /\((?:bool|(?:unsigned |signed )?(?:char|short|int|long long|long))\)(?=-?\d)/g,
-    '',
-  )
 
 function toLaunch(result: MessageOf<'Result'>, state: State): NcuLaunch {
   const metrics = toMetrics(result.metrics, state)
