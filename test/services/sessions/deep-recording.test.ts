@@ -101,7 +101,7 @@ describe('the deep recording of gemm-fp32', () => {
     async (id) => {
       const [{ instructions }] = (await profileOf(id)).kernels as [DeepProfile['kernels'][number]]
       const held = Math.max(...liveRegisters(instructions)!.map(({ general }) => general))
-      const given = rung(session, id).launches![0]!.resources.registersPerThread
+      const given = rung(session, id).launches![0]!.resources.registersPerThread!
       expect(held).toBeLessThanOrEqual(given)
       expect(held).toBeGreaterThan(0.85 * given)
     },
