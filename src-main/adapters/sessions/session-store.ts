@@ -18,7 +18,7 @@ import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 import { sourcesFolder } from './session-sources'
 
-const sessionFile = 'session.json'
+export const sessionFile = 'session.json'
 /** Recordings have a row each instead (disk/shared-rows.ts). */
 export const sharedSessions = 'sessions.jsonl'
 const reportFile = 'profile.ncu-rep'

@@ -5,7 +5,12 @@ import { readDeep } from '../../adapters/sessions/deep-store'
 import { pathExists } from '../../adapters/disk/disk'
 import { readTitle } from '../../adapters/sessions/labels-and-trash'
 import { readSources } from '../../adapters/sessions/session-sources'
-import { isImported, listSessions, readSession } from '../../adapters/sessions/session-store'
+import {
+  isImported,
+  listSessions,
+  readSession,
+  sessionFile,
+} from '../../adapters/sessions/session-store'
 import { SessionRef, type SessionSummary } from '../../contract'
 import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { listedKind, summaryOf } from '../../contract/session-summary'
@@ -105,6 +110,14 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
 
 /** Any recording, in target notation. */
 const anyRecording = printTarget({ kind: 'recorded', name: null })
+
+/** Whether a name on the command line is that of a session, readable or not. */
+export const namesSession = async (places: SessionPlaces, name: string): Promise<boolean> =>
+  name === anyRecording ||
+  recordingOf(name) !== null ||
+  /^\.{0,2}\//.test(name) ||
+  (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name)))) ||
+  (await pathExists(resolve(name, sessionFile)))
 
 /** A session as named on the command line: a folder, a ref, or `recorded` for the default one. */
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {

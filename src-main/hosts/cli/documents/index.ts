@@ -10,6 +10,7 @@ import { doctorDocument } from './doctor'
 import { errorDocument } from './error'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
+import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
@@ -39,6 +40,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   diffDocument,
   ciDocument,
   comparisonDocument,
+  regressDocument,
   sanitizeDocument,
   labListDocument,
   labCheckDocument,
