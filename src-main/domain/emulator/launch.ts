@@ -16,6 +16,9 @@ import {
   type Watch,
 } from './site'
 import { specialRegister, type BlockPlace } from './special-registers'
+import { compile } from './compile'
+import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
+import type { Cost } from './patterns'
 import { stepOf } from './steps'
 import { Halt, predicateTrue, uniformPredicates, type Split, type Step, type Warp } from './warp'
 import { createWatch } from './watch'
@@ -112,6 +115,10 @@ function highestRegister(code: readonly Instruction[]): number {
 }
 
 const uniformRows = 64
+/** For four lanes that are rounded with care, and two rows of addresses. */
+const fixBytes = 512
+/** Behind the registers of a warp: its predicates. */
+const predicateWords = lanes
 
 interface Block extends BlockPlace {
   warps: Warp[]
@@ -131,12 +138,22 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const threads = launch.block[0] * launch.block[1] * launch.block[2]
   const warpCount = Math.ceil(threads / lanes)
   const registers = highestRegister(code)
-  const warpWords = (registers + uniformRows) * lanes
+  const warpWords = (registers + uniformRows) * lanes + predicateWords
   const sharedBytes = reservedShared + launch.sharedBytes
   const align = (bytes: number) => Math.ceil(bytes / 256) * 256
   const registerBytes = align(4 * warpWords * warpCount)
+  const onBytes = align(8 * code.length)
+  /** Places for the patterns of memory accesses, by instruction. */
+  const siteOf = new Map<number, number>()
+  for (const [index, { operands }] of code.entries())
+    if (operands.some(({ kind }) => kind === 'memory')) siteOf.set(index, siteOf.size)
   const start = device.scratch(
-    registerBytes + align(sharedBytes) + align(launch.localBytes * lanes * warpCount) + 256,
+    registerBytes +
+      align(sharedBytes) +
+      align(launch.localBytes * lanes * warpCount) +
+      onBytes +
+      fixBytes +
+      siteOf.size * siteBytes,
   )
   const { buffer } = device.memory
   const views: Views = {
@@ -148,6 +165,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   }
   const shared = start + registerBytes
   const local = shared + align(sharedBytes)
+  const onAddress = local + align(launch.localBytes * lanes * warpCount)
+  const fixAddress = onAddress + onBytes
+  const siteAddress = (index: number): number =>
+    fixAddress + fixBytes + siteOf.get(index)! * siteBytes
+  views.bytes.fill(0, start, fixAddress + fixBytes + siteOf.size * siteBytes)
   const counts = newCounts(code.length + 1)
   const findings: Finding[] = []
   let place: BlockPlace = { number: 0, at: [0, 0, 0] }
@@ -192,6 +214,26 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     },
     report,
     watch,
+    seen(index, addresses, cost) {
+      const site = fastSites.get(index)
+      if (!site) return
+      for (const [place, space] of site.access.spaces.entries()) {
+        if (space !== 'global') continue
+        const offset = addresses[place]![0]! >>> 0
+        machine.inBuffer(offset, site.access.bytes)
+        setBounds(views.words, site, place, lastBuffer.offset, lastBuffer.bytes)
+      }
+      const before = keepPattern(views.words, site, addresses, cost)
+      if (before) addCost(index, before.cost, before.times)
+    },
+  }
+
+  const addCost = (index: number, cost: Cost, times: number): void => {
+    counts.wavefronts[index]! += times * cost.wavefronts
+    counts.idealWavefronts[index]! += times * cost.idealWavefronts
+    counts.tags[index]! += times * cost.tags
+    counts.sectors[index]! += times * cost.sectors
+    counts.idealSectors[index]! += times * cost.idealSectors
   }
 
   // ---- The program ---------------------------------------------------------------------------------
@@ -214,6 +256,33 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = controls.has(code[index]!.mnemonic) ? index : ends[index + 1]!
+
+  const compiled = compile(device, code, {
+    registers,
+    uniformRows,
+    constant: machine.constant,
+    fixAddress,
+    onAddress,
+    isControl: (instruction) => controls.has(instruction.mnemonic),
+    memory: options.checks
+      ? null
+      : {
+          registers,
+          predicates: 4 * (warpWords - predicateWords),
+          shared,
+          sharedBytes,
+          scratch: fixAddress + 64,
+          site: (index) => siteAddress(index),
+        },
+  })
+  const fastSites = new Map<number, FastSite>()
+  for (const [index, each] of compiled.accesses.entries()) {
+    if (!each) continue
+    const site = { access: each.access, address: siteAddress(index), costs: [] }
+    fastSites.set(index, site)
+    for (const [place, space] of each.access.spaces.entries())
+      if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
+  }
 
   type Control = (block: Block, warp: Warp, split: Split, active: number) => void
 
@@ -583,15 +652,25 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       lanesLeft[end + 1]! += count
       instructions += end - from + 1
       for (let index = from; index < end; index++) {
+        const run = compiled.runs[index]
+        if (run) {
+          run.call(4 * warp.base, mask)
+          index = run.end - 1
+          continue
+        }
+        const access = compiled.accesses[index]
         const guard = guards[index]
         if (guard === null) {
+          if (access && access.call(4 * warp.base, mask) !== 0) continue
           const known = steps[index]
           if (known) known(warp, mask)
           else step(index)(warp, mask)
         } else {
           const active = guardMask(index, warp, mask)
           counts.on[index]! += countLanes(active)
-          if (active !== 0) step(index)(warp, active)
+          if (active === 0) continue
+          if (access && access.call(4 * warp.base, active) !== 0) continue
+          step(index)(warp, active)
         }
       }
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)
@@ -607,11 +686,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   function newWarp(number: number): Warp {
     const lanesOfWarp = Math.min(lanes, threads - number * lanes)
     const mask = lanesOfWarp === lanes ? -1 : (1 << lanesOfWarp) - 1
-    const predicates = new Int32Array(17)
+    const base = start / 4 + number * warpWords
+    const predicates = views.words.subarray(base + warpWords - predicateWords, base + warpWords)
+    predicates.fill(0)
     predicates[predicateTrue] = -1
+    predicates[uniformPredicates + truePredicate] = -1
     return {
       number,
-      base: start / 4 + number * warpWords,
+      base,
       predicates,
       convergence: new Int32Array(16),
       lanes: mask,
@@ -656,6 +738,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const { first, count } = launch.blocks ?? { first: 0, count: total }
   for (let number = first; number < first + count; number++) runBlock(number)
 
+  for (const [index, site] of fastSites)
+    for (const { cost, times } of takeCounts(views.words, site)) addCost(index, cost, times)
+  const on = new DataView(buffer, onAddress, 8 * code.length)
+  for (let index = 0; index < code.length; index++)
+    counts.on[index]! += Number(on.getBigUint64(8 * index, true))
   let executing = 0
   let threadsExecuting = 0
   for (let index = 0; index < code.length; index++) {

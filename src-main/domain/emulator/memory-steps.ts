@@ -186,7 +186,9 @@ function load(at: Site, space: Space): Step {
   const [addresses] = buffers
   return (warp, active) => {
     const good = check(warp, active, addresses)
-    countCost(at, costs(good, addresses))
+    const cost = costs(good, addresses)
+    countCost(at, cost)
+    if (good === -1) at.machine.seen(at.index, [addresses], cost)
     watchAll(at, space, warp, good, addresses, bytes, false)
     const { base } = warp
     for (let rest = active; rest !== 0; rest &= rest - 1) {
@@ -220,7 +222,9 @@ function store(at: Site, space: Space): Step {
   const [addresses] = buffers
   return (warp, active) => {
     const good = check(warp, active, addresses)
-    countCost(at, costs(good, addresses))
+    const cost = costs(good, addresses)
+    countCost(at, cost)
+    if (good === -1) at.machine.seen(at.index, [addresses], cost)
     watchAll(at, space, warp, good, addresses, bytes, true)
     eachLane((_, base, lane) => {
       const to = place(warp, lane, addresses[lane]!)
@@ -368,7 +372,9 @@ function copyToShared(at: Site): Step {
     const wanted = active & condition(warp)
     const zeroed = writes(warp, active & ~wanted, target)
     const good = reads(warp, wanted, source) & writes(warp, wanted, target)
-    countCost(at, costs(good, target, source))
+    const cost = costs(good, target, source)
+    countCost(at, cost)
+    if (good === -1) at.machine.seen(at.index, [target, source], cost)
     watchAll(at, 'global', warp, good, source, bytes, false)
     watchAll(at, 'shared', warp, good | zeroed, target, bytes, true)
     eachLane((_, __, lane) => {

@@ -18,6 +18,7 @@ import {
   type UniformRegisterOperand,
 } from '../sass/instruction'
 import { floatOf } from './float'
+import type { Cost } from './patterns'
 import { Halt, predicateTrue, uniformPredicates, type Step, type Warp } from './warp'
 
 export const lanes = 32
@@ -54,6 +55,8 @@ export interface Machine {
   inBuffer(offset: number, bytes: number): boolean
   report(finding: Finding): void
   readonly watch: Watch | null
+  /** An access of a whole warp has been done and cost that. */
+  seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
 
 /** By instruction. */
