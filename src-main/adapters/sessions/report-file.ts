@@ -97,12 +97,11 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
       message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
       message('imports.printAsText', { file: JSON.stringify(path) }),
     )
-  const { launches, ...report } = parseNcuRep(await readFile(path))
+  const { take } = collector()
+  const report = parseNcuRep(await readFile(path), take)
   return {
     ...report,
     format: 'ncu-rep',
-    launches: withinBudget(launches),
-    total: launches.length,
     createdAt: report.createdAt ?? mtime,
   }
 }
@@ -119,12 +118,6 @@ function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) =
       return launches.length < budget.launches && values < budget.values
     },
   }
-}
-
-function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
-  const { launches, take } = collector()
-  for (const launch of all) if (!take(launch)) break
-  return launches
 }
 
 async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<ReportFile> {

@@ -14,6 +14,8 @@ import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]
+  /** Of the file; more than `launches` if not all were wanted. */
+  total: number
   /** What could not be read, each as a sentence. */
   notes: Statement[]
   /** `2025.3.1.0`; null if the report does not say. */
@@ -73,20 +75,29 @@ class Cursor {
 }
 
 interface State extends NcuRep {
+  take: (launch: NcuLaunch) => boolean
+  wanted: boolean
   strings: string[]
   ranges: number
   unnamed: number
   unreadable: number
 }
 
-export function parseNcuRep(bytes: Uint8Array): NcuRep {
+/** `take` receives each launch and returns whether it wants more; the rest are counted and not decoded. */
+export function parseNcuRep(
+  bytes: Uint8Array,
+  take: (launch: NcuLaunch) => boolean = () => true,
+): NcuRep {
   if (!isNcuRep(bytes)) throw inputError(message('imports.noReport'), message('imports.nameReport'))
   const state: State = {
     launches: [],
+    total: 0,
     notes: [],
     ncuVersion: null,
     createdAt: null,
     commandLine: null,
+    take,
+    wanted: true,
     strings: [],
     ranges: 0,
     unnamed: 0,
@@ -102,7 +113,7 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
     const missing =
       state.launches.length === 0
         ? message('part.noLaunchReached')
-        : message('part.launchesMissing', { count: state.launches.length })
+        : message('part.launchesMissing', { count: state.total })
     state.notes.push(
       error instanceof CutOff
         ? message('imports.cutOff', { at: bytes.length, missing })
@@ -113,8 +124,8 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
   if (state.unreadable > maxNotes)
     state.notes.push(message('imports.launchesUnreadable', { count: state.unreadable }))
   if (state.unnamed > 0) state.notes.push(message('imports.unnamed', { count: state.unnamed }))
-  const { launches, notes, ncuVersion, createdAt, commandLine } = state
-  return { launches, notes, ncuVersion, createdAt, commandLine }
+  const { launches, total, notes, ncuVersion, createdAt, commandLine } = state
+  return { launches, total, notes, ncuVersion, createdAt, commandLine }
 }
 
 const sentence = (error: unknown): string =>
@@ -137,6 +148,10 @@ function readBlock(cursor: Cursor, state: State): void {
   for (let n = 0; n < header.results; n += 1) {
     const at = base + payload.at
     const entry = payload.takeSized()
+    if (!state.wanted) {
+      state.total += 1
+      continue
+    }
     try {
       if (countMetrics(entry) > maxMetrics)
         throw new Error(`it has more than ${maxMetrics} metrics`)
@@ -146,7 +161,10 @@ function readBlock(cursor: Cursor, state: State): void {
       // A missing field reads as 0, and a launch of 0 blocks is invalid.
       if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
         throw new Error('it has no grid or no block size')
-      state.launches.push(toLaunch(result, state))
+      const launch = toLaunch(result, state)
+      state.launches.push(launch)
+      state.total += 1
+      state.wanted = state.take(launch)
     } catch (error) {
       state.unreadable += 1
       if (state.unreadable <= maxNotes)
