@@ -197,11 +197,5 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
 
 async function mountedSummary(folder: string): Promise<SessionSummary> {
   const [session, ref] = [await readSession(folder), mountedRef(folder)]
-  return summaryOf(
-    ref,
-    await kindOfFolder(folder, session),
-    ref,
-    session,
-    await readTitle(folder),
-  )
+  return summaryOf(ref, await kindOfFolder(folder, session), ref, session, await readTitle(folder))
 }
