@@ -25,6 +25,8 @@ export const helpGroups = [
       { id: 'step', keys: ['[', ']'] },
       { id: 'sass', keys: ['s'] },
       { id: 'chain', keys: ['c'] },
+      { id: 'find', keys: ['/'] },
+      { id: 'hot', keys: ['h'] },
     ],
   },
   {

@@ -14,6 +14,7 @@ import {
   sassOfLine,
   stallHistogram,
 } from '../../../src-main/domain/session/deep'
+import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
@@ -92,6 +93,17 @@ describe('the deep recording of gemm-fp32', () => {
           own.reduce((so, instruction) => so + instruction[figure]!, 0)
         expect([sum('executed'), sum('samples')], `${file}:${line}`).toEqual([executed, samples])
       }
+    },
+  )
+
+  it.each(session.rungs.map(({ id }) => id))(
+    '%s never holds more registers than ptxas gave it, and at its fullest almost as many',
+    async (id) => {
+      const [{ instructions }] = (await profileOf(id)).kernels as [DeepProfile['kernels'][number]]
+      const held = Math.max(...liveRegisters(instructions)!.map(({ general }) => general))
+      const given = rung(session, id).launches![0]!.resources.registersPerThread!
+      expect(held).toBeLessThanOrEqual(given)
+      expect(held).toBeGreaterThan(0.85 * given)
     },
   )
 

@@ -5,8 +5,8 @@ import { EditorView, gutter, GutterMarker } from '@codemirror/view'
 /** Share of the rung's total, 0 to 1, by file line. */
 export type Heat = ReadonlyMap<number, number>
 
-/** null clears the gutter. */
-export const setHeat = StateEffect.define<{ heat: Heat; offset: number } | null>()
+/** With the file line of each line of the document; null clears the gutter. */
+export const setHeat = StateEffect.define<{ heat: Heat; lines: readonly number[] } | null>()
 
 function percent(share: number): string {
   if (share < 0.0005) return '<0.1'
@@ -37,10 +37,10 @@ const heatField = StateField.define<RangeSet<HeatMarker>>({
     const effect = effects.find((candidate) => candidate.is(setHeat))
     if (!effect) return value
     if (!effect.value) return RangeSet.empty
-    const { heat, offset } = effect.value
+    const { heat, lines } = effect.value
     const marks: Range<HeatMarker>[] = []
     for (let line = 1; line <= state.doc.lines; line += 1) {
-      const share = heat.get(line + offset)
+      const share = heat.get(lines[line - 1] ?? 0)
       if (share !== undefined && share > 0)
         marks.push(new HeatMarker(share).range(state.doc.line(line).from))
     }
