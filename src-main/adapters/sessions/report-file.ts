@@ -244,6 +244,7 @@ export function profileLaunches(
           grid,
           block,
           passes,
+          ...(launch.rung === null ? {} : { range: launch.rung }),
           ...(resources ? { resources } : {}),
           ...(only ? {} : { ncuMetrics: metrics }),
         }
