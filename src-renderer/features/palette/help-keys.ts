@@ -25,6 +25,7 @@ export const helpGroups = [
       { id: 'step', keys: ['[', ']'] },
       { id: 'sass', keys: ['s'] },
       { id: 'chain', keys: ['c'] },
+      { id: 'machine', keys: ['m'] },
       { id: 'find', keys: ['/'] },
       { id: 'hot', keys: ['h'] },
     ],
