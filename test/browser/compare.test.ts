@@ -165,6 +165,19 @@ it('says which level collects line heat and machine code where a session lacks t
   expect(await page.getByText('No instruction of the rung').count()).toBe(0)
 })
 
+it('leads to the recording that has them, with the same pair', async () => {
+  const { page, faults } = await harness.open(
+    compareRoute(ref, '11_warp_tile', '12_register_prefetch'),
+  )
+  await page.locator('.source').getByRole('link', { name: 'Open in the deep recording' }).click()
+  await page.waitForURL((url) =>
+    decodeURIComponent(url.hash).endsWith('-deep/compare/11_warp_tile/12_register_prefetch'),
+  )
+  await page.getByRole('button', { name: 'SASS' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Open in the deep recording' }).count()).toBe(0)
+  expect(faults).toEqual([])
+})
+
 it('leads from each change to the time in one view, opened by key, and back to the change', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')

@@ -111,12 +111,11 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
       message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
       message('imports.printAsText', { file: JSON.stringify(path) }),
     )
-  const { launches, ...report } = parseNcuRep(await readFile(path))
+  const { take } = collector()
+  const report = parseNcuRep(await readFile(path), take)
   return {
     ...report,
     format: 'ncu-rep',
-    launches: withinBudget(launches),
-    total: launches.length,
     createdAt: report.createdAt ?? mtime,
   }
 }
@@ -252,6 +251,7 @@ export function profileLaunches(
           grid,
           block,
           passes,
+          ...(launch.rung === null ? {} : { range: launch.rung }),
           ...(resources ? { resources } : {}),
           ...(only ? {} : { ncuMetrics: metrics }),
         }

@@ -135,6 +135,8 @@ export const ProfiledKernel = z.object({
   grid: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
+  /** The innermost NVTX range that it was launched in, in imports and sessions of a program; absent outside any. */
+  range: z.string().optional(),
   /** Absent in sessions that predate it, and if the profile does not contain it. */
   resources: LaunchResources.optional(),
   /** In an import, if the rung has several kernels; see RungResult. */

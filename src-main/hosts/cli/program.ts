@@ -19,6 +19,7 @@ import { templateNames } from '../../services/ladder-library/init'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
+import { compareCommand, type CompareOptions } from './commands/compare-command'
 import { doctorCommand } from './commands/doctor-command'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
@@ -140,6 +141,22 @@ function program(
     .option(json, jsonText)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
       finish(await diffCommand(await setUp(), name, a, b, options)),
+    )
+  cli
+    .command('compare')
+    .description(
+      'compare two sessions of any kind: the total, then their rungs or kernels in pairs with the reason of each pair',
+    )
+    .argument('<a>', 'the session before: a folder or name, recorded or recorded:<name>')
+    .argument('<b>', 'the session after')
+    .option(
+      '--pair <A=B>',
+      'pair these two kernels by hand (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(json, jsonText)
+    .action(async (a: string, b: string, options: CompareOptions) =>
+      finish(await compareCommand(await setUp(), a, b, options)),
     )
   cli
     .command('report')

@@ -13,6 +13,7 @@ import {
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
 import { LadderDocument } from '../../../src-main/domain/ladder/ladder-document'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
+import type { Session } from '../../../src-main/domain/session/session'
 import { problemLabel } from '../../../src-main/domain/task/problem'
 import {
   listRecordings,
@@ -24,6 +25,13 @@ import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../su
 import { saying } from '../../said'
 
 const recordings = await readRecordings(recordingsDir)
+
+/** With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for one that does not fit, and prints `inf` waves. */
+const ncuGaveInfinity = ({ rungs }: Session, rungId: string, id: string): boolean => {
+  const { dynamicSharedBytes, staticSharedBytes } =
+    rungs.find((rung) => rung.id === rungId)?.launches?.[0]?.resources ?? {}
+  return id === 'wavesPerSm' && dynamicSharedBytes === 49152 && staticSharedBytes !== 0
+}
 
 describe('the shipped recordings', () => {
   it('are every ladder at the sizes that it is here for', () => {
@@ -63,6 +71,12 @@ describe('the shipped recordings', () => {
         'scan N = 268435456 standard',
         'scan N = 4194304 card',
         'scan N = 1073741824 card',
+        'softmax 8192² standard',
+        'softmax 8192² card',
+        'softmax 4096² card',
+        'softmax 4096² card',
+        'softmax 4096×32768 card',
+        'softmax 4096×32768 card',
       ].sort(),
     )
   })
@@ -86,12 +100,14 @@ describe('the shipped recordings', () => {
 
   it.each(recordings)('$name has every rung ok with seven measured card metrics', ({ session }) => {
     expect(new Set(session.rungs.map(({ status }) => status))).toEqual(new Set(['ok']))
-    for (const { metrics } of session.rungs)
+    for (const { id: rungId, metrics } of session.rungs)
       for (const id of cardMetricIds)
-        expect(metrics[id]).toMatchObject({
-          evidence: 'measured',
-          value: expect.any(Number) as number,
-        })
+        if (!ncuGaveInfinity(session, rungId, id))
+          expect(metrics[id]).toMatchObject({
+            evidence: 'measured',
+            value: expect.any(Number) as number,
+          })
+        else expect(metrics[id]).toMatchObject({ reason: { key: 'records.noFigure' } })
   })
 
   it.each(recordings)(
@@ -194,7 +210,7 @@ describe('the list of recordings', () => {
   it('says what the sessions say: run `npm run recordings` where it does not', async () => {
     const text = await readFile(indexFile, 'utf8')
     expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-    expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(30)
+    expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(36)
   })
 
   it('is made without reading a session that is indexed', async () => {
