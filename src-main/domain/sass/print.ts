@@ -19,9 +19,8 @@ export function printInstruction(instruction: Instruction): string {
 /** A target relative to a register stands behind it without a comma. */
 function printOperands({ operands, mnemonic }: Instruction): string {
   const texts = operands.map(printOperand)
-  const last = operands.at(-1)
-  const relative = ['BRX', 'CALL', 'RET'].includes(mnemonic)
-  if (relative && operands.length > 1) texts.push(`${texts.splice(-2).join(' ')}`)
+  if (operands.length > 1 && ['BRX', 'CALL', 'RET'].includes(mnemonic))
+    texts.push(`${texts.splice(-2).join(' ')}`)
   return texts.join(', ')
 }
 
