@@ -101,13 +101,6 @@ export const fixed =
     if (encoding.bits(at, width) !== value) encoding.known = false
   }
 
-/** Bits that say nothing here. */
-export const ignored =
-  (at: number, width: number): Part =>
-  ({ encoding }) => {
-    encoding.bits(at, width)
-  }
-
 /** What an opcode is called, or how it is encoded, before an architecture. */
 export const before =
   (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>

@@ -11,7 +11,6 @@ import {
   d,
   fixed,
   flag,
-  ignored,
   when,
   type Draft,
   type Opcode,
@@ -46,6 +45,10 @@ const integer =
     if (name !== 'S32') modifiers.push(name)
   }
 
+/** Rounding to an integer leaves the format as it is. */
+const sameFormat: Part = ({ encoding }) => {
+  if (encoding.bits(sourceBits, 2) !== encoding.bits(75, 2)) encoding.known = false
+}
 const upperHalf = ({ encoding }: Draft): string[] => (encoding.bit(88) ? ['H1'] : [])
 
 export const conversionOpcodes: Opcode[] = [
@@ -95,7 +98,7 @@ export const conversionOpcodes: Opcode[] = [
       ab,
       ftz,
       choice(75, 2, [undefined, 'F16', '', 'F64']),
-      ignored(sourceBits, 2),
+      sameFormat,
       toInteger,
       d,
       narrowFloat,

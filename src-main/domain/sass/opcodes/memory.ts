@@ -71,7 +71,7 @@ const address = ({
 }: Address): Part =>
   memory(({ encoding, architecture }) => {
     const hasUniform = encoding.bit(uniformIf)
-    const descriptor = descriptorIf !== undefined && encoding.bit(descriptorIf)
+    const descriptor = hasUniform && descriptorIf !== undefined && encoding.bit(descriptorIf)
     const index = hasUniform ? encoding.bits(uniformAt, 6) : null
     return {
       register: encoding.bits(registerAt, 8),
