@@ -8,6 +8,7 @@ import { diffDocument } from './diff'
 import type { PublishedSchema } from './document'
 import { doctorDocument } from './doctor'
 import { errorDocument } from './error'
+import { historyDocument } from './history'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
 import { regressDocument } from './regress'
@@ -41,6 +42,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   ciDocument,
   comparisonDocument,
   regressDocument,
+  historyDocument,
   sanitizeDocument,
   labListDocument,
   labCheckDocument,
