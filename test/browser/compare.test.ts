@@ -34,7 +34,7 @@ it('shows both sources, the time bought and every metric, within the content sec
   const texts = () => page.locator('.cm-content').allInnerTexts()
   // What the headers say stands beside the source; they come on request.
   expect((await texts()).join('')).not.toContain('@rung')
-  await page.getByRole('button', { name: 'Headers' }).click()
+  await page.getByLabel('Shown of the sources').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
   expect((await texts())[1]).toContain(`@rung    ${b.id}`)
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
@@ -86,25 +86,48 @@ it('steps along the ladder with [ and ], and stops at its ends', async () => {
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
 })
 
-it('walks through the changes with n and p, in both layouts', async () => {
+it('opens at the first change of code, and walks on with n and p, in both layouts', async () => {
   const { page } = await open(steps.length - 1)
-  const count = page.locator('.count')
+  const count = page.locator('.change')
+  const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
+  await expect.poll(at).toBeGreaterThan(0)
+  const first = await at()
+  // The change begins with comments and includes; its first line of code is what is shown.
+  const code = page.locator('.cm-merge-b .cm-markedLine', { hasText: /^(?!\s*(\/\/|#|$))/ }).first()
+  const lines = await page.locator('.host').boundingBox()
+  const { y } = (await code.boundingBox())!
+  expect(y).toBeGreaterThan(lines!.y)
+  expect(y).toBeLessThan(lines!.y + lines!.height)
   await page.keyboard.press('n')
-  expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
-  await page.keyboard.press('n')
-  expect(await count.innerText()).toMatch(/^change 2 of \d+$/)
-  expect(await page.locator('.cm-currentChange').count()).toBeGreaterThan(0)
+  expect(await at()).toBe(first + 1)
   await page.keyboard.press('p')
-  expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
+  expect(await at()).toBe(first)
   await page.keyboard.press('F7')
-  expect(await count.innerText()).toMatch(/^change 2 of \d+$/)
+  expect(await at()).toBe(first + 1)
   await page.keyboard.press('Shift+F7')
-  expect(await count.innerText()).toMatch(/^change 1 of \d+$/)
+  expect(await at()).toBe(first)
   await page.getByText('Unified').click()
   // The first may be a lone blank line, which has no height.
   await page.locator('.cm-deletedChunk >> visible=true').first().waitFor()
-  await page.keyboard.press('p')
-  expect(await count.innerText()).toMatch(/^change (\d+) of \1$/)
+  expect(await at()).toBe(first)
+})
+
+it('leaves out comments, and finds a text on both sides', async () => {
+  const { page, faults } = await open(0)
+  const texts = async () => (await page.locator('.cm-content').allInnerTexts()).join('\n')
+  await page.getByLabel('Shown of the sources').selectOption('Code only')
+  await expect.poll(texts).not.toMatch(/^\s*\/\//m)
+  await page.keyboard.press('/')
+  await page.keyboard.type('blockIdx')
+  const found = page.locator('.find .count')
+  await expect.poll(() => found.innerText()).toMatch(/^1 of \d+$/)
+  const count = Number(/\d+$/.exec(await found.innerText())![0])
+  expect(count).toBe((await texts()).split('blockIdx').length - 1)
+  await page.keyboard.press('Shift+Enter')
+  expect(await found.innerText()).toBe(`${count} of ${count}`)
+  await page.keyboard.type('zz')
+  await expect.poll(() => found.innerText()).toBe('not found')
+  expect(faults).toEqual([])
 })
 
 it('swaps the two rungs', async () => {
@@ -142,6 +165,19 @@ it('says which level collects line heat and machine code where a session lacks t
   expect(await page.getByText('No instruction of the rung').count()).toBe(0)
 })
 
+it('leads to the recording that has them, with the same pair', async () => {
+  const { page, faults } = await harness.open(
+    compareRoute(ref, '11_warp_tile', '12_register_prefetch'),
+  )
+  await page.locator('.source').getByRole('link', { name: 'Open in the deep recording' }).click()
+  await page.waitForURL((url) =>
+    decodeURIComponent(url.hash).endsWith('-deep/compare/11_warp_tile/12_register_prefetch'),
+  )
+  await page.getByRole('button', { name: 'SASS' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Open in the deep recording' }).count()).toBe(0)
+  expect(faults).toEqual([])
+})
+
 it('leads from each change to the time in one view, opened by key, and back to the change', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
@@ -154,7 +190,7 @@ it('leads from each change to the time in one view, opened by key, and back to t
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
   await page.getByRole('button', { name: 'Show change 2 in the source' }).focus()
   await page.keyboard.press('Enter')
-  await expect.poll(() => page.locator('.count').innerText()).toMatch(/^change 2 of \d+$/)
+  await expect.poll(() => page.locator('.change').innerText()).toMatch(/^change 2 of \d+$/)
   expect(faults).toEqual([])
 })
 
@@ -215,8 +251,8 @@ describe('rungs with a deep profile', () => {
 
   it('show the share of each line beside it, of the counter that is chosen', async () => {
     const { page, faults } = await openDeep()
-    // The machine code opens at the hottest line, which brings it into view.
     await page.keyboard.press('s')
+    await page.keyboard.press('h')
     const [hottest] = lineHeat(await profile(b!), 'samples')
     await page.getByRole('region', { name: `line ${hottest!.line}` }).waitFor()
     const figures = page.locator('.cm-merge-b .cm-heatGutter span')

@@ -164,6 +164,33 @@ describe('a row', () => {
   })
 })
 
+it('is reached by keys alone: the filter, its rows, and their details', async () => {
+  const { page, faults } = await harness.open(ladderRoute(ref))
+  await page.locator(row('12_register_prefetch')).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('pipelining')
+  await page.keyboard.press('Enter')
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
+  await expect.poll(focused).toBe('12_register_prefetch')
+  await page.keyboard.press('Enter')
+  await page.locator('.details').waitFor()
+  await page.keyboard.press('Enter')
+  await page.locator('.details').waitFor({ state: 'hidden' })
+  expect(faults).toEqual([])
+})
+
+it('opens the rung that the palette finds by its id', async () => {
+  const { page, faults } = await harness.open('/doctor')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('12_register')
+  await page.keyboard.press('Enter')
+  await page.locator('.details').waitFor()
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
+  await expect.poll(focused).toBe('12_register_prefetch')
+  expect(faults).toEqual([])
+})
+
 describe('controls', () => {
   it('chart the metric whose column is chosen', async () => {
     const { page } = await harness.open(ladderRoute(ref))

@@ -107,12 +107,11 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
       message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
       message('imports.printAsText', { file: JSON.stringify(path) }),
     )
-  const { launches, ...report } = parseNcuRep(await readFile(path))
+  const { take } = collector()
+  const report = parseNcuRep(await readFile(path), take)
   return {
     ...report,
     format: 'ncu-rep',
-    launches: withinBudget(launches),
-    total: launches.length,
     createdAt: report.createdAt ?? mtime,
   }
 }

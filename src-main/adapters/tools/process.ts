@@ -31,7 +31,13 @@ export interface ProcessCall {
 }
 
 export type ProcessOutcome =
-  'exited' | 'signalled' | 'not-found' | 'idle' | 'timeout' | 'flooded' | 'cancelled'
+  | 'exited'
+  | 'signalled'
+  | 'not-found'
+  | 'idle'
+  | 'timeout'
+  | 'flooded'
+  | 'cancelled'
 
 export interface ProcessResult {
   outcome: ProcessOutcome

@@ -16,6 +16,8 @@ import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]
+  /** Of the file; more than `launches` if not all were wanted. */
+  total: number
   /** What could not be read, each as a sentence. */
   notes: Statement[]
   /** `2025.3.1.0`; null if the report does not say. */
@@ -77,6 +79,8 @@ class Cursor {
 }
 
 interface State extends Omit<NcuRep, 'codeOf'> {
+  take: (launch: NcuLaunch) => boolean
+  wanted: boolean
   strings: string[]
   /** The undecoded launches, by their ids. */
   entries: Uint8Array[]
@@ -87,14 +91,21 @@ interface State extends Omit<NcuRep, 'codeOf'> {
   unreadable: number
 }
 
-export function parseNcuRep(bytes: Uint8Array): NcuRep {
+/** `take` receives each launch and returns whether it wants more; the rest are counted and not decoded. */
+export function parseNcuRep(
+  bytes: Uint8Array,
+  take: (launch: NcuLaunch) => boolean = () => true,
+): NcuRep {
   if (!isNcuRep(bytes)) throw inputError(message('imports.noReport'), message('imports.nameReport'))
   const state: State = {
     launches: [],
+    total: 0,
     notes: [],
     ncuVersion: null,
     createdAt: null,
     commandLine: null,
+    take,
+    wanted: true,
     strings: [],
     entries: [],
     sources: new Map(),
@@ -112,7 +123,7 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
     const missing =
       state.launches.length === 0
         ? message('part.noLaunchReached')
-        : message('part.launchesMissing', { count: state.launches.length })
+        : message('part.launchesMissing', { count: state.total })
     state.notes.push(
       error instanceof CutOff
         ? message('imports.cutOff', { at: bytes.length, missing })
@@ -123,9 +134,9 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
   if (state.unreadable > maxNotes)
     state.notes.push(message('imports.launchesUnreadable', { count: state.unreadable }))
   if (state.unnamed > 0) state.notes.push(message('imports.unnamed', { count: state.unnamed }))
-  const { launches, notes, ncuVersion, createdAt, commandLine } = state
+  const { launches, total, notes, ncuVersion, createdAt, commandLine } = state
   const codeOf: NcuRep['codeOf'] = (launch, nameOf) => codeIn(state, launch, nameOf)
-  return { launches, notes, ncuVersion, createdAt, commandLine, codeOf }
+  return { launches, total, notes, ncuVersion, createdAt, commandLine, codeOf }
 }
 
 function codeIn(
@@ -171,6 +182,10 @@ function readBlock(cursor: Cursor, state: State): void {
   for (let n = 0; n < header.results; n += 1) {
     const at = base + payload.at
     const entry = payload.takeSized()
+    if (!state.wanted) {
+      state.total += 1
+      continue
+    }
     try {
       if (countMetrics(entry) > maxMetrics)
         throw new Error(`it has more than ${maxMetrics} metrics`)
@@ -180,8 +195,11 @@ function readBlock(cursor: Cursor, state: State): void {
       // A missing field reads as 0, and a launch of 0 blocks is invalid.
       if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
         throw new Error('it has no grid or no block size')
-      state.launches.push(toLaunch(result, state))
+      const launch = toLaunch(result, state)
+      state.launches.push(launch)
       state.entries.push(entry)
+      state.total += 1
+      state.wanted = state.take(launch)
     } catch (error) {
       state.unreadable += 1
       if (state.unreadable <= maxNotes)

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { guardOf, pairAcross, sharedStep, withoutVerdicts } from './guard'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
-import { headerLines, whole, withoutHeader } from './source-header'
-import { diffConfig, sourceHunks } from './source-hunks'
+import { codeOnly, headerLines, tellingLines, whole, withoutHeader } from './source-text'
+import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
 import { folds } from './unfold'
 import { rung, session } from '../../../test/renderer/samples'
 import { gemmProblem } from '../../../test/gemm'
@@ -20,13 +20,44 @@ describe('the header of a rung', () => {
     expect(withoutHeader(text, 'x.cu')).toEqual({
       text: '\nint a;\nint b;',
       file: 'x.cu',
-      offset: 2,
+      lines: [3, 4, 5],
     })
   })
 
   it('is not any comment that a source begins with', () => {
     const text = '// Copyright\nint a;'
     expect(withoutHeader(text, 'x.cu')).toEqual(whole(text, 'x.cu'))
+  })
+})
+
+describe('code alone', () => {
+  it('has no comments and no blank lines, and the file’s line numbers', () => {
+    const text =
+      'int a; // first\n\n/* two\n   lines */ int b;\n// all\nchar c[] = "// no /* comment";'
+    expect(codeOnly(text, 'x.cu')).toEqual({
+      text: 'int a;\n int b;\nchar c[] = "// no /* comment";',
+      file: 'x.cu',
+      lines: [1, 4, 6],
+    })
+  })
+
+  it('tells more than which files it includes', () => {
+    expect([...tellingLines('// why\n#include <cmath>\n#define N 4\nint a;')]).toEqual([3, 4])
+  })
+
+  it('changed only where more than white space and comments did', () => {
+    const a = 'int a;  // one\nfor (;;) {\n  work(a);\n}\nend();\nlast();'
+    const b = '// new\nint a;\nfor (;;)   {\n    work( a );\n}\n\nend(1);'
+    const hunks = sourceHunks(codeOnly(a, 'a.cu'), codeOnly(b, 'b.cu'), looseDiffConfig)
+    expect(hunks).toEqual([{ a: { from: 5, to: 6 }, b: { from: 7, to: 7 } }])
+    expect(sourceHunks(whole(a, 'a.cu'), whole(b, 'b.cu')).length).toBeGreaterThan(1)
+  })
+
+  it('is the same where only a comment was written', () => {
+    const hunks = (config: typeof diffConfig) =>
+      sourceHunks(codeOnly('int a; // x', 'a'), codeOnly('int  a; // y', 'b'), config)
+    expect(hunks(looseDiffConfig)).toEqual([])
+    expect(hunks(diffConfig)).toHaveLength(1)
   })
 })
 

@@ -5,15 +5,16 @@
  */
 import { cpp } from '@codemirror/lang-cpp'
 import { syntaxHighlighting } from '@codemirror/language'
-import { getChunks, MergeView, unifiedMergeView } from '@codemirror/merge'
-import { EditorState, type Extension } from '@codemirror/state'
+import { getChunks, MergeView, unifiedMergeView, type Chunk } from '@codemirror/merge'
+import { EditorState, type Extension, type Text } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
-import { currentChange, markChange } from './current-change'
-import { heatGutter, setHeat, type Heat } from './heat-gutter'
-import type { SourceText } from './source-header'
-import { diffConfig, linesOf, textOf } from './source-hunks'
+import { heatGutter, setHeat, type Heat } from '../../ui/heat-gutter'
+import { markedLines, markLines } from '../../ui/marked-lines'
+import { finder, setFound } from './find-in-diff'
+import { diffConfig, linesOf, looseDiffConfig, textOf } from './source-hunks'
+import { shownLine, type SourceText } from './source-text'
 import { collapseUnchanged, unfold } from './unfold'
 
 export type SourceLayout = 'split' | 'unified'
@@ -22,8 +23,12 @@ export type SideName = 'a' | 'b'
 export interface SourceView {
   /** Moves to the next or previous change. */
   go(direction: 'next' | 'previous'): void
-  /** Moves to a change by index, from 0. */
-  goTo(index: number): void
+  /** Moves to the first change that has any of these file lines, or else to the next one. */
+  goTo(hunk: Hunk): void
+  /** File lines of all changes. */
+  hunks(): Hunk[]
+  /** Marks every place of a text, and moves to one of them, counted from 0 over a and then b. How many there are. */
+  find(text: string, at: number): number
   /** The number of changes, and the current one, from 1; 0 before the first move. */
   position(): { index: number; count: number }
   /** File lines of the current change; undefined before the first move. */
@@ -31,12 +36,16 @@ export interface SourceView {
   /** Shares by file line; null for none. The unified layout can only show those of b. */
   heat(side: SideName, heat: Heat | null): void
   /** Scrolls to a file line, if its side is shown. */
+  show(side: SideName, line: number): void
+  /** Scrolls to a file line and marks it. */
   reveal(side: SideName, line: number): void
   destroy(): void
 }
 
 export interface SourceViewOptions {
   layout: SourceLayout
+  /** Lines that differ in white space alone count as the same. */
+  loose: boolean
   wrap: boolean
   /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void
@@ -45,7 +54,7 @@ export interface SourceViewOptions {
 function common(side: SideName, source: SourceText, options: SourceViewOptions): Extension {
   return [
     heatGutter,
-    lineNumbers({ formatNumber: (number) => String(number + source.offset) }),
+    lineNumbers({ formatNumber: (number) => String(source.lines[number - 1] ?? '') }),
     drawSelection(),
     cpp(),
     syntaxHighlighting(codeHighlighting),
@@ -63,13 +72,22 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
         const position = view.posAtCoords(event)
         // A drag selects text, not a line.
         if (position === null || !view.state.selection.main.empty) return
-        options.onLine(side, view.state.doc.lineAt(position).number + source.offset)
+        const line = source.lines[view.state.doc.lineAt(position).number - 1]
+        if (line !== undefined) options.onLine(side, line)
       },
     }),
     codeTheme,
-    currentChange,
+    markedLines,
+    finder,
     options.wrap ? EditorView.lineWrapping : [],
   ]
+}
+
+/** Numbers of the lines that a range of the document touches. */
+function shownLines(doc: Text, from: number, to: number): number[] {
+  const first = doc.lineAt(Math.min(from, doc.length)).number
+  const last = doc.lineAt(Math.min(to, doc.length)).number
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
 /** Lines with at least this share of the rung are never folded. */
@@ -83,6 +101,7 @@ export function createSourceView(
 ): SourceView {
   let editors: { a: EditorView | undefined; b: EditorView }
   let destroy: () => void
+  const diffing = options.loose ? looseDiffConfig : diffConfig
   if (options.layout === 'split') {
     const merge = new MergeView({
       a: { doc: a.text, extensions: common('a', a, options) },
@@ -91,7 +110,7 @@ export function createSourceView(
       root,
       collapseUnchanged,
       gutter: true,
-      diffConfig,
+      diffConfig: diffing,
     })
     editors = { a: merge.a, b: merge.b }
     destroy = () => merge.destroy()
@@ -104,7 +123,7 @@ export function createSourceView(
           original: a.text,
           mergeControls: false,
           collapseUnchanged,
-          diffConfig,
+          diffConfig: diffing,
         }),
       ],
       parent: root,
@@ -113,7 +132,7 @@ export function createSourceView(
     editors = { a: undefined, b: editor }
     destroy = () => editor.destroy()
   }
-  const offsets = { a: a.offset, b: b.offset }
+  const sources = { a, b }
   const original = textOf(a)
 
   // −1 before the first move; moving past the last wraps around.
@@ -122,13 +141,28 @@ export function createSourceView(
 
   /** Unfolds whatever hides these file lines. */
   function open(side: SideName, lines: readonly number[]): void {
-    const shown = new Set(lines.map((line) => line - offsets[side]))
+    const shown = new Set(lines.flatMap((line) => shownLine(sources[side], line) ?? []))
     const none = new Set<number>()
     unfold(editors, original, chunks(), {
       a: side === 'a' ? shown : none,
       b: side === 'b' ? shown : none,
     })
   }
+
+  function scrollTo(side: SideName, line: number): number | undefined {
+    const editor = editors[side]
+    const number = shownLine(sources[side], line)
+    if (!editor || number === undefined) return undefined
+    open(side, [line])
+    const { from } = editor.state.doc.line(number)
+    editor.dispatch({ effects: EditorView.scrollIntoView(from, { y: 'nearest', yMargin: 40 }) })
+    return number
+  }
+
+  const hunkOf = (chunk: Chunk): Hunk => ({
+    a: linesOf(original, a, chunk.fromA, chunk.toA),
+    b: linesOf(editors.b.state.doc, b, chunk.fromB, chunk.toB),
+  })
 
   function goTo(index: number): void {
     const chunk = chunks()[index]
@@ -137,7 +171,7 @@ export function createSourceView(
     editors.b.dispatch({
       selection: { anchor: Math.min(chunk.fromB, editors.b.state.doc.length) },
       effects: [
-        markChange.of({ from: chunk.fromB, to: chunk.endB }),
+        markLines.of(shownLines(editors.b.state.doc, chunk.fromB, chunk.endB)),
         EditorView.scrollIntoView(Math.min(chunk.fromB, editors.b.state.doc.length), {
           y: 'center',
         }),
@@ -151,18 +185,46 @@ export function createSourceView(
       if (direction === 'next') goTo((current + 1) % count)
       else goTo(current <= 0 ? count - 1 : current - 1)
     },
-    goTo,
+    goTo(hunk) {
+      const found = chunks().findIndex((chunk) => {
+        const own = hunkOf(chunk)
+        // An empty range ends before it begins.
+        return own.a.to + 1 >= hunk.a.from && own.b.to + 1 >= hunk.b.from
+      })
+      goTo(found < 0 ? chunks().length - 1 : found)
+    },
+    hunks: () => chunks().map(hunkOf),
+    find(text, at) {
+      const shown = [editors.a, editors.b].flatMap((editor) => editor ?? [])
+      const counts = shown.map((editor) => {
+        editor.dispatch({ effects: setFound.of({ text, current: null }) })
+        return editor.state.field(finder).places.length
+      })
+      const count = counts.reduce((sum, own) => sum + own, 0)
+      if (count === 0) return 0
+      const wanted = ((at % count) + count) % count
+      const side = wanted < counts[0]! ? 0 : 1
+      const editor = shown[side]!
+      const current = wanted - (side === 0 ? 0 : counts[0]!)
+      const place = editor.state.field(finder).places[current]!
+      const line = editor.state.doc.lineAt(place.from).number
+      const name = shown.length === 1 || side === 1 ? 'b' : 'a'
+      open(name, [sources[name].lines[line - 1]!])
+      editor.dispatch({
+        effects: [
+          setFound.of({ text, current }),
+          EditorView.scrollIntoView(place.from, { y: 'center' }),
+        ],
+      })
+      return count
+    },
     position: () => ({ index: current + 1, count: chunks().length }),
     current() {
       const chunk = chunks()[current]
-      if (!chunk) return undefined
-      return {
-        a: linesOf(original, a.offset, chunk.fromA, chunk.toA),
-        b: linesOf(editors.b.state.doc, b.offset, chunk.fromB, chunk.toB),
-      }
+      return chunk && hunkOf(chunk)
     },
     heat(side, heat) {
-      const effect = setHeat.of(heat && { heat, offset: offsets[side] })
+      const effect = setHeat.of(heat && { heat, lines: sources[side].lines })
       editors[side]?.dispatch({ effects: effect })
       const hot = [...(heat ?? [])].filter(([, share]) => share >= hotShare)
       open(
@@ -170,18 +232,10 @@ export function createSourceView(
         hot.map(([line]) => line),
       )
     },
+    show: (side, line) => void scrollTo(side, line),
     reveal(side, line) {
-      const editor = editors[side]
-      const number = line - offsets[side]
-      if (!editor || number < 1 || number > editor.state.doc.lines) return
-      open(side, [line])
-      const { from, to } = editor.state.doc.line(number)
-      editor.dispatch({
-        effects: [
-          markChange.of({ from, to }),
-          EditorView.scrollIntoView(from, { y: 'nearest', yMargin: 40 }),
-        ],
-      })
+      const number = scrollTo(side, line)
+      if (number !== undefined) editors[side]?.dispatch({ effects: markLines.of([number]) })
     },
     destroy,
   }

@@ -11,6 +11,7 @@ import { doctorDocument } from './doctor'
 import { errorDocument } from './error'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
+import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
@@ -41,6 +42,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   compareDocument,
   ciDocument,
   comparisonDocument,
+  regressDocument,
   sanitizeDocument,
   labListDocument,
   labCheckDocument,

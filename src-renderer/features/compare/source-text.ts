@@ -1,0 +1,68 @@
+/** What of a rung's source is shown: all of it, all below its header, or its code alone; lines keep the file's numbers. */
+
+/** Number of lines of a source's header comment; 0 if it has none. */
+export function headerLines(text: string): number {
+  const lines = text.split('\n')
+  const first = lines.findIndex((line) => !/^\s*\/\//.test(line))
+  const count = first < 0 ? lines.length : first
+  return lines.slice(0, count).some((line) => /^\s*\/\/\s*@rung\b/.test(line)) ? count : 0
+}
+
+export interface SourceText {
+  /** The text shown. */
+  text: string
+  /** Path relative to the session's sources, as in its profile. */
+  file: string
+  /** The file line, from 1, of each line shown; ascending. */
+  lines: readonly number[]
+}
+
+interface Line {
+  number: number
+  text: string
+}
+const linesIn = (text: string): Line[] =>
+  text.split('\n').map((line, index) => ({ number: index + 1, text: line }))
+const shown = (lines: readonly Line[], file: string): SourceText => ({
+  text: lines.map(({ text }) => text).join('\n'),
+  file,
+  lines: lines.map(({ number }) => number),
+})
+
+export const whole = (text: string, file: string): SourceText => shown(linesIn(text), file)
+
+/** Without the header, which differs in every pair, and whose contents are shown next to the source. */
+export const withoutHeader = (text: string, file: string): SourceText =>
+  shown(linesIn(text).slice(headerLines(text)), file)
+
+// Strings and characters first: they may hold what looks like a comment.
+const commentOrString = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+
+/** Without comments, and without the lines that are then blank. */
+export function codeOnly(text: string, file: string): SourceText {
+  const bare = text.replace(commentOrString, (found) =>
+    found.startsWith('/') ? found.replace(/[^\n]+/g, '') : found,
+  )
+  return shown(
+    linesIn(bare)
+      .map(({ number, text: line }) => ({ number, text: line.trimEnd() }))
+      .filter(({ text: line }) => line !== ''),
+    file,
+  )
+}
+
+/** Where a file line is shown, from 1: itself, or the next one that is; undefined past the last. */
+export function shownLine({ lines }: SourceText, fileLine: number): number | undefined {
+  const index = lines.findIndex((line) => line >= fileLine)
+  return index < 0 ? undefined : index + 1
+}
+
+/** Whether a line, of code alone, does more than name a file. */
+const tells = (line: string) => !/^\s*#\s*include\b/.test(line)
+
+/** File lines that hold code, other than includes. */
+export function tellingLines(text: string): ReadonlySet<number> {
+  const { text: code, lines } = codeOnly(text, '')
+  const shownLines = code.split('\n')
+  return new Set(lines.filter((_, index) => tells(shownLines[index]!)))
+}

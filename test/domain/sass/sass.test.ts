@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { arrowLanes, controlFlow } from '../../../src-main/domain/sass/control-flow'
+import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
+import { registerFiles, registersOf } from '../../../src-main/domain/sass/operands'
+
+const code = (...lines: string[]) =>
+  lines.map((text, index) => ({
+    offset: index * 16,
+    text,
+    opcode: text.replace(/^@\S+ /, '').split(' ')[0]!,
+  }))
+
+const nameOf = (register: number): string => {
+  const { general, uniform, predicate, uniformPredicate } = registerFiles
+  if (register < uniform.from) return `R${register - general.from}`
+  if (register < predicate.from) return `UR${register - uniform.from}`
+  return register < uniformPredicate.from
+    ? `P${register - predicate.from}`
+    : `UP${register - uniformPredicate.from}`
+}
+const names = (registers: readonly number[]) => registers.map(nameOf).join(' ')
+
+describe('the registers of an instruction', () => {
+  it.each([
+    // text, writes, reads
+    ['FFMA R3, R13, R18.reuse, -R3', 'R3', 'R13 R18 R3'],
+    [
+      '@!P1 LDG.E.128.CONSTANT R40, desc[UR12][R24.64+0x20]',
+      'R40 R41 R42 R43',
+      'P1 UR12 UR13 R24 R25',
+    ],
+    ['STG.E.128 desc[UR12][R50.64], R24', '', 'UR12 UR13 R50 R51 R24 R25 R26 R27'],
+    ['LDS R4, [R9+UR5+0x210]', 'R4', 'R9 UR5'],
+    ['STS.64 [R10], R44', '', 'R10 R44 R45'],
+    ['LDGSTS.E.BYPASS.128 [R5+0x800], desc[UR4][R2.64], P0', '', 'R5 UR4 UR5 R2 R3 P0'],
+    ['ISETP.GE.AND P0, PT, R8, R9, !P1', 'P0', 'R8 R9 P1'],
+    ['PLOP3.LUT P0, PT, P1, P2, PT, 0x80, 0x8', 'P0', 'P1 P2'],
+    ['LOP3.LUT P2, RZ, R6, 0x1f, RZ, 0xc0, !PT', 'P2', 'R6'],
+    ['IADD3 R106, P1, P3, R24, 0x20, RZ', 'R106 P1 P3', 'R24'],
+    ['LEA.HI.X R25, R2, UR5, R3, 0x2, P0', 'R25', 'R2 UR5 R3 P0'],
+    ['IMAD.WIDE.U32 R4, R7, R11, R6', 'R4 R5', 'R7 R11 R6 R7'],
+    ['SEL R5, R4, R3, P0', 'R5', 'R4 R3 P0'],
+    ['DFMA R4, R2, R6, R8', 'R4 R5', 'R2 R3 R6 R7 R8 R9'],
+    ['CS2R R4, SRZ', 'R4 R5', ''],
+    ['F2F.F32.F64 R3, R4', 'R3', 'R4 R5'],
+    ['MUFU.RCP R4, |R5|', 'R4', 'R5'],
+    ['R2P PR, R4, 0x3', 'P0 P1 P2 P3 P4 P5 P6', 'R4'],
+    ['ULDC.64 UR12, c[0x0][0x208]', 'UR12 UR13', ''],
+    ['LDC R8, c[0x0][R3+0x10]', 'R8', 'R3'],
+    ['SHFL.BFLY PT, R7, R2, 0x10, 0x1f', 'R7', 'R2'],
+    ['ATOMG.E.ADD.STRONG.GPU P0, R5, desc[UR4][R2.64], R7', 'P0 R5', 'UR4 UR5 R2 R3 R7'],
+    ['VOTE.ANY R0, PT, P0', 'R0', 'P0'],
+    ['HMMA.16816.F32 R8, R4, R2, R8', 'R8 R9 R10 R11', 'R4 R5 R6 R7 R2 R3 R8 R9 R10 R11'],
+    ['LDSM.16.M88.4 R4, [R3]', 'R4 R5 R6 R7', 'R3'],
+    ['WARPSYNC R5', '', 'R5'],
+    ['@P0 EXIT', '', 'P0'],
+    ['BAR.SYNC.DEFER_BLOCKING 0x0', '', ''],
+  ])('%s', (text, writes, reads) => {
+    const use = registersOf(text)
+    expect(names(use.writes)).toBe(writes)
+    expect(names(use.reads)).toBe(reads)
+    expect(use.guarded).toBe(text.startsWith('@'))
+  })
+
+  it('of a warpgroup instruction are as many as its tile has columns', () => {
+    const { writes, reads } = registersOf('HGMMA.64x256x16.F32 R24, gdesc[UR4], R24, gsb0')
+    expect(writes).toHaveLength(128)
+    expect(names(reads.slice(0, 5))).toBe('UR4 UR5 UR6 UR7 R24')
+  })
+})
+
+const loop = code(
+  'MOV R0, 0x8',
+  'MOV R1, RZ',
+  'LDS R2, [R0]', // 0x20
+  'FADD R1, R1, R2',
+  'IADD3 R0, R0, -0x1, RZ',
+  'ISETP.GT.AND P0, PT, R0, RZ, PT',
+  '@P0 BRA 0x20',
+  'STS [0x0], R1',
+  'EXIT',
+)
+
+describe('control flow', () => {
+  it('goes where jumps say, and on where they may not', () => {
+    const flow = controlFlow(loop)
+    expect(flow.branches).toEqual([{ from: 6, to: 2 }])
+    expect(flow.successors[6]).toEqual([2, 7])
+    expect(flow.successors[8]).toEqual([])
+    expect(flow.whole).toBe(true)
+  })
+
+  it('comes back from a function to behind its calls', () => {
+    const flow = controlFlow(code('CALL.REL.NOINC 0x30', 'EXIT', 'NOP', 'RET.REL.NODEC R20 0x0'))
+    expect(flow.successors[0]).toEqual([3, 1])
+    expect(flow.successors[3]).toEqual([1])
+  })
+
+  it('is not whole where a jump goes by a register', () => {
+    expect(controlFlow(code('BRX R4 -0x30', 'EXIT')).whole).toBe(false)
+    expect(liveRegisters(code('BRX R4 -0x30', 'EXIT'))).toBeNull()
+  })
+
+  it('gives arrows over the same rows different lanes, the inner one the near one', () => {
+    const arrows = arrowLanes(
+      [
+        { from: 20, to: 1 },
+        { from: 9, to: 5 },
+        { from: 15, to: 12 },
+      ],
+      3,
+    )
+    expect(arrows.map(({ from, lane }) => [from, lane])).toEqual([
+      [15, 0],
+      [9, 0],
+      [20, 1],
+    ])
+  })
+})
+
+describe('live registers', () => {
+  it('are held around a loop, and no longer', () => {
+    const live = liveRegisters(loop)!
+    expect(live.map(({ general }) => general)).toEqual([1, 2, 3, 3, 2, 2, 2, 1, 0])
+    expect(live.map(({ predicate }) => predicate)).toEqual([0, 0, 0, 0, 0, 1, 1, 0, 0])
+  })
+
+  it('begin where a value is first written, also under a guard', () => {
+    const live = liveRegisters(
+      code(
+        'MOV R1, RZ',
+        'ISETP.GT.AND P0, PT, R1, RZ, PT',
+        '@P0 LDS R2, [R1]',
+        '@P0 STS [R1], R2',
+        'EXIT',
+      ),
+    )!
+    expect(live.map(({ general }) => general)).toEqual([1, 1, 2, 2, 0])
+  })
+
+  it('of twenty thousand instructions are found', () => {
+    const body = Array.from(
+      { length: 19_998 },
+      (_, at) => `FFMA R${at % 200}, R1, R2, R${at % 200}`,
+    )
+    const long = code(...body, '@P0 BRA 0x0', 'EXIT')
+    expect(Math.max(...liveRegisters(long)!.map(({ general }) => general))).toBe(200)
+  })
+})
