@@ -28,6 +28,7 @@ import { initCommand } from './commands/init-command'
 import { laddersCommand } from './commands/ladders-command'
 import { errorDocument } from './documents/error'
 import { checkOutput, note, printError, printJson } from './output'
+import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
 import { runCommand } from './commands/run-command'
@@ -124,6 +125,24 @@ function program(
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
   run.action(async (options: RunOptions) => finish(await runCommand(setUp, options, ofRun)))
+  cli
+    .command('profile')
+    .description(
+      'profile the kernels of any program: all are timed, those that took most of the time are profiled',
+    )
+    .usage('[options] -- COMMAND [ARGUMENTS]')
+    .argument('<command...>', 'the program and its arguments, which are passed on exactly')
+    .option('--kernels <regex>', 'only kernels whose function name matches, anywhere in it')
+    .option('--nvtx <range>', 'only kernels launched in this NVTX range')
+    .option('--skip <n>', 'leave out the first launches that match', '0')
+    .option('--count <n>', 'look at so many launches and no more')
+    .option('--profile <level>', programLevels.join(', '), 'standard')
+    .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option(json, jsonText)
+    .action(async (words: string[], options: ProfileOptions) =>
+      finish(await profileCommand(setUp, words, options)),
+    )
   cli
     .command('show')
     .description('print a session, or one of its rungs in depth')
