@@ -6,7 +6,7 @@ import { PlainError, runScript } from './lib/project.mjs'
 
 /** @typedef {import('./lib/build.mjs').TargetName} TargetName */
 
-/** @type {(name: string) => name is TargetName} */
+/** @param {string} name @returns {name is TargetName} */
 const isTarget = (name) => Object.hasOwn(targets, name)
 
 await runScript(async () => {

@@ -15,17 +15,24 @@ struct RungPath {
   const Case* at = nullptr;
 };
 
+// Two builds of a rung, timed in turn.
+struct RungPair {
+  std::string now, before;
+};
+
 struct Arguments {
-  enum Command { kDevice, kMeasure, kProfile, kSanitize, kProbe } command;
+  enum Command { kDevice, kMeasure, kCompare, kProfile, kSanitize, kProbe } command;
   long long seed = 1;
   bool flushL2 = false;
   bool ceilings = false;  // measure the GPU's ceilings first
   std::string reference;  // id of the rung that the others are timed against, or empty
-  double maxSeconds = 2;  // of sampling per rung
+  double maxSeconds = 2;  // of sampling per rung or pair
   long long maxSamples = 100, minSamples = 5;
+  bool newFirst = false;  // compare: blocks of new, old, old, new instead of old, new, new, old
   long long ownerPid = 0;  // 0: no owner
   std::list<Case> cases;   // a list, because rungs point into it
   std::vector<RungPath> rungs;
+  std::vector<RungPair> pairs;  // compare
 
   // Cases that have a rung, in order.
   std::vector<const Case*> usedCases() const {
@@ -54,6 +61,12 @@ inline void finishArguments(Arguments& args, const std::map<std::string, std::st
     if (!ids.count(id)) badArgument("--rung-case " + id + " is not one of the rungs");
   if (!args.reference.empty() && !ids.count(args.reference))
     badArgument("--reference " + args.reference + " is not one of the rungs");
+  for (const RungPair& pair : args.pairs) {
+    for (const std::string& id : {pair.now, pair.before})
+      if (!ids.count(id)) badArgument("--pair names " + id + ", which is not one of the rungs");
+    if (pair.now == pair.before) badArgument("--pair " + pair.now + " names one rung twice");
+  }
+  if (args.command == Arguments::kCompare && args.pairs.empty()) badArgument("at least one --pair is required");
   if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");
 
   const std::vector<const Case*> used = args.usedCases();
@@ -73,13 +86,15 @@ inline Arguments parseArguments(int count, char** values) {
   const std::string command = count > 1 ? values[1] : "";
   if (command == "device") args.command = Arguments::kDevice;
   else if (command == "measure") args.command = Arguments::kMeasure;
+  else if (command == "compare") args.command = Arguments::kCompare;
   else if (command == "profile") args.command = Arguments::kProfile;
   else if (command == "sanitize") args.command = Arguments::kSanitize;
   else if (command == "probe") args.command = Arguments::kProbe;
-  else badArgument("the command must be device, probe, measure, profile or sanitize, not '" + command + "'");
+  else badArgument("the command must be device, probe, measure, compare, profile or sanitize, not '" + command + "'");
 
   const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // without rungs
-  const bool measuring = args.command == Arguments::kMeasure;
+  const bool measuring = args.command == Arguments::kMeasure, comparing = args.command == Arguments::kCompare;
+  const bool timing = measuring || comparing;
   std::set<std::string> seen;
   std::map<std::string, std::string> rungCases;
   for (int i = 2; i < count; ++i) {
@@ -104,6 +119,12 @@ inline Arguments parseArguments(int count, char** values) {
         args.rungs.push_back({id, path});
         continue;
       }
+      if (option == "--pair") {
+        only(comparing);
+        const auto [now, before] = parsePair(option, next(), '=', "NEW=OLD");
+        args.pairs.push_back({now, before});
+        continue;
+      }
       if (option == "--rung-case") {
         const auto [id, name] = parsePair(option, next(), '=', "ID=CASE");
         if (!rungCases.emplace(id, name).second) badArgument("--rung-case " + id + " was given twice");
@@ -120,7 +141,7 @@ inline Arguments parseArguments(int count, char** values) {
     else if (alone) badArgument("unknown option of " + command + ": " + option);
     else if (option == "--seed") args.seed = parseInteger(option, next(), 0, 1LL << 53);
     else if (option == "--flush-l2") {
-      only(measuring);
+      only(timing);
       args.flushL2 = true;
     } else if (option == "--ceilings") {
       only(measuring);
@@ -128,11 +149,14 @@ inline Arguments parseArguments(int count, char** values) {
     } else if (option == "--reference") {
       only(measuring);
       args.reference = next();
+    } else if (option == "--new-first") {
+      only(comparing);
+      args.newFirst = true;
     } else if (option == "--max-seconds") {
-      only(measuring);
+      only(timing);
       args.maxSeconds = parseReal(option, next(), 0, 3600);
     } else if (option == "--max-samples") {
-      only(measuring);
+      only(timing);
       args.maxSamples = parseInteger(option, next(), 1, 10000);
     } else if (option == "--min-samples") {
       only(measuring);

@@ -147,6 +147,40 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
   }
 }
 
+// Times pairs of builds in turn. Results are not checked here: whoever asks has verified both builds.
+void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
+  constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
+  requireMemory(bytesOf(args.usedCases(), purpose) + (args.flushL2 ? Stopwatch::flushBytes(device) : 0), device);
+  Problems problems(args, device, purpose);
+  Rungs rungs = rungsOf(args, problems);
+  Stopwatch stopwatch(args, device);
+  const ClockStamps stamps;
+  const double emptyCycles = stopwatch.emptyCycles(stamps);
+
+  const auto find = [&](const std::string& id) -> Rung& {
+    return *std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.id == id; });
+  };
+  // Loaded, and launched once: lazily loaded code is loaded, library handles are created.
+  const auto ready = [&](Rung& rung) {
+    if (rung.state == Rung::kNew) {
+      rung.state = Rung::kOut;
+      if (stage(rung, "load", [&] { rung.load(device); }) && stage(rung, "time", [&] {
+            rung.problem.resetOutputs(stopwatch.stream());
+            rung.launchAndWait("time", stopwatch.stream());
+          }))
+        rung.state = Rung::kReady;
+    }
+    return rung.state == Rung::kReady;
+  };
+  for (const RungPair& pair : args.pairs) {
+    Rung &now = find(pair.now), &before = find(pair.before);
+    if (ready(before) && ready(now))
+      stage(now, "time", [&] { compareRungs(now, before, args, stopwatch, stamps, emptyCycles, nvml); });
+    now.releaseWorkspace();
+    before.releaseWorkspace();
+  }
+}
+
 void profile(const Arguments& args, const Device& device) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
   requireMemory(bytesOf(args.usedCases(), purpose), device);
@@ -221,6 +255,7 @@ int main(int argumentCount, char** arguments) {
 
     if (args.command == Arguments::kProbe) probe();
     if (args.command == Arguments::kMeasure) measure(args, device, nvml);
+    if (args.command == Arguments::kCompare) compare(args, device, nvml);
     if (args.command == Arguments::kProfile) profile(args, device);
     if (args.command == Arguments::kSanitize) sanitize(args, device);
     Json("done").print();

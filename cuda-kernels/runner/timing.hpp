@@ -62,6 +62,45 @@ __global__ void runway() {
   }
 }
 
+// SM cycles of a launch: a one-thread kernel before it and one after it write down the clock of the SM that they ran
+// on. Cycles do not change with the clock rate, which time does.
+struct ClockStamp {
+  long long clock;
+  unsigned sm;
+};
+
+__global__ void stampClock(ClockStamp* to) {
+  unsigned sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  *to = {clock64(), sm};
+}
+
+// Two stamps in host memory that the GPU writes to.
+class ClockStamps {
+ public:
+  ClockStamps() { check(cudaHostAlloc(&stamps_, 2 * sizeof(ClockStamp), cudaHostAllocMapped), "cudaHostAlloc"); }
+  ~ClockStamps() { cudaFreeHost(stamps_); }
+  ClockStamps(const ClockStamps&) = delete;
+  ClockStamps& operator=(const ClockStamps&) = delete;
+
+  void before(cudaStream_t stream) const { stamp(0, stream); }
+  void after(cudaStream_t stream) const { stamp(1, stream); }
+
+  // Cycles between the two, including what the stamps take themselves; -1 if they ran on two SMs, whose clocks differ.
+  double cycles(cudaStream_t stream) const {
+    check(cudaStreamSynchronize(stream), "reading the SM clock");
+    return stamps_[0].sm == stamps_[1].sm ? double(stamps_[1].clock - stamps_[0].clock) : -1;
+  }
+
+ private:
+  void stamp(int which, cudaStream_t stream) const {
+    stampClock<<<1, 1, 0, stream>>>(stamps_ + which);
+    check(cudaGetLastError(), "stamping the SM clock");
+  }
+
+  ClockStamp* stamps_ = nullptr;
+};
+
 class Stopwatch {
  public:
   Stopwatch(const Arguments& args, const Device& device)
@@ -75,14 +114,30 @@ class Stopwatch {
 
   cudaStream_t stream() const { return stream_; }
 
-  // Milliseconds of one launch.
-  double sample(const Rung& rung) {
+  // The cycles of a sample that launches nothing; -1 if unknown.
+  double emptyCycles(const ClockStamps& stamps) {
+    Samples samples;
+    for (int i = 0; i < 9; ++i) {
+      runway<<<1, 1, 0, stream_>>>();
+      stamps.before(stream_);
+      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+      stamps.after(stream_);
+      if (const double cycles = stamps.cycles(stream_); cycles >= 0) samples.add(cycles);
+    }
+    return samples.count() ? samples.median() : -1;
+  }
+
+  // Milliseconds of one launch; with stamps, its cycles can be read from them afterwards.
+  double sample(const Rung& rung, const ClockStamps* stamps = nullptr) {
     rung.problem.resetInOuts(stream_);  // untimed
     if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
     runway<<<1, 1, 0, stream_>>>();
+    if (stamps) stamps->before(stream_);
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
     rung.launch("time", stream_);
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    if (stamps) stamps->after(stream_);
     const cudaError_t status = cudaEventSynchronize(stop_);
     if (status != cudaSuccess) throw RungError{"time", "the kernel failed: " + describe(status)};
     float ms = 0;
@@ -179,5 +234,57 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
   line.numbers("referenceSamplesMs", referenceSamples.values())
       .numberOrNull("smClockBeforeMHz", clockBefore)
       .numberOrNull("smClockAfterMHz", clockAfter)
+      .print();
+}
+
+// Times two builds of a rung in blocks of four launches, old, new, new, old, or the other way round: a drift that is
+// steady within a block does not favor either. Element 2i and 2i + 1 of each list belong to block i.
+inline void compareRungs(const Rung& now, const Rung& before, const Arguments& args, Stopwatch& stopwatch,
+                         const ClockStamps& stamps, double emptyCycles, const Nvml& nvml) {
+  constexpr double kWarmUpSeconds = 0.05;
+  const auto clock = [] { return std::chrono::steady_clock::now(); };
+  const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(clock() - start).count(); };
+  struct Side {
+    const Rung& rung;
+    const char* whose;
+    std::vector<double> ms = {}, cycles = {};
+  } fresh{now, ""}, old{before, "the old code: "};
+  Side* const block[4] = {args.newFirst ? &fresh : &old, args.newFirst ? &old : &fresh, args.newFirst ? &old : &fresh,
+                          args.newFirst ? &fresh : &old};
+  const auto sample = [&](Side& side) {
+    try {
+      return stopwatch.sample(side.rung, &stamps);
+    } catch (const RungError& error) {
+      throw RungError{error.stage, side.whose + error.reason};
+    }
+  };
+
+  const auto warmUp = clock();
+  while (secondsSince(warmUp) < std::min(kWarmUpSeconds, args.maxSeconds)) {
+    sample(old);
+    sample(fresh);
+  }
+
+  Heartbeat heartbeat(now.id);
+  const double clockBefore = nvml.smClock();
+  const auto start = clock();
+  for (long long blocks = 0; blocks < args.maxSamples; ++blocks) {
+    if (blocks > 0 && secondsSince(start) >= args.maxSeconds) break;
+    for (Side* side : block) {
+      side->ms.push_back(sample(*side));
+      const double cycles = emptyCycles < 0 ? -1 : stamps.cycles(stopwatch.stream());
+      side->cycles.push_back(cycles < 0 ? NAN : cycles - emptyCycles);
+      heartbeat.beat({});
+    }
+  }
+  Json("pair")
+      .string("rung", now.id)
+      .string("against", before.id)
+      .numbers("newMs", fresh.ms)
+      .numbers("oldMs", old.ms)
+      .numbers("newCycles", fresh.cycles)
+      .numbers("oldCycles", old.cycles)
+      .numberOrNull("smClockBeforeMHz", clockBefore)
+      .numberOrNull("smClockAfterMHz", nvml.smClock())
       .print();
 }

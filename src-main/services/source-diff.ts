@@ -13,16 +13,43 @@ export const Hunk = z.object({
 })
 export type Hunk = z.infer<typeof Hunk>
 
-export const diffSources = (a: string, b: string, context = 3): Hunk[] =>
-  structuredPatch('a', 'b', a, b, undefined, undefined, { context }).hunks.map(
-    ({ oldStart, oldLines, newStart, newLines, lines }) => ({
-      oldStart,
-      oldLines,
-      newStart,
-      newLines,
-      lines: [...lines],
-    }),
-  )
+/** The time grows with the square of the edits; sources with more of them have little in common. */
+const mostEdits = 1500
+
+export function diffSources(a: string, b: string, context = 3): Hunk[] {
+  const patch = structuredPatch('a', 'b', a, b, undefined, undefined, {
+    context,
+    maxEditLength: mostEdits,
+  })
+  if (!patch) return [replaced(a, b)]
+  return patch.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
+    oldStart,
+    oldLines,
+    newStart,
+    newLines,
+    lines: [...lines],
+  }))
+}
+
+/** All of one for all of the other. */
+function replaced(a: string, b: string): Hunk {
+  const side = (text: string, sign: '-' | '+'): { count: number; lines: string[] } => {
+    const lines = text.split('\n')
+    const ended = lines.at(-1) === ''
+    if (ended) lines.pop()
+    const signed = lines.map((line) => `${sign}${line}`)
+    const rest = ended ? [] : ['\\ No newline at end of file']
+    return { count: lines.length, lines: [...signed, ...rest] }
+  }
+  const [old, fresh] = [side(a, '-'), side(b, '+')]
+  return {
+    oldStart: 1,
+    oldLines: old.count,
+    newStart: 1,
+    newLines: fresh.count,
+    lines: [...old.lines, ...fresh.lines],
+  }
+}
 
 /** The lines that a change takes from a and puts into b. */
 export const changedLines = (a: string, b: string): ChangedLines[] =>

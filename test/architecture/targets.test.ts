@@ -24,6 +24,8 @@ const others = [
   // A check of a lab that looks at the build alone.
   /\b(check|item)\.kind === 'static'/,
   /case 'static':/,
+  // A space of memory.
+  /space === 'local'/,
   // Where a rule of ncu says that its speedup applies.
   /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
 ]

@@ -36,6 +36,7 @@ const allowed: readonly [RegExp, RegExp, string][] = [
   [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
   [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
   [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
+  [/domain\/(?:sass|emulator)\//, /relu|"?b?f16/i, 'modifiers and types of machine instructions'],
   [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
 ]
 

@@ -1,5 +1,6 @@
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { spawn } from 'node:child_process'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -394,6 +395,22 @@ describe('serve', () => {
     expect(page.body).toContain('<div id="app"')
     running.signal('SIGTERM')
     expect((await running.finished).code).toBe(0)
+  })
+
+  it('ends with the ssh connection that started it, whose pipe is its stdin', async () => {
+    const child = spawn(process.execPath, [bundle, 'serve'], { stdio: ['pipe', 'pipe', 'pipe'] })
+    const ended = new Promise<number | null>((done) => child.on('close', done))
+    let said = ''
+    const ready = new Promise<void>((done) =>
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+        if (said.includes('Press Ctrl+C')) done()
+      }),
+    )
+    await ready
+    child.stdin.end()
+    expect(await ended).toBe(0)
+    expect(said).toContain('The connection that started this server was closed.')
   })
 
   it('refuses a port that is taken', async () => {

@@ -47,12 +47,14 @@ export async function nvcc(call) {
   const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
   // A task's reference was never a rung of a recording.
   if (rung !== 'reference') complain(recorded(`nvcc/${like ?? rung}`, 'stderr'))
+  const slower = /^\/\/ slower: (\S+)/m.exec(text)?.[1]
   // What the fake runner reads when it "loads" the rung.
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(
     output,
     `// rung: ${rung}\n` +
       (like ? `// like: ${like}\n` : '') +
+      (slower === undefined ? '' : `// slower: ${slower}\n`) +
       (fault ? `// fault: ${fault}\n// source: ${source}\n${paths}\n` : ''),
   )
   return 0

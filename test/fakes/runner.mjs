@@ -59,6 +59,46 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
     for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
 }
 
+/** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
+function compare({ words, options, option, path, line, die }, events) {
+  const artefacts = new Map(
+    options('--rung').map((word) => {
+      const at = word.indexOf('=')
+      return [word.slice(0, at), readFileSync(path(word.slice(at + 1)), 'utf8')]
+    }),
+  )
+  const newFirst = words.includes('--new-first')
+  let state = newFirst ? 1 : 2
+  const noise = () => {
+    state = (state * 48271) % 2147483647
+    return 1 + 0.002 * (state / 2147483647 - 0.5)
+  }
+  for (const pair of options('--pair')) {
+    const [rung, against] = pair.split('=')
+    line({ event: 'start', rung, stage: 'load' })
+    line({ event: 'start', rung, stage: 'time' })
+    const fault = faultIn(artefacts.get(rung))
+    if (fault === 'compare-crash') die('SIGSEGV')
+    const like = likeOf(artefacts.get(rung)) ?? rung
+    const { medianMs } = events.find(({ event, rung: of }) => event === 'timing' && of === like)
+    const times = (id) => {
+      const slower = Number(/^\/\/ slower: (\S+)/m.exec(artefacts.get(id))?.[1] ?? 1)
+      return Array.from({ length: 20 }, () => medianMs * slower * noise())
+    }
+    const [newMs, oldMs] = [times(rung), times(against)]
+    const cycles = (all) => all.map((ms) => Math.round(ms * 1.98e6))
+    line({
+      ...{ event: 'pair', rung, against, newMs, oldMs },
+      newCycles: cycles(newMs),
+      oldCycles: cycles(oldMs),
+      smClockBeforeMHz: 1980,
+      smClockAfterMHz: 1980,
+    })
+  }
+  line({ event: 'done' })
+  return option('--max-seconds') === undefined ? 2 : 0
+}
+
 export async function runner(call) {
   const { words, env, options, path, line, say, die } = call
   call.logCall('runner')
@@ -115,12 +155,15 @@ export async function runner(call) {
     else line({ event: 'launches', rung, kernels: recordedLaunches(like), reason: null })
   }
 
+  if (command === 'compare') return compare(call, events)
+
   for (const word of options('--rung')) {
+    // The old build of a rung plays the rung.
     const rung = word.slice(0, word.indexOf('='))
     const artefact = readFileSync(path(word.slice(word.indexOf('=') + 1)), 'utf8')
     const fault = faultIn(artefact)
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
-    const like = likeOf(artefact) ?? rung
+    const like = likeOf(artefact) ?? rung.replace(/@old$/, '')
     if (fault === 'garble') {
       for (const event of ['device', 'start', 'progress', 'verify', 'timing', 'launches', 'failed'])
         line({ event })
@@ -133,7 +176,7 @@ export async function runner(call) {
       line({ event: 'failed', rung: '06_float4', stage: 'load', reason: 'forged', fatal: false })
       line({ event: 'start', rung: 'nobody', stage: 'time' })
       line({ event: 'error', kind: 'no-device', message: 'forged' })
-    } else if (fault && !isWrong && !/^(write|bury|stay|wrong-at:.*)$/.test(fault)) {
+    } else if (fault && !isWrong && !/^(write|bury|stay|compare-crash|wrong-at:.*)$/.test(fault)) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'start', rung, stage: 'verify' })
     }

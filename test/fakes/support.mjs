@@ -17,9 +17,9 @@ const once = (read) => {
 
 /** The calls of a recording, a row each. */
 const rowsOf = once((recording) =>
-  readFileSync(join(root, 'resources', 'recordings', recording, 'raw.jsonl'), 'utf8')
+  readFileSync(join(root, 'resources', 'recordings', 'raw.jsonl'), 'utf8')
     .split('\n')
-    .filter(Boolean)
+    .filter((line) => line.startsWith(`{"session":"${recording}",`))
     .map((line) => JSON.parse(line)),
 )
 

@@ -10,6 +10,9 @@ import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
+import { mostValues, parseJsonWithin } from '../../src-main/parsers/json-within'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import { message } from '../../src-main/domain/messages/message'
 import { parseNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { capture, ncuCapture, ncuReport } from './captures'
 import { said } from '../said'
@@ -150,6 +153,37 @@ describe('a report', () => {
     const { launches, notes } = parseNcuRep(bomb)
     expect(launches).toEqual([])
     expect(said(notes)).toEqual([expect.stringContaining('more than 100000 metrics')])
+  })
+})
+
+describe('a report of many launches', () => {
+  it('is decoded as far as it is wanted, and counted to the end', () => {
+    const report = ncuReport('launches-two-rungs')
+    const all = parseNcuRep(report)
+    expect(all.total).toBe(all.launches.length)
+    expect(all.total).toBeGreaterThan(2)
+    const taken: number[] = []
+    const some = parseNcuRep(report, ({ id }) => taken.push(id) < 2)
+    expect(taken).toEqual([0, 1])
+    expect(some.launches).toEqual(all.launches.slice(0, 2))
+    expect(some.total).toBe(all.total)
+  })
+})
+
+describe('JSON from anyone', () => {
+  const many = `[${'[],'.repeat(mostValues / 2)}[]]`
+
+  it('of more values than fit in memory is refused before it is parsed', () => {
+    expect(parseJsonWithin(many)).toEqual({
+      refused: message('files.tooMany', { most: mostValues }),
+    })
+    expect(parseJsonWithin('[1,[2],{"a":3}]', 7)).toEqual({ value: [1, [2], { a: 3 }] })
+    expect(parseJsonWithin('[1,[2],{"a":3}]', 5)).toHaveProperty('refused')
+    expect(parseJsonWithin('{')).toMatchObject({ refused: { key: 'files.notJson' } })
+  })
+
+  it('is refused as a session too', () => {
+    expect(() => parseSession(many, 'session.json')).toThrow(/session\.json .*5000000 values/)
   })
 })
 

@@ -78,17 +78,26 @@ export async function makeFolder(path: string): Promise<void> {
   })
 }
 
+const mebibyte = 2 ** 20
+/** More than anything that this program writes; a larger file came from elsewhere and would fill the memory. */
+const mostMebibytes = 256
+
 /** A file's bytes. Anything but a regular file, such as a pipe, is rejected, since reading it could block forever. */
-export async function readPlainBytes(path: string): Promise<Buffer> {
+export async function readPlainBytes(path: string, most = mostMebibytes): Promise<Buffer> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    if (!(await handle.stat()).isFile())
+    const found = await handle.stat()
+    if (!found.isFile())
       throw inputError(message('files.notFile', { file: path }), message('files.replace'))
+    if (found.size > most * mebibyte) {
+      const why = message('files.tooLarge', { size: Math.ceil(found.size / mebibyte), most })
+      throw inputError(message('files.unreadable', { file: path, why }))
+    }
     return await handle.readFile()
   } finally {
     await handle.close()
   }
 }
 
-export const readPlainFile = async (path: string): Promise<string> =>
-  (await readPlainBytes(path)).toString('utf8')
+export const readPlainFile = async (path: string, most?: number): Promise<string> =>
+  (await readPlainBytes(path, most)).toString('utf8')

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { DeepProfile } from '../../domain/session/deep'
 import { formats, upgraded } from '../../domain/session/upgrade'
-import { errorText, inputError } from '../../domain/errors'
+import { inputError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { Identifier } from '../../domain/ladder/rung'
+import { parseJsonWithin } from '../../parsers/json-within'
 import { diskError, errorCode, readPlainFile } from '../disk/disk'
 
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
@@ -29,13 +30,9 @@ function parseDeep(text: string, path: string): DeepProfile {
       message('sessions.deepUnreadable', { file: path, why }),
       message('sessions.profileAgain'),
     )
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw refuse(message('files.notJson', { text: errorText(error) }))
-  }
-  const current = upgraded(formats.deep, value)
+  const parsed = parseJsonWithin(text)
+  if ('refused' in parsed) throw refuse(parsed.refused)
+  const current = upgraded(formats.deep, parsed.value)
   if ('refused' in current) throw refuse(current.refused)
   const profile = DeepProfile.safeParse(current.value)
   if (!profile.success) throw refuse(firstFaults(profile.error))

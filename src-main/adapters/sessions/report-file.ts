@@ -5,18 +5,25 @@ import { message, together, type Statement } from '../../domain/messages/message
 import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import type { NcuMetrics, Profile } from '../../domain/session/session'
+import { profiledTime } from '../../domain/programs/profiled-time'
+import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/session'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { launchResources } from '../../parsers/ncu/ncu-launch'
-import { toMetrics } from '../../parsers/ncu/ncu-metrics'
+import { launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { isNcuRep, parseNcuRep } from '../../parsers/ncu/ncu-rep'
+import type { LaunchCode } from '../../parsers/ncu/ncu-rep-code'
+import { isSourcePage, parseSourcePage, sourcePageLaunches } from '../../parsers/ncu/ncu-source'
+import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
 
 export type ReportLaunch = NcuLaunch
 
+/** Maps a path recorded by the compiler to a file's name in the session. */
+export type NameFile = (path: string) => string
+
 export interface ReportFile {
-  format: 'ncu-rep' | 'raw-csv' | 'details-csv'
+  format: 'ncu-rep' | 'raw-csv' | 'details-csv' | 'source-csv'
   launches: ReportLaunch[]
   /** Number of launches in the file; `launches` contains the first of them. */
   total: number
@@ -26,6 +33,8 @@ export interface ReportFile {
   commandLine: string | null
   /** What could not be read, and ncu's warnings, each as a sentence. */
   notes: Statement[]
+  /** The code of a launch with its counters; null if the file does not have it. */
+  codeOf: (launch: ReportLaunch, nameOf: NameFile) => LaunchCode | null
 }
 
 /** What a session can reasonably contain and a UI can show; a report of a training run has more launches. */
@@ -56,7 +65,7 @@ export async function readReportFile(path: string): Promise<ReportFile> {
     const start = await readStart(path)
     const report = isNcuRep(start)
       ? await readReport(path, size, mtime)
-      : await readCsv(path, start, mtime)
+      : await readCsv(path, start, size, mtime)
     if (report.launches.length === 0)
       throw inputError(
         together(message('imports.noLaunch', { file: path }), ...report.notes.slice(0, 3)),
@@ -97,12 +106,11 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
       message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
       message('imports.printAsText', { file: JSON.stringify(path) }),
     )
-  const { launches, ...report } = parseNcuRep(await readFile(path))
+  const { take } = collector()
+  const report = parseNcuRep(await readFile(path), take)
   return {
     ...report,
     format: 'ncu-rep',
-    launches: withinBudget(launches),
-    total: launches.length,
     createdAt: report.createdAt ?? mtime,
   }
 }
@@ -127,15 +135,58 @@ function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
   return launches
 }
 
-async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<ReportFile> {
+/** The page is read as a whole, since a launch is complete only at the next one. */
+const maxSourcePageBytes = 2 ** 28
+
+async function readSourceCsv(
+  path: string,
+  encoding: BufferEncoding,
+  size: number,
+  mtime: Date,
+): Promise<ReportFile> {
+  if (size > maxSourcePageBytes)
+    throw inputError(
+      message('imports.tooLargePage', { file: path, size: maxSourcePageBytes / 2 ** 20 }),
+      message('imports.nameReport'),
+    )
+  const page = parseSourcePage(await readFile(path, encoding))
+  const launches = sourcePageLaunches(page)
+  const none = { sections: [], notes: [] }
+  const hasFiles = page.sections.some(({ file }) => file !== null)
+  return {
+    format: 'source-csv',
+    launches: withinBudget(launches),
+    total: launches.length,
+    ncuVersion: null,
+    createdAt: mtime,
+    commandLine: null,
+    notes: page.notes,
+    codeOf(launch, nameOf) {
+      const parts = hasFiles ? { sass: none, lines: page } : { sass: page, lines: none }
+      // Every launch in a range of its own, so that each has a profile of its own.
+      const named = launches.map((own) => ({ ...own, rung: String(own.id) }))
+      const kernel = toDeepProfiles(named, { ...parts, rules: new Map(), nameOf }).get(
+        String(launch.id),
+      )?.kernels[0]
+      return kernel ? { kernel, sources: [] } : null
+    },
+  }
+}
+
+async function readCsv(
+  path: string,
+  start: Uint8Array,
+  size: number,
+  mtime: Date,
+): Promise<ReportFile> {
   // PowerShell redirects output as UTF-16.
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
     throw inputError(message('imports.neither', { file: path }), message('imports.nameFile'))
-  const chunks = createReadStream(path, {
-    encoding: utf16 ? 'utf16le' : 'utf8',
-    highWaterMark: 2 ** 18,
-  })
+  const encoding = utf16 ? 'utf16le' : 'utf8'
+  if (isSourcePage(Buffer.from(start).toString(encoding)))
+    return readSourceCsv(path, encoding, size, mtime)
+  const chunks = createReadStream(path, { encoding, highWaterMark: 2 ** 18 })
   const { launches, take } = collector()
   const { page, total, messages, notes } = await readNcuCsv(chunks, take)
   return {
@@ -145,6 +196,13 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
     ncuVersion: null,
     createdAt: mtime,
     commandLine: null,
+    codeOf: ({ kernelName, rules }) =>
+      rules === undefined
+        ? null
+        : {
+            kernel: { name: kernelName, instructions: [], lines: [], opcodes: null, rules },
+            sources: [],
+          },
     notes: [
       ...notes,
       ...messages
@@ -159,6 +217,7 @@ async function readCsv(path: string, start: Uint8Array, mtime: Date): Promise<Re
 
 export interface LaunchesProfile {
   profile: Profile
+  profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
   /** Every metric under ncu's name, if there is a single launch; with several, each kernel has its own. */
   ncuMetrics?: NcuMetrics
@@ -169,6 +228,11 @@ export function profileLaunches(
   level: ProfileLevel,
 ): LaunchesProfile {
   const only = launches.length === 1 ? launches[0] : undefined
+  const times = launches.map(launchMs)
+  // Of the different kernels of one range, only the sum means anything.
+  const time = times.every((ms) => ms !== null)
+    ? profiledTime([times.reduce((sum, ms) => sum + ms, 0)])
+    : undefined
   return {
     profile: {
       passes: Math.max(0, ...launches.map(({ passes }) => passes ?? 0)),
@@ -180,11 +244,13 @@ export function profileLaunches(
           grid,
           block,
           passes,
+          ...(launch.rung === null ? {} : { range: launch.rung }),
           ...(resources ? { resources } : {}),
           ...(only ? {} : { ncuMetrics: metrics }),
         }
       }),
     },
+    ...(time ? { profiledTime: time } : {}),
     metrics: toMetrics(launches, level),
     ...(only ? { ncuMetrics: only.metrics } : {}),
   }

@@ -4,9 +4,10 @@
  * a line `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line
  * `{"session", "files"}`.
  */
-import { cp, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
+import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
 import { errorCode, pathExists, readPlainBytes, readPlainFile } from '../disk/disk'
@@ -170,6 +171,30 @@ export async function readSources(
     ),
     faults: distinct(faults),
   }
+}
+
+/** Every source of a session by path relative to `sources/`: rungs, headers and the reference. Throws if there are none. */
+export async function readAllSources(folder: string): Promise<Map<string, string>> {
+  const files = await openFiles(folder)
+  if (files.in === 'none') throw inputError(files.why)
+  const paths =
+    files.in === 'store' ? files.listed : await pathsBelow(join(resolve(folder), sourcesFolder))
+  const texts = new Map<string, string>()
+  for (const path of paths) {
+    const source = await files.read(path)
+    if (source && 'why' in source) throw inputError(source.why)
+    if (source) texts.set(path, source.bytes.toString('utf8'))
+  }
+  return texts
+}
+
+/** Plain files, with `/`. */
+async function pathsBelow(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .sort()
 }
 
 /** Copies every source of a session to `sources/` in another folder; returns the reasons for missing ones. */

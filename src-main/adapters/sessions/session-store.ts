@@ -2,42 +2,59 @@
  * Sessions on disk. A session is a folder: session.json, sources/, raw.jsonl and, if ncu ran, profile.ncu-rep and,
  * at the deep level, deep/. It is written once and never edited.
  */
-import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
-import { errorText, inputError, toErrorShape, type KernelLadderError } from '../../domain/errors'
+import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { withRegistry } from '../../domain/session/registry-figures'
 import { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade'
+import { parseJsonWithin } from '../../parsers/json-within'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
+import { sharedRows, shareRows, type RowText } from '../disk/shared-rows'
 import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 import { sourcesFolder } from './session-sources'
 
-const sessionFile = 'session.json'
+export const sessionFile = 'session.json'
+/** Recordings have a row each instead (disk/shared-rows.ts). */
+export const sharedSessions = 'sessions.jsonl'
+/** Ten times the largest import; raw output and deep profiles are files of their own. */
+const mostMebibytes = 128
 const reportFile = 'profile.ncu-rep'
 /** Marks an imported session as not made here, which its session.json does not say. */
 const importedFile = 'imported.json'
 
+/** The text of a session.json, in its folder or shared; null if there is none. */
+export async function readSessionText(folder: string): Promise<RowText | null> {
+  const place = join(folder, sessionFile)
+  try {
+    return { text: await readPlainFile(place, mostMebibytes), place }
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? ''))
+      throw diskError(error, place, 'read')
+    const [row] = await sharedRows(folder, sharedSessions)
+    return row ?? null
+  }
+}
+
 /** Reads, upgrades and validates a session; a newer or damaged one is rejected with the reason and not changed. */
 export async function readSession(folder: string): Promise<Session> {
-  const path = join(folder, sessionFile)
-  let text: string
-  try {
-    text = await readPlainFile(path)
-  } catch (error) {
-    throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
-      ? inputError(
-          message('sessions.notSession', { folder, file: sessionFile }),
-          message('sessions.nameFolder'),
-        )
-      : diskError(error, path, 'read')
-  }
-  return parseSession(text, path)
+  const found = await readSessionText(folder)
+  if (found === null)
+    throw inputError(
+      message('sessions.notSession', { folder, file: sessionFile }),
+      message('sessions.nameFolder'),
+    )
+  return parseSession(found.text, found.place)
 }
+
+/** Puts the text of a session.json into the file that sessions beside `target` share. */
+export const shareSession = (text: string, target: string): Promise<void> =>
+  shareRows(target, sharedSessions, [JSON.stringify(JSON.parse(text))])
 
 /** Whether a folder was written by an import; a session from another machine may have been live there. */
 export const isImported = (folder: string): Promise<boolean> =>
@@ -47,13 +64,9 @@ export const isImported = (folder: string): Promise<boolean> =>
 export function parseSession(text: string, path: string): Session {
   const refuse = (why: Statement): KernelLadderError =>
     inputError(message('sessions.unreadable', { file: path, why }), message('sessions.useBackup'))
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw refuse(message('files.notJson', { text: errorText(error) }))
-  }
-  const current = upgraded(formats.session, value)
+  const parsed = parseJsonWithin(text)
+  if ('refused' in parsed) throw refuse(parsed.refused)
+  const current = upgraded(formats.session, parsed.value)
   if ('refused' in current) throw refuse(current.refused)
   const session = Session.safeParse(current.value)
   if (!session.success) throw refuse(z.prettifyError(session.error))
@@ -134,37 +147,4 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     },
     discard: () => staged.discard(),
   }
-}
-
-export type StoredSession = { folder: string; name: string; imported: boolean } & (
-  | { session: Session; problem: null }
-  /** The session could not be read. */
-  | { session: null; problem: Statement }
-)
-
-/** Every session folder directly in `root`, newest first; unreadable ones are listed with the reason. */
-export async function listSessions(root: string): Promise<StoredSession[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-  const found = await Promise.all(
-    entries
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-      .map(async (entry): Promise<StoredSession> => {
-        const folder = join(root, entry.name)
-        try {
-          return {
-            folder,
-            name: basename(folder),
-            session: await readSession(folder),
-            imported: await isImported(folder),
-            problem: null,
-          }
-        } catch (error) {
-          const { message: problem } = toErrorShape(error)
-          return { folder, name: basename(folder), session: null, imported: false, problem }
-        }
-      }),
-  )
-  return found.sort((a, b) =>
-    (b.session?.createdAt ?? '').localeCompare(a.session?.createdAt ?? ''),
-  )
 }

@@ -29,7 +29,13 @@ export interface ProcessCall {
 }
 
 export type ProcessOutcome =
-  'exited' | 'signalled' | 'not-found' | 'idle' | 'timeout' | 'flooded' | 'cancelled'
+  | 'exited'
+  | 'signalled'
+  | 'not-found'
+  | 'idle'
+  | 'timeout'
+  | 'flooded'
+  | 'cancelled'
 
 export interface ProcessResult {
   outcome: ProcessOutcome

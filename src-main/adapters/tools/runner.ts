@@ -96,6 +96,24 @@ const uncheckedArgs = (command: string, call: UncheckedCall): string[] => {
   return [command, ...seedArgs(unchecked), ...caseArgs(unchecked)]
 }
 
+export interface CompareCall extends UncheckedCall {
+  /** Ids among `rungs`. */
+  pairs: readonly { now: string; before: string }[]
+  /** Begin each block of launches with the new build instead of the old one. */
+  newFirst: boolean
+  flushL2: boolean
+  /** Maximum sampling time per pair. */
+  maxSeconds: number
+}
+
+export const compareArgs = (call: CompareCall): string[] => [
+  ...uncheckedArgs('compare', call),
+  ...call.pairs.flatMap(({ now, before }) => ['--pair', `${now}=${before}`]),
+  ...(call.newFirst ? ['--new-first'] : []),
+  ...(call.flushL2 ? ['--flush-l2'] : []),
+  ...['--max-seconds', String(call.maxSeconds)],
+]
+
 export const profileArgs = (call: UncheckedCall): string[] => uncheckedArgs('profile', call)
 
 /** One launch of each rung, for compute-sanitizer. */

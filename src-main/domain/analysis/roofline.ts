@@ -81,13 +81,15 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
   return typeof value === 'number' ? value : null
 }
 
-function importedWork({ ncuMetrics }: RungResult): Work | Gap {
+/** Of a session that does not know what was computed: what ncu counted, in the time that it took under ncu. */
+function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
+    metrics[`${op}Instructions`]?.value ??
     counted(ncuMetrics, `smsp__sass_thread_inst_executed_op_${op}_pred_on.sum`)
   const [ffma, fadd, fmul] = [executed('ffma'), executed('fadd'), executed('fmul')]
   if (ffma === null || fadd === null || fmul === null) return gap(message('roofline.noOperations'))
-  const ns = counted(ncuMetrics, 'gpu__time_duration.sum')
-  if (ns === null || ns <= 0) return gap(message('roofline.noDuration'))
+  const ns = counted(ncuMetrics, 'gpu__time_duration.sum') ?? (profiledTime?.medianMs ?? 0) * 1e6
+  if (ns <= 0) return gap(message('roofline.noDuration'))
   const operations = 2 * ffma + fadd + fmul
   if (operations === 0) return gap(message('roofline.noFp32'))
   return {

@@ -81,6 +81,23 @@ export const Timing = z.object({
 })
 export type Timing = z.infer<typeof Timing>
 
+/**
+ * How long a kernel took under ncu, which runs every launch by itself, with the caches and clocks that `settings` names.
+ * It is no runner's time: the two are never compared.
+ */
+export const ProfiledTime = z.object({
+  /** How often it was launched; 1 for the kernels of one NVTX range, which are summed. */
+  launches: z.number().int().positive(),
+  /** The sum over the launches. */
+  totalMs: z.number().nonnegative(),
+  medianMs: z.number().nonnegative(),
+  minMs: z.number().nonnegative(),
+  maxMs: z.number().nonnegative(),
+  /** Interquartile range over the median; null for a single launch. */
+  spread: z.number().nullable(),
+})
+export type ProfiledTime = z.infer<typeof ProfiledTime>
+
 /** What ncu reported, by its own names and in its base units; the unit is empty if unknown. */
 export const NcuMetrics = z.record(
   z.string(),
@@ -118,6 +135,8 @@ export const ProfiledKernel = z.object({
   grid: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
+  /** The innermost NVTX range that it was launched in, in imports and sessions of a program; absent outside any. */
+  range: z.string().optional(),
   /** Absent in sessions that predate it, and if the profile does not contain it. */
   resources: LaunchResources.optional(),
   /** In an import, if the rung has several kernels; see RungResult. */
@@ -168,6 +187,8 @@ export const RungResult = z.object({
   /** Absent if the runner did not see them, and in sessions that predate it. */
   launches: z.array(Launch).optional(),
   profile: Profile.nullable(),
+  /** Where nothing else timed the rung: in imports and in sessions of a program. */
+  profiledTime: ProfiledTime.optional(),
   metrics: z.record(z.string(), MetricValue),
   /** In an import, if the rung is a single launch: all its metrics, in addition to the registry's. */
   ncuMetrics: NcuMetrics.optional(),

@@ -19,6 +19,7 @@ import { templateNames } from '../../services/ladder-library/init'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
+import { compareCommand, type CompareOptions } from './commands/compare-command'
 import { doctorCommand } from './commands/doctor-command'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
@@ -27,6 +28,7 @@ import { laddersCommand } from './commands/ladders-command'
 import { errorDocument } from './documents/error'
 import { checkOutput, note, printError, printJson } from './output'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
+import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
 import { runCommand } from './commands/run-command'
 import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
 import { serveCommand, type ServeOptions } from './commands/serve-command'
@@ -141,6 +143,22 @@ function program(
       finish(await diffCommand(await setUp(), name, a, b, options)),
     )
   cli
+    .command('compare')
+    .description(
+      'compare two sessions of any kind: the total, then their rungs or kernels in pairs with the reason of each pair',
+    )
+    .argument('<a>', 'the session before: a folder or name, recorded or recorded:<name>')
+    .argument('<b>', 'the session after')
+    .option(
+      '--pair <A=B>',
+      'pair these two kernels by hand (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(json, jsonText)
+    .action(async (a: string, b: string, options: CompareOptions) =>
+      finish(await compareCommand(await setUp(), a, b, options)),
+    )
+  cli
     .command('report')
     .description(
       'write a report on a session, or on two side by side; or check a session against a baseline',
@@ -173,6 +191,49 @@ function program(
     .action(async (name: string, options: ReportCommandOptions) =>
       finish(await reportCommand(setUp, name, options)),
     )
+  const regress = cli
+    .command('regress')
+    .description(
+      'build the old code of a ladder again, measure old and new in turn on this GPU, and exit with 1 if a rung got slower',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .requiredOption(
+      '--against <old>',
+      'the old code: a session folder or name, recorded:<name>, or a git revision',
+    )
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option(
+      '--param <NAME=value>',
+      'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--threshold <percent>',
+      'the smallest change that counts, 0.1 to 100; at least how far the same code differs from itself (default: 0.5)',
+    )
+    .option(
+      '--rounds <n>',
+      'fresh processes that time old and new in turn, 6 to 1000 (default: 20)',
+    )
+    .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
+    .option('--calibrate', 'measure how far the same code differs from itself anew')
+    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(
+      '--timeout <seconds>',
+      'a rung counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(
+      '--trust',
+      'allow building and running the code of this ladder folder from now on, and that of a session from elsewhere',
+    )
+    .option(json, jsonText)
+    .option('--markdown', 'print Markdown for a pull request')
+    .option('--junit <file>', 'also write JUnit XML to a file that does not exist yet')
+  const ofRegress = addProblemOptions(regress, tasks, 'set every size of the ladder’s task')
+  regress.action(async (options: RegressCommandOptions) =>
+    finish(await regressCommand(setUp, options, ofRegress)),
+  )
   cli
     .command('import')
     .description(
@@ -246,7 +307,7 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!words.includes('run') && !words.includes('sanitize')) return []
+  if (!['run', 'sanitize', 'regress'].some((command) => words.includes(command))) return []
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 

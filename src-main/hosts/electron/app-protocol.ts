@@ -14,10 +14,14 @@ export function isAppUrl(text: string): boolean {
   return url?.protocol === `${scheme}:` && url.host === host
 }
 
-/** Must come before the app is ready. */
-export function registerAppScheme(): void {
+/** For documents that are printed, in a session of their own. */
+export const printScheme = 'print'
+
+/** Must come before the app is ready, and once for all. */
+export function registerSchemes(): void {
   protocol.registerSchemesAsPrivileged([
     { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
+    { scheme: printScheme, privileges: { standard: true } },
   ])
 }
 

@@ -5,10 +5,10 @@ import { inEnglish } from '../../domain/text/wording'
 import type { Core } from '../../contract'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'
-import { registerAppScheme, serveAppScheme } from './app-protocol'
+import { registerSchemes, serveAppScheme } from './app-protocol'
 import { connectIpc } from './ipc'
 import { confine, denyPermissions } from './security'
-import { createWindow, loadUi } from './window'
+import { createWindow, loadUi, setMenu } from './window'
 
 export interface ElectronHostOptions {
   /** Both are called once, and only by the instance that stays: a second one must not touch the sessions. */
@@ -26,7 +26,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
     return
   }
   app.enableSandbox()
-  registerAppScheme()
+  registerSchemes()
   // Every page that will ever exist, not only the one opened below.
   app.on('web-contents-created', (_event, contents) => confine(contents))
 
@@ -42,6 +42,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
   quitAfter(async () => core?.close(), options.quitDeadlineMs ?? 15_000)
 
   const open = async (): Promise<void> => {
+    setMenu()
     denyPermissions(session.defaultSession)
     const setup = await options.setUp()
     serveAppScheme(await RendererFiles.open(setup.assets.rendererDir))

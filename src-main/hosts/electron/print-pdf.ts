@@ -1,30 +1,31 @@
 /** Pages from a document, by the Chromium that the program carries: a hidden window without scripts. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { BrowserWindow } from 'electron'
-import { diskError } from '../../adapters/disk/disk'
+import { randomUUID } from 'node:crypto'
+import { BrowserWindow, session } from 'electron'
 import type { PrintOptions } from '../../adapters/print/pdf'
-import { securePreferences } from './security'
+import { printScheme } from './app-protocol'
+import { denyPermissions, securePreferences } from './security'
+
+/** The document has what it shows in itself. A page of file: could read every file of the person. */
+const headers = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:",
+}
 
 export async function printPdf(
   html: string,
   { draft = false }: PrintOptions = {},
 ): Promise<Uint8Array> {
-  const dir = await mkdtemp(join(tmpdir(), 'kernel-ladder-print-')).catch((error: unknown) => {
-    throw diskError(error, tmpdir(), 'writeTo')
+  // In memory, and gone with the window.
+  const own = session.fromPartition(`print-${randomUUID()}`)
+  denyPermissions(own)
+  own.protocol.handle(printScheme, () => new Response(html, { headers }))
+  const window = new BrowserWindow({
+    show: false,
+    webPreferences: { ...securePreferences, javascript: false, session: own },
   })
-  let window: BrowserWindow | undefined
   try {
-    const file = join(dir, 'report.html')
-    await writeFile(file, html).catch((error: unknown) => {
-      throw diskError(error, file, 'write')
-    })
-    window = new BrowserWindow({
-      show: false,
-      webPreferences: { ...securePreferences, javascript: false },
-    })
-    await window.loadFile(file)
+    await window.loadURL(`${printScheme}://report/`)
     return await window.webContents.printToPDF({
       preferCSSPageSize: true,
       printBackground: true,
@@ -32,7 +33,6 @@ export async function printPdf(
       generateDocumentOutline: !draft,
     })
   } finally {
-    window?.destroy()
-    await rm(dir, { recursive: true, force: true }).catch(() => undefined)
+    window.destroy()
   }
 }

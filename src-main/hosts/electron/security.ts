@@ -12,6 +12,8 @@ export const securePreferences = {
   webSecurity: true,
   allowRunningInsecureContent: false,
   navigateOnDragDrop: false,
+  // Its dictionaries would be fetched from the network.
+  spellcheck: false,
 } as const satisfies WebPreferences
 
 /** Writing text to the clipboard, for the button beside a remedy. Reading it is not asked for. */

@@ -1,5 +1,5 @@
 /** The one window. */
-import { app, BrowserWindow, dialog, nativeTheme } from 'electron'
+import { app, BrowserWindow, dialog, Menu, nativeTheme } from 'electron'
 import { appUrl } from './app-protocol'
 import { securePreferences } from './security'
 
@@ -14,13 +14,24 @@ export function createWindow(preloadPath: string): BrowserWindow {
     // Shown when there is something to see; until then, and while it is resized, near the UI's own.
     show: false,
     backgroundColor: nativeTheme.shouldUseDarkColors ? '#16181d' : '#ffffff',
-    webPreferences: { ...securePreferences, preload: preloadPath },
+    webPreferences: { ...securePreferences, preload: preloadPath, devTools: !app.isPackaged },
   })
   window.once('ready-to-show', () => window.show())
   window.webContents.on('render-process-gone', (_event, { reason: end }) => {
     if (end !== 'clean-exit') void offerReload(window, end)
   })
   return window
+}
+
+/**
+ * Electron's own menu has developer tools and reloads. macOS needs a menu for copying and pasting; elsewhere the keys
+ * work without.
+ */
+export function setMenu(): void {
+  const roles = ['appMenu', 'editMenu', 'windowMenu'] as const
+  Menu.setApplicationMenu(
+    process.platform === 'darwin' ? Menu.buildFromTemplate(roles.map((role) => ({ role }))) : null,
+  )
 }
 
 export async function loadUi(window: BrowserWindow): Promise<void> {

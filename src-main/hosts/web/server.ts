@@ -7,6 +7,7 @@ import { inputError } from '../../domain/errors'
 import { securityHeaders } from '../shared/headers'
 import { pathSegments, RendererFiles } from '../shared/renderer-files'
 import { Auth } from './auth'
+import { limitConnections, type Connections } from './connections'
 import { createEventStreams, type EventStreams } from './events'
 import {
   checkFetchMetadata,
@@ -46,6 +47,9 @@ const defaultLimits: WebHostLimits = {
   closeGraceMs: 500,
 }
 
+/** Connections that have not signed in. */
+const mostStrangers = 128
+
 export interface WebHostOptions {
   core: Core
   rendererDir: string
@@ -70,6 +74,7 @@ interface Parts {
   core: Core
   port: number
   auth: Auth
+  connections: Connections
   staticFiles: StaticFiles
   events: EventStreams
   limits: WebHostLimits
@@ -86,10 +91,10 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     requestTimeout: limits.uploadTimeoutMs,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 5_000),
   })
-  server.maxConnections = 256
+  const connections = limitConnections(server, mostStrangers)
   const port = await listen(server, options.port ?? 0)
   const auth = new Auth(port)
-  const parts: Parts = { core, port, auth, staticFiles, events, limits }
+  const parts: Parts = { core, port, auth, connections, staticFiles, events, limits }
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     handle(parts, request, response).catch((error: unknown) => {
       if (!(error instanceof HttpFault)) log(`The request failed: ${String(error)}`)
@@ -137,6 +142,7 @@ async function handle(
   const token = segments.length === 0 ? new URLSearchParams(query).get('token') : null
   if (token !== null && method !== 'POST') return enter(parts.auth, token, request, response)
   if (!parts.auth.admits(request.headers.cookie)) return refuseEntry(segments, response)
+  parts.connections.admit(request.socket)
 
   if (segments[0] === 'rpc') {
     if (method !== 'POST') throw wrongMethod('POST')

@@ -104,6 +104,22 @@ const TimingEvent = z.object({
   smClockAfterMHz: figure,
 })
 
+const cycles = z.array(z.number().nullable())
+
+/** Two builds of a rung, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
+const PairEvent = z.object({
+  event: z.literal('pair'),
+  rung: z.string(),
+  against: z.string(),
+  newMs: z.array(milliseconds.min(1e-6)).min(2),
+  oldMs: z.array(milliseconds.min(1e-6)).min(2),
+  /** null where unknown. */
+  newCycles: cycles,
+  oldCycles: cycles,
+  smClockBeforeMHz: figure,
+  smClockAfterMHz: figure,
+})
+
 const extent = z.tuple([count, count, count])
 
 /** The kernels of one launch of a rung, in order, without a profiler; none if there is a reason. */
@@ -167,6 +183,7 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   ProgressEvent,
   VerifyEvent,
   TimingEvent,
+  PairEvent,
   LaunchesEvent,
   CeilingsEvent,
   ProfiledEvent,

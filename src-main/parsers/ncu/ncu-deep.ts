@@ -1,4 +1,5 @@
 /** Converts ncu's pages of one report to a deep profile per rung. */
+import { withoutCasts } from '../../domain/programs/kernel-name'
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,
@@ -30,8 +31,7 @@ type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
  * `void tile<32>(float *)`, and templates may have or lack their return type.
  */
 const plainName = (name: string): string =>
-  name
-    .replaceAll(/\((?:bool|(?:unsigned |signed )?(?:char|short|int|long long|long))\)(?=-?\d)/g, '')
+  withoutCasts(name)
     .replace(/^(?:void|static|inline) /, '')
     .replaceAll(/\s+/g, '')
 

@@ -4,6 +4,7 @@
  * reason.
  */
 import { message, type Statement } from '../../domain/messages/message'
+import { metricParts } from '../../domain/metrics/metric-parts'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { notAsked, withDerived } from '../../domain/session/registry-figures'
@@ -30,6 +31,12 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 }
 
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
+
+/** Its time under ncu; null if that was not collected, or if its unit is not known. */
+export function launchMs({ metrics }: Pick<NcuLaunch, 'metrics'>): number | null {
+  const { value, unit } = metrics[durationName] ?? {}
+  return typeof value === 'number' && value >= 0 && unit === 'ns' ? value / 1e6 : null
+}
 
 type Result = { value: number } | { reason: Statement }
 
@@ -82,7 +89,31 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
     const factor = conversions[unit]?.[reported] ?? 1
     return { value: result.value * factor, unit, evidence: 'measured' }
   }
-  return unavailable(unit, missingReason(launches, names))
+  return fromParts(launches, definition) ?? unavailable(unit, missingReason(launches, names))
+}
+
+/** From other counters of the same launches; null if they do not have them. */
+function fromParts(
+  launches: readonly NcuLaunch[],
+  { id, unit, aggregate: how }: MetricDefinition,
+): MetricValue | null {
+  const parts = metricParts[id]
+  if (!parts) return null
+  const values = launches.map((launch) => {
+    const figures = parts.from.map((name) => numberOf(launch, name))
+    return figures.every((figure) => figure !== null) ? parts.of(figures) : null
+  })
+  if (!values.every((value) => value !== null)) return null
+  const reported = launches[0]!.metrics[parts.from[0]!]!.unit
+  if (reported === '' && conversions[unit]) return null
+  const result = aggregate(launches, values, how)
+  if ('reason' in result) return null
+  return {
+    value: result.value * (conversions[unit]?.[reported] ?? 1),
+    unit,
+    evidence: 'derived',
+    reason: message('figures.fromParts', { names: parts.from.join(', ') }),
+  }
 }
 
 /**

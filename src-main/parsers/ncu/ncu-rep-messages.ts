@@ -1,8 +1,8 @@
 /**
  * The parts of ncu's report that are read, as a protobuf description. The field numbers were determined from
  * reports and verified against the CSV that ncu prints for them (test/parsers/ncu/ncu-rep.test.ts); the names are
- * ours. Everything else in a report (machine code, sections, sampled instances) is skipped while decoding and
- * takes no memory.
+ * ours. Everything else in a report (sections, charts) is skipped while decoding and takes no memory; machine code and
+ * sampled instances are decoded for one launch at a time.
  */
 import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
@@ -45,6 +45,33 @@ const description = {
     metrics: [13, 'Metric[]'],
     nvtx: [21, 'Nvtx'],
   },
+  /** The same message, with what makes it large: read one launch at a time. */
+  Detailed: {
+    mangledName: [5, 'string'],
+    metrics: [13, 'Instanced[]'],
+    source: [15, 'SourceRef'],
+    rules: [19, 'RuleResult[]'],
+  },
+  SourceRef: { id: [1, 'uint64'] },
+  Instanced: { name: [1, 'uint32'], value: [2, 'Value'], instances: [3, 'Instance[]'] },
+  /** `of`: for counters of the source page the address of an instruction. */
+  Instance: { of: [1, 'Value'], value: [2, 'Value'] },
+  RuleResult: { name: [1, 'string'], body: [3, 'RuleBody'], section: [4, 'string'] },
+  RuleBody: { items: [1, 'RuleItem[]'] },
+  RuleItem: { message: [1, 'RuleMessage'], speedup: [10, 'Speedup'] },
+  RuleMessage: { text: [1, 'string'], kind: [2, 'uint32'] },
+  Speedup: { type: [1, 'uint32'], percent: [2, 'double'] },
+  /** The machine code that launches were made from. */
+  Source: {
+    id: [1, 'uint64'],
+    cubin: [4, 'bytes'],
+    files: [8, 'SourceFiles'],
+    functions: [9, 'Functions'],
+  },
+  SourceFiles: { entries: [1, 'SourceFile[]'] },
+  SourceFile: { path: [1, 'string'], text: [2, 'string'] },
+  Functions: { entries: [1, 'LoadedFunction[]'] },
+  LoadedFunction: { name: [1, 'string'], address: [2, 'uint64'] },
   Extent: { x: [1, 'uint64'], y: [2, 'uint64'], z: [3, 'uint64'] },
   Metric: { name: [1, 'uint32'], value: [2, 'Value'] },
   Value: {
@@ -68,6 +95,7 @@ interface Scalars {
   double: number
   uint32: number
   uint64: bigint
+  bytes: Uint8Array
 }
 type Name = keyof typeof description
 type TypeOf<T extends string> = T extends `${infer E}[]`
@@ -97,6 +125,7 @@ const scalarTypes: Record<keyof Scalars, FieldDescriptorProto_Type> = {
   double: FieldDescriptorProto_Type.DOUBLE,
   uint32: FieldDescriptorProto_Type.UINT32,
   uint64: FieldDescriptorProto_Type.UINT64,
+  bytes: FieldDescriptorProto_Type.BYTES,
 }
 const isScalar = (type: string): type is keyof Scalars => Object.hasOwn(scalarTypes, type)
 const packageName = 'report'

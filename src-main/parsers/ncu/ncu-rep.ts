@@ -6,14 +6,18 @@
  * A truncated file yields the launches before the cut and a note that says what is missing. Lengths are checked
  * against the available bytes before anything is read, so that foreign bytes cost nothing.
  */
+import { withoutCasts } from '../../domain/programs/kernel-name'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
+import { launchCode, type LaunchCode } from './ncu-rep-code'
 import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
 import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]
+  /** Of the file; more than `launches` if not all were wanted. */
+  total: number
   /** What could not be read, each as a sentence. */
   notes: Statement[]
   /** `2025.3.1.0`; null if the report does not say. */
@@ -22,6 +26,8 @@ export interface NcuRep {
   createdAt: Date | null
   /** The command line that produced it; contains paths of the machine. */
   commandLine: string | null
+  /** The code of a launch, decoded at each call; null if it cannot be decoded. */
+  codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
 }
 
 const magic = [0x4e, 0x56, 0x52, 0]
@@ -72,22 +78,37 @@ class Cursor {
   }
 }
 
-interface State extends NcuRep {
+interface State extends Omit<NcuRep, 'codeOf'> {
+  take: (launch: NcuLaunch) => boolean
+  wanted: boolean
   strings: string[]
+  /** The undecoded launches, by their ids. */
+  entries: Uint8Array[]
+  /** The undecoded machine code by its id. */
+  sources: Map<bigint, Uint8Array>
   ranges: number
   unnamed: number
   unreadable: number
 }
 
-export function parseNcuRep(bytes: Uint8Array): NcuRep {
+/** `take` receives each launch and returns whether it wants more; the rest are counted and not decoded. */
+export function parseNcuRep(
+  bytes: Uint8Array,
+  take: (launch: NcuLaunch) => boolean = () => true,
+): NcuRep {
   if (!isNcuRep(bytes)) throw inputError(message('imports.noReport'), message('imports.nameReport'))
   const state: State = {
     launches: [],
+    total: 0,
     notes: [],
     ncuVersion: null,
     createdAt: null,
     commandLine: null,
+    take,
+    wanted: true,
     strings: [],
+    entries: [],
+    sources: new Map(),
     ranges: 0,
     unnamed: 0,
     unreadable: 0,
@@ -102,7 +123,7 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
     const missing =
       state.launches.length === 0
         ? message('part.noLaunchReached')
-        : message('part.launchesMissing', { count: state.launches.length })
+        : message('part.launchesMissing', { count: state.total })
     state.notes.push(
       error instanceof CutOff
         ? message('imports.cutOff', { at: bytes.length, missing })
@@ -113,8 +134,32 @@ export function parseNcuRep(bytes: Uint8Array): NcuRep {
   if (state.unreadable > maxNotes)
     state.notes.push(message('imports.launchesUnreadable', { count: state.unreadable }))
   if (state.unnamed > 0) state.notes.push(message('imports.unnamed', { count: state.unnamed }))
-  const { launches, notes, ncuVersion, createdAt, commandLine } = state
-  return { launches, notes, ncuVersion, createdAt, commandLine }
+  const { launches, total, notes, ncuVersion, createdAt, commandLine } = state
+  const codeOf: NcuRep['codeOf'] = (launch, nameOf) => codeIn(state, launch, nameOf)
+  return { launches, total, notes, ncuVersion, createdAt, commandLine, codeOf }
+}
+
+function codeIn(
+  { entries, sources, strings }: State,
+  { id, kernelName }: NcuLaunch,
+  nameOf: (path: string) => string,
+): LaunchCode | null {
+  const entry = entries[id]
+  if (!entry) return null
+  try {
+    const detailed = decode('Detailed', entry)
+    const source = sources.get(detailed.source?.id ?? 0n)
+    return launchCode({
+      name: kernelName,
+      detailed,
+      source: source ? decode('Source', source) : null,
+      metricName: (index) => strings[index],
+      nameOf,
+    })
+  } catch {
+    // What is damaged costs no more than itself: the launch's figures were read before.
+    return null
+  }
 }
 
 const sentence = (error: unknown): string =>
@@ -133,10 +178,14 @@ function readBlock(cursor: Cursor, state: State): void {
   const whole = header.payloadBytes <= cursor.left
   const payload = new Cursor(cursor.take(Math.min(header.payloadBytes, cursor.left)))
   const base = cursor.at - payload.bytes.length
-  for (let n = 0; n < header.sources; n += 1) payload.takeSized()
+  for (let n = 0; n < header.sources; n += 1) readSource(payload.takeSized(), state)
   for (let n = 0; n < header.results; n += 1) {
     const at = base + payload.at
     const entry = payload.takeSized()
+    if (!state.wanted) {
+      state.total += 1
+      continue
+    }
     try {
       if (countMetrics(entry) > maxMetrics)
         throw new Error(`it has more than ${maxMetrics} metrics`)
@@ -146,7 +195,11 @@ function readBlock(cursor: Cursor, state: State): void {
       // A missing field reads as 0, and a launch of 0 blocks is invalid.
       if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
         throw new Error('it has no grid or no block size')
-      state.launches.push(toLaunch(result, state))
+      const launch = toLaunch(result, state)
+      state.launches.push(launch)
+      state.entries.push(entry)
+      state.total += 1
+      state.wanted = state.take(launch)
     } catch (error) {
       state.unreadable += 1
       if (state.unreadable <= maxNotes)
@@ -156,6 +209,17 @@ function readBlock(cursor: Cursor, state: State): void {
   }
   state.ranges += header.ranges
   if (!whole) throw new CutOff()
+}
+
+/** Only its id: machine code that no launch is opened for is never decoded. */
+function readSource(bytes: Uint8Array, state: State): void {
+  try {
+    const { id } = decode('SourceRef', bytes)
+    // Some come again, without the code.
+    if (bytes.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, bytes)
+  } catch {
+    // Launches of this code have counters only.
+  }
 }
 
 function readSession(session: MessageOf<'Session'> | undefined, state: State): void {
@@ -173,13 +237,6 @@ const extentOf = (extent: MessageOf<'Extent'> | undefined): Extent => [
   Number(extent?.y ?? 0n),
   Number(extent?.z ?? 0n),
 ]
-
-/** `tile<(int)32>` → `tile<32>`, as ncu prints it. */
-const withoutCasts = (name: string): string =>
-  name.replaceAll(
-    /\((?:bool|(?:unsigned |signed )?(?:char|short|int|long long|long))\)(?=-?\d)/g,
-    '',
-  )
 
 function toLaunch(result: MessageOf<'Result'>, state: State): NcuLaunch {
   const metrics = toMetrics(result.metrics, state)

@@ -11,7 +11,7 @@
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Work } from '../../domain/session/deep'
-import { isWhole } from './ncu-csv'
+import { isWhole, type NcuLaunch } from './ncu-csv'
 import { parseNcuCell } from './ncu-values'
 
 export interface SassRow extends Work {
@@ -186,4 +186,35 @@ export function parseSourcePage(text: string): SourcePage {
       message(broken === 1 ? 'deep.rowUnreadable' : 'deep.rowsUnreadable', { count: broken }),
     )
   return { sections, notes }
+}
+
+/** Whether a text begins with this page, perhaps after messages of ncu. */
+export const isSourcePage = (start: string): boolean =>
+  /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
+
+/** A launch for each kernel that the page lists, with no more than its name. */
+export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
+  const launches: NcuLaunch[] = []
+  let files: (string | null)[] = []
+  for (const { kernelName, file } of sections) {
+    const goesOn =
+      launches.at(-1)?.kernelName === kernelName && file !== null && !files.includes(file)
+    if (!goesOn) {
+      files = []
+      launches.push({
+        id: launches.length,
+        processId: null,
+        kernelName,
+        rung: null,
+        grid: null,
+        block: null,
+        passes: null,
+        device: null,
+        computeCapability: null,
+        metrics: {},
+      })
+    }
+    files.push(file)
+  }
+  return launches
 }

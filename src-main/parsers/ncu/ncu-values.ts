@@ -89,6 +89,8 @@ export function toBaseUnit(text: string): BaseUnit {
   const denominator = counted(below)
   return {
     unit: `${numerator.unit}/${denominator.unit}`,
-    factor: numerator.factor / denominator.factor,
+    // Of percent in a byte, ncu scales the figure as if the prefix stood above the line: 24400 %/byte is printed as
+    // 24.4 %/Kbyte.
+    factor: numerator.unit === '%' ? denominator.factor : numerator.factor / denominator.factor,
   }
 }

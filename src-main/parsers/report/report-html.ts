@@ -11,6 +11,7 @@ import {
   PackedDeep,
   type FrozenDeep,
 } from '../../domain/report/frozen-report'
+import { parseJsonWithin } from '../json-within'
 
 export interface ReadReport {
   report: FrozenReport
@@ -19,7 +20,7 @@ export interface ReadReport {
 }
 
 /** Far more than a report of hundreds of rungs needs, and far less than a decompression bomb could expand to. */
-const maxDeepBytes = 1024 * 1024 * 1024
+const maxDeepBytes = 256 * 1024 * 1024
 
 /** Throws an input error that names the file if the page contains no readable report. */
 export function parseReportHtml(html: string, name: string): ReadReport {
@@ -55,11 +56,9 @@ function elementText(html: string, type: string, id: string, damaged: Damaged): 
 }
 
 function parseJson(text: string, damaged: Damaged): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw damaged(message('files.notJson', { text: errorText(error) }))
-  }
+  const parsed = parseJsonWithin(text)
+  if ('refused' in parsed) throw damaged(parsed.refused)
+  return parsed.value
 }
 
 /** Each profile states its version; invalid values are left for the schema to reject. */

@@ -1,6 +1,7 @@
 /** Turns the launches of a report into an ordered, named ladder. */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
+import { distinctTitles, parseKernelName } from '../../domain/programs/kernel-name'
 
 export interface ImportedRung {
   id: string
@@ -25,11 +26,14 @@ export function groupLaunches(launches: readonly ReportLaunch[]): ImportedRung[]
   }
   const digits = Math.max(2, String(groups.length - 1).length)
   const taken = new Set<string>()
+  const titles = distinctTitles(
+    groups.map(([launch]) => ({ ...launch!, name: launch!.kernelName })),
+  )
   return groups.map((own, index) => {
     const [{ rung, kernelName }] = own as [ReportLaunch]
     const number = String(index).padStart(digits, '0')
-    const id = uniqueId(rung ?? `${number}_${functionName(kernelName)}`, number, taken)
-    return { id, title: clip(rung ?? signatureless(kernelName)), launches: own }
+    const id = uniqueId(rung ?? `${number}_${parseKernelName(kernelName).base}`, number, taken)
+    return { id, title: clip(rung ?? titles[index]!), launches: own }
   })
 }
 
@@ -60,24 +64,6 @@ export function arrange(
     if (title === undefined) return rung
     return { ...rung, id: uniqueId(title, String(index), taken), title: clip(title) }
   })
-}
-
-/** `void ns::tile<32>(const float *)` → `tile`; may be empty for a lambda or an operator. */
-function functionName(kernelName: string): string {
-  const [start = ''] = kernelName.split(/[<(]/, 1)
-  return start.split(/[\s:*&]+/).at(-1) ?? ''
-}
-
-/** `void tile<32>(const float *)` → `tile<32>`. */
-function signatureless(kernelName: string): string {
-  const name = kernelName.replace(/^void\s+/, '')
-  let depth = 0
-  for (const [index, sign] of [...name].entries()) {
-    if (sign === '<') depth += 1
-    if (sign === '>') depth -= 1
-    if (sign === '(' && depth === 0 && index > 0) return [...name].slice(0, index).join('')
-  }
-  return name
 }
 
 const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)

@@ -11,13 +11,13 @@ import {
 import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { message, says, type Statement } from '../../domain/messages/message'
-import { deepSchemaVersion, type DeepProfile } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
 import { type Device } from '../../domain/gpu/device'
+import { importCode, type ImportedCode } from './import-code'
 import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './import-ladder'
 
 export interface ImportOptions extends Arrangement {
@@ -57,11 +57,10 @@ export async function importReport(path: string, options: ImportOptions): Promis
         await cp(file, draft.reportPath).catch((error: unknown) => {
           throw diskError(error, draft.reportPath, 'write')
         })
-      for (const rung of rungs) {
-        const advice = adviceOf(rung, name)
-        if (advice) await draft.addDeep(advice)
-      }
-      const session = toSession(report, rungs, { id, name, appVersion: options.appVersion })
+      const code = importCode(report, rungs, name)
+      for (const profile of code.deep) await draft.addDeep(profile)
+      for (const [path, text] of code.sources) await draft.addSource(path, text)
+      const session = toSession(report, rungs, code, { id, name, appVersion: options.appVersion })
       return saved(session, await draft.commit(session), options.out)
     } catch (error) {
       await draft.discard()
@@ -70,23 +69,6 @@ export async function importReport(path: string, options: ImportOptions): Promis
   } catch (error) {
     await claimed?.discard()
     throw error
-  }
-}
-
-/** ncu's advice on a rung, from the details page; null if there is none. */
-function adviceOf({ id, launches }: ImportedRung, name: string): DeepProfile | null {
-  if (!launches.some(({ rules }) => rules !== undefined)) return null
-  return {
-    schema: deepSchemaVersion,
-    rung: id,
-    kernels: launches.map(({ kernelName, rules }) => ({
-      name: kernelName,
-      instructions: [],
-      lines: [],
-      opcodes: null,
-      rules: rules ?? [],
-    })),
-    notes: [message('deep.adviceAlone', { file: name })],
   }
 }
 
@@ -107,8 +89,13 @@ interface Naming {
   appVersion: string
 }
 
-function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: Naming): Session {
-  const level = levelOf(report.launches)
+function toSession(
+  report: ReportFile,
+  rungs: readonly ImportedRung[],
+  code: ImportedCode,
+  naming: Naming,
+): Session {
+  const level = code.counted ? 'deep' : levelOf(report.launches)
   const device = deviceOf(report.launches[0])
   const option = (flag: string): string | null =>
     new RegExp(`--${flag}[ =](\\w+)`).exec(report.commandLine ?? '')?.[1] ?? null
@@ -118,7 +105,7 @@ function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: N
     createdAt: report.createdAt.toISOString(),
     appVersion: naming.appVersion,
     target: { kind: 'imported', name: naming.name },
-    ladder: toLadder(rungs, naming.name),
+    ladder: toLadder(rungs, code, naming.name),
     problem: null,
     device,
     tools: { nvcc: null, ncu: report.ncuVersion },
@@ -133,7 +120,7 @@ function toSession(report: ReportFile, rungs: readonly ImportedRung[], naming: N
     completion: 'complete',
     elapsedSeconds: 0,
     warnings: warningsOf(report, device, naming.name),
-    rungs: rungs.map((rung) => toResult(rung, level, naming.name)),
+    rungs: rungs.map((rung) => toResult(rung, code, level, naming.name)),
   }
 }
 
@@ -154,7 +141,7 @@ function warningsOf(report: ReportFile, device: Device | null, name: string): St
 
 const summaryOf = (name: string): string => `Imported from ${name}.`
 
-function toLadder(rungs: readonly ImportedRung[], name: string): Ladder {
+function toLadder(rungs: readonly ImportedRung[], { fileOf }: ImportedCode, name: string): Ladder {
   return {
     id: 'imported',
     title: name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || name,
@@ -179,12 +166,17 @@ function toLadder(rungs: readonly ImportedRung[], name: string): Ladder {
         requires: null,
       },
       params: {},
-      file: '',
+      file: fileOf.get(id)?.file ?? '',
     })),
   }
 }
 
-function toResult({ id, title, launches }: ImportedRung, level: ProfileLevel, name: string) {
+function toResult(
+  { id, title, launches }: ImportedRung,
+  { fileOf }: ImportedCode,
+  level: ProfileLevel,
+  name: string,
+) {
   const { metrics, ...profiled } = profileLaunches(launches, level)
   const result: RungResult = {
     id,
@@ -196,6 +188,7 @@ function toResult({ id, title, launches }: ImportedRung, level: ProfileLevel, na
     params: {},
     file: '',
     sourceHash: '',
+    ...fileOf.get(id),
     status: 'ok',
     diagnostics: [],
     build: null,
@@ -232,8 +225,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * The highest level of which the report has any metric; other metrics are kept under ncu's names. The deep level
- * is not possible, since it has counters per line.
+ * The highest level of which the report has any metric, but for the deep one, which has counters per line; other
+ * metrics are kept under ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(

@@ -3,17 +3,19 @@ import { basename, join, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { readDeep } from '../../adapters/sessions/deep-store'
 import { pathExists } from '../../adapters/disk/disk'
+import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { readTitle } from '../../adapters/sessions/labels-and-trash'
 import { readSources } from '../../adapters/sessions/session-sources'
-import { isImported, listSessions, readSession } from '../../adapters/sessions/session-store'
-import { SessionRef, type SessionSummary } from '../../contract'
+import { isImported, readSession, sessionFile } from '../../adapters/sessions/session-store'
+import { SessionRef, SessionSummary } from '../../contract'
 import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { listedKind, summaryOf } from '../../contract/session-summary'
 import type { DeepProfile } from '../../domain/session/deep'
-import { inputError } from '../../domain/errors'
+import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
+import { appVersion } from '../version'
 import { labSessionFolder } from '../lab-library/refs'
 import { asRecording, listRecordings, readRecording, type Recording } from './recording-list'
 import { chooseRecording, replay } from './recordings'
@@ -106,6 +108,14 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
 /** Any recording, in target notation. */
 const anyRecording = printTarget({ kind: 'recorded', name: null })
 
+/** Whether a name on the command line is that of a session, readable or not. */
+export const namesSession = async (places: SessionPlaces, name: string): Promise<boolean> =>
+  name === anyRecording ||
+  recordingOf(name) !== null ||
+  /^\.{0,2}\//.test(name) ||
+  (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name)))) ||
+  (await pathExists(resolve(name, sessionFile)))
+
 /** A session as named on the command line: a folder, a ref, or `recorded` for the default one. */
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
   if (name === anyRecording) return openSession(places, await defaultRecordingRef(places))
@@ -126,49 +136,53 @@ export async function defaultRecordingRef(places: SessionPlaces): Promise<string
   return recordedRef((await chooseRecording(recordings, null, { ladder })).name)
 }
 
-/** The user's sessions, newest first, then the recordings; unreadable folders come with the reason. */
+const kindOfFolder = async (folder: string, session: Session): Promise<SessionSummary['kind']> =>
+  (await isImported(folder)) ? 'imported' : listedKind(session)
+
+async function describeFolder(name: string, folder: string): Promise<Described<SessionSummary>> {
+  const title = await readTitle(folder)
+  try {
+    const session = await readSession(folder)
+    const kind = await kindOfFolder(folder, session)
+    return { value: summaryOf(name, kind, name, session, title), keep: true }
+  } catch (error) {
+    const value: SessionSummary = {
+      ref: name,
+      kind: 'live',
+      name,
+      title,
+      createdAt: '',
+      ladder: { id: '', title: '' },
+      problem: null,
+      deviceName: null,
+      profile: 'none',
+      rungCount: 0,
+      damaged: toErrorShape(error).message,
+    }
+    return { value, keep: false }
+  }
+}
+
+/** The sessions of the store, newest first; unreadable folders come with the reason. */
+async function listStored(places: SessionPlaces): Promise<SessionSummary[]> {
+  const found = await indexed({
+    root: storeOf(places),
+    cache: places.machine.folders.cache,
+    version: appVersion,
+    schema: SessionSummary,
+    describe: describeFolder,
+  })
+  return [...found.values()]
+    .filter(({ ref }) => SessionRef.safeParse(ref).success)
+    .sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0))
+}
+
+/** The mounted session and those of the store, then the recordings. */
 export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> {
-  const own = await listSessions(storeOf(places))
-  const mounted = places.mounted
-    ? [
-        await readSession(places.mounted).then(async (session) => ({
-          name: mountedRef(places.mounted!),
-          session,
-          imported: await isImported(places.mounted!),
-          problem: null,
-        })),
-      ]
-    : []
-  const titles = new Map(
-    await Promise.all(
-      own.map(async ({ name, folder }) => [name, await readTitle(folder)] as const),
-    ),
-  )
-  const live = [...mounted, ...own.filter(({ name }) => name !== mounted[0]?.name)]
-    .filter(({ name }) => SessionRef.safeParse(name).success)
-    .map(({ name, session, imported, problem }): SessionSummary => {
-      if (session)
-        return summaryOf(
-          name,
-          imported ? 'imported' : listedKind(session),
-          name,
-          session,
-          titles.get(name) ?? null,
-        )
-      return {
-        ref: name,
-        kind: 'live',
-        name,
-        title: titles.get(name) ?? null,
-        createdAt: '',
-        ladder: { id: '', title: '' },
-        problem: null,
-        deviceName: null,
-        profile: 'none',
-        rungCount: 0,
-        damaged: problem,
-      }
-    })
+  const { mounted } = places
+  const stored = await listStored(places)
+  const first = mounted === undefined ? [] : [await mountedSummary(mounted)]
+  const live = [...first, ...stored.filter(({ ref }) => ref !== first[0]?.ref)]
   const recorded = (await listRecordings(places.assets.recordingsDir)).map(
     ({ name, summary }): SessionSummary => ({
       ref: recordedRef(name),
@@ -179,4 +193,9 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
     }),
   )
   return [...live, ...recorded]
+}
+
+async function mountedSummary(folder: string): Promise<SessionSummary> {
+  const [session, ref] = [await readSession(folder), mountedRef(folder)]
+  return summaryOf(ref, await kindOfFolder(folder, session), ref, session, await readTitle(folder))
 }

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { readRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { occupancy, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
@@ -14,14 +14,16 @@ import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/sm-l
 import { wavesOf } from '../../../src-main/domain/gpu/waves'
 import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../parsers/captures'
+import { sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
 
 const root = join(import.meta.dirname, '../../..')
 const recordings = join(root, 'resources/recordings')
 
 /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
-const folders = readdirSync(recordings, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('/session.json'))
-  .map(dirname)
+const folders = [
+  ...(await sharingSessions(join(recordings, rawFile))),
+  ...(await sharingSessions(join(recordings, 'labs', rawFile))).map((name) => join('labs', name)),
+]
 const tables = [
   ...(await Promise.all(
     folders.map(async (name) => ({

@@ -146,6 +146,28 @@ describe('--json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 20_fused_epilogue /)
   })
 
+  it('of compare: two ladders, an import beside itself, one of each', async () => {
+    const out = join(await tempDir(), 'imported')
+    await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
+    const other = 'recorded:gemm-fp32-h200-1024'
+    const ladders = documentOf<{ pairs: { by: string }[] }>(
+      'compare',
+      await runHere('compare', recorded, other, '--json'),
+    )
+    expect(ladders.pairs[0]!.by).toBe('rung')
+    const same = documentOf<{ total: { ratio: number }; pairs: { a: string; b: string }[] }>(
+      'compare',
+      await runHere('compare', out, out, '--json'),
+    )
+    expect(same.total.ratio).toBe(1)
+    expect(same.pairs.map(({ a, b }) => a === b)).toEqual([true, true, true])
+    const each = documentOf<{ comparable: { ok: boolean } }>(
+      'compare',
+      await runHere('compare', recorded, out, '--json'),
+    )
+    expect(each.comparable.ok).toBe(false)
+  })
+
   it('of report --ci, and of two sessions side by side', async () => {
     const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
     documentOf('ci', ci)
@@ -161,6 +183,27 @@ describe('--json', () => {
     const run = await runHere(...words, '--tool', 'memcheck,racecheck', '--json')
     expect(run.code, run.stderr).toBe(1)
     documentOf('sanitize', run)
+  })
+
+  it('of regress, over what ships', async () => {
+    const dir = await withTools({
+      FAKE_FAULTS: '02_coalesced=wrong,03_shared_tile=compile-error',
+    })
+    const junit = join(dir, 'regress.xml')
+    const rungs = '01_naive,02_coalesced,03_shared_tile,06_float4'
+    const words = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', rungs, '--rounds', '6']
+    const against = ['regress', ...words, '--against', recorded]
+    // The fake compiler fails for the old code too; what it did build stays wrong.
+    expect((await runHere(...against, '--json')).code).toBe(2)
+    setEnv({ FAKE_FAULTS: '' })
+    const run = await runHere(...against, '--json', '--junit', junit)
+    expect(run.code, run.stderr).toBe(0)
+    documentOf('regress', run)
+    expect(await readFile(junit, 'utf8')).toContain('failures="0" skipped="1"')
+    const text = await runHere(...against)
+    expect(text.stdout).toMatch(/06_float4 .* same/)
+    const markdown = await runHere(...against, '--markdown')
+    expect(markdown.stdout).toContain('| `06_float4` |')
   })
 
   it('of lab list', async () => {
@@ -214,6 +257,20 @@ describe('a command that fails', () => {
     [2, ['report', recorded, '--ci', '--baseline', '/nope', '--json']],
     [2, ['report', recorded, '--format', 'md', '--json']],
     [3, ['sanitize', '--ladder', 'gemm-fp32', '--json']],
+    [3, ['regress', '--ladder', 'gemm-fp32', '--size', '1024', '--against', recorded, '--json']],
+    [2, ['regress', '--ladder', 'gemm-fp32', '--against', '/nope', '--json']],
+    ...['0', '-1', '400', 'x'].map((percent): [number, string[]] => [
+      2,
+      [
+        'regress',
+        '--ladder',
+        'gemm-fp32',
+        '--against',
+        recorded,
+        `--threshold=${percent}`,
+        '--json',
+      ],
+    ]),
     [2, ['lab', 'check', 'nope', '--file', 'x.cu', '--json']],
     [2, ['lab', 'grade', '/nope', '--json']],
     [2, ['serve', '--port', '70000', '--json']],

@@ -3,7 +3,6 @@
  * throws after it, quitting can be prevented, a gone object throws. Its binary is not needed.
  */
 import { EventEmitter } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
 import { FakeApp, FakeEvent, FakeWebContents } from './fake-parts'
 
@@ -18,12 +17,27 @@ export interface Scheme {
   privileges: Record<string, boolean>
 }
 
+/** A session other than that of the window. */
+export interface Partition {
+  name: string
+  permissions: PermissionHandlers
+  schemes: Map<string, (request: Request) => Response>
+  session: unknown
+}
+
+const permissionsOf = (permissions: PermissionHandlers) => ({
+  setPermissionRequestHandler: (handler: never) => (permissions.request = handler),
+  setPermissionCheckHandler: (handler: never) => (permissions.check = handler),
+  setDevicePermissionHandler: (handler: never) => (permissions.device = handler),
+})
+
 export function createFakeElectron() {
   const app = new FakeApp()
   const windows: FakeBrowserWindow[] = []
   const handlers = new Map<string, Handler>()
   const permissions: PermissionHandlers = { request: null, check: null, device: null }
   const schemes: Scheme[] = []
+  const partitions: Partition[] = []
   const schemeHandlers = new Map<string, (request: Request) => Promise<Response>>()
   const errorBoxes: { title: string; content: string }[] = []
   const messageBoxes: MessageBoxOptions[] = []
@@ -35,6 +49,7 @@ export function createFakeElectron() {
     chosenFolder: null as string | null,
     loadFailure: undefined as Error | undefined,
     onCreateWindow: (): void => {},
+    menu: undefined as unknown,
   }
 
   class FakeBrowserWindow extends EventEmitter {
@@ -59,12 +74,6 @@ export function createFakeElectron() {
 
     async loadURL(url: string): Promise<void> {
       this.loaded.push(url)
-      if (state.loadFailure) throw state.loadFailure
-    }
-
-    /** A document of the disk, as it is when it is loaded. */
-    async loadFile(path: string): Promise<void> {
-      this.loaded.push(await readFile(path, 'utf8'))
       if (state.loadFailure) throw state.loadFailure
     }
 
@@ -150,11 +159,28 @@ export function createFakeElectron() {
         },
       },
       session: {
-        defaultSession: {
-          setPermissionRequestHandler: (handler: never) => (permissions.request = handler),
-          setPermissionCheckHandler: (handler: never) => (permissions.check = handler),
-          setDevicePermissionHandler: (handler: never) => (permissions.device = handler),
+        defaultSession: permissionsOf(permissions),
+        fromPartition(name: string): unknown {
+          const own: Partition = {
+            name,
+            permissions: { request: null, check: null, device: null },
+            schemes: new Map(),
+            session: null,
+          }
+          own.session = {
+            ...permissionsOf(own.permissions),
+            protocol: {
+              handle: (scheme: string, handler: (request: Request) => Response) =>
+                own.schemes.set(scheme, handler),
+            },
+          }
+          partitions.push(own)
+          return own.session
         },
+      },
+      Menu: {
+        buildFromTemplate: (template: unknown) => template,
+        setApplicationMenu: (menu: unknown) => void (state.menu = menu),
       },
       shell: { openExternal: async (url: string) => void opened.push(url) },
       dialog: {
@@ -176,6 +202,7 @@ export function createFakeElectron() {
     permissions,
     schemes,
     schemeHandlers,
+    partitions,
     errorBoxes,
     messageBoxes,
     folderDialogs,

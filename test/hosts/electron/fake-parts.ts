@@ -12,6 +12,7 @@ export class FakeApp extends EventEmitter {
   hasLock = true
   sandboxed = false
   isReady = false
+  isPackaged = true
   quitCalls = 0
   hasQuit = false
   exitCode: number | undefined

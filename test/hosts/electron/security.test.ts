@@ -16,6 +16,7 @@ describe('before Electron is ready', () => {
     desktop.start()
     expect(desktop.electron.schemes).toEqual([
       { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true } },
+      { scheme: 'print', privileges: { standard: true } },
     ])
   })
 })
@@ -31,6 +32,8 @@ describe('the window', () => {
     ['webSecurity', true],
     ['allowRunningInsecureContent', false],
     ['navigateOnDragDrop', false],
+    ['spellcheck', false],
+    ['devTools', false],
   ] as const)('sets %s to %s', async (name, value) => {
     expect((await desktop.open()).preferences[name]).toBe(value)
   })
@@ -38,7 +41,15 @@ describe('the window', () => {
   it('sets nothing else but its preload', async () => {
     const { preferences } = await desktop.open()
     expect(preferences.preload).toBe('/program/preload/index.cjs')
-    expect(Object.keys(preferences)).toHaveLength(10)
+    expect(Object.keys(preferences)).toHaveLength(12)
+  })
+
+  it('has no menu with developer tools, and the tools themselves only from a checkout', async () => {
+    await desktop.open()
+    const { menu } = desktop.electron.state
+    if (process.platform === 'darwin')
+      expect(menu).toEqual(['appMenu', 'editMenu', 'windowMenu'].map((role) => ({ role })))
+    else expect(menu).toBeNull()
   })
 
   it('loads the UI from app://, once it is confined and may do nothing', async () => {

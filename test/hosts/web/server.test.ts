@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -54,6 +54,32 @@ describe('starting', () => {
         remedy: expect.stringContaining('npm run build'),
       })
     rmSync(empty, { recursive: true })
+  })
+})
+
+describe('strangers on the same machine', () => {
+  it('cannot take the room of whoever is signed in, however many connections they hold', async () => {
+    const { port } = at.host
+    const sockets: Socket[] = []
+    const ended = new Set<Socket>()
+    for (let count = 0; count < 300; count += 1) {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => undefined).on('close', () => ended.add(socket))
+      sockets.push(socket)
+      await new Promise((connected) => socket.once('connect', connected))
+    }
+    const cookie = await at.signIn()
+    expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
+    // The oldest went first; an open stream of the owner is not one of them.
+    const stream = await at.stream(cookie)
+    const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
+    for (const socket of more) socket.on('error', () => undefined)
+    await Promise.all(more.map((socket) => new Promise((done) => socket.once('connect', done))))
+    expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
+    expect(stream.response.destroyed).toBe(false)
+    await expect.poll(() => ended.has(sockets[0]!)).toBe(true)
+    for (const socket of [...sockets, ...more]) socket.destroy()
+    stream.request.destroy()
   })
 })
 

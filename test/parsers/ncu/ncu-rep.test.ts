@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu-csv'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
-import { unitOf } from '../../../src-main/parsers/ncu/ncu-rep-units'
 import { ncuCapture, ncuReport } from '../captures'
 import { said } from '../../said'
 
@@ -39,13 +38,14 @@ describe.each([
   const launches = parseNcuRep(ncuReport(name)).launches
   const pages = parseNcuRawCsv(ncuCapture(page)).launches
 
-  it('gives every metric that ncu prints, and no other, to the printed digits', () => {
+  it('gives every metric that ncu prints, and no other, to the printed digits and with its unit', () => {
     expect(launches).toHaveLength(pages.length)
     let compared = 0
     for (const [index, { metrics }] of pages.entries()) {
       const own = launches[index]!.metrics
       expect(Object.keys(own).sort()).toEqual(Object.keys(metrics).sort())
-      for (const [metric, { value }] of Object.entries(metrics)) {
+      for (const [metric, { value, unit }] of Object.entries(metrics)) {
+        expect(`${metric} ${own[metric]!.unit}`).toBe(`${metric} ${unit}`)
         expect(
           asPrinted(own[metric]!.value, value),
           `${metric}: ${own[metric]!.value} ${value}`,
@@ -55,15 +55,6 @@ describe.each([
     }
     expect(compared).toBeGreaterThanOrEqual(atLeast)
   })
-})
-
-it('units by name are those that ncu prints, or none', () => {
-  const text = [ncuCapture('launches-two-rungs'), ncuCapture('import-set-full')]
-  const metrics = text.flatMap((page) => Object.entries(parseNcuRawCsv(page).launches[0]!.metrics))
-  const named = metrics.filter(([name]) => unitOf(name) !== '')
-  for (const [name, { unit }] of named) expect(`${name} ${unitOf(name)}`).toBe(`${name} ${unit}`)
-  const withUnit = metrics.filter(([, { unit }]) => unit !== '')
-  expect(named.length / withUnit.length).toBeGreaterThan(0.85)
 })
 
 describe('a report that is cut off', () => {

@@ -52,6 +52,9 @@ describe('a unit becomes the base unit and a factor', () => {
     ['inst/cycle', 'inst/cycle', 1],
     ['register/thread', 'register/thread', 1],
     ['SM', 'SM', 1],
+    ['%/byte', '%/byte', 1],
+    // ncu prints 24400 %/byte as 24.4 %/Kbyte.
+    ['%/Kbyte', '%/byte', 1e3],
     ['%', '%', 1],
     ['', '', 1],
     ['constructor', 'constructor', 1],

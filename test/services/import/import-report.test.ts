@@ -2,10 +2,14 @@ import { chmod, mkdir, open, readFile, readdir, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { roofline } from '../../../src-main/domain/analysis/roofline'
+import { lineHeat } from '../../../src-main/domain/session/deep'
+import type { RungResult } from '../../../src-main/domain/session/session'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { importReport, type ImportOptions } from '../../../src-main/services/import/import-report'
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
-import { ncuCapture } from '../../parsers/captures'
+import { ncuCapture, ncuReport } from '../../parsers/captures'
 import { setupIn, tempDir } from '../support'
 import { said } from '../../said'
 
@@ -76,6 +80,69 @@ describe('a report', () => {
   })
 })
 
+describe('a report with its code', () => {
+  const import1 = async () => {
+    const { run } = await setUp(ncuReport('five-kernels'), 'five.ncu-rep')
+    return run()
+  }
+
+  it('becomes sources, instructions and lines with their counters, and advice', async () => {
+    const { session, folder } = await import1()
+    expect(session.settings.profile).toBe('deep')
+    expect(session.rungs.map(({ file }) => file)).toEqual([
+      'gemm/01_naive.cu',
+      'gemm/02_coalesced.cu',
+      'gemm/03_shared_tile.cu',
+      'gemm/04_thread_tile_1d.cu',
+      'gemm/05_thread_tile_2d.cu',
+    ])
+    const { texts, faults } = await readSources(folder, session)
+    expect(faults).toEqual([])
+    expect(texts[session.rungs[2]!.id]).toContain('gemmSharedTile')
+    const deep = await readDeep(folder, session.rungs[0]!.id)
+    const [kernel] = deep!.kernels
+    expect(kernel!.instructions).toHaveLength(240)
+    expect(kernel!.rules.map(({ name }) => name)).toContain('UncoalescedGlobalAccess')
+    expect(lineHeat(deep!, 'executed')[0]!.text).toMatch(/\S/)
+    expect(said(deep!.notes).join()).toContain('mnemonics alone')
+  })
+
+  it('has a time under ncu for each kernel, and no runner’s time', async () => {
+    const { session } = await import1()
+    for (const { timing, profiledTime, ncuMetrics } of session.rungs) {
+      expect(timing).toBeNull()
+      const ms = (ncuMetrics!['gpu__time_duration.sum']!.value as number) / 1e6
+      expect(profiledTime).toMatchObject({ launches: 1, totalMs: ms, minMs: ms, spread: null })
+    }
+  })
+
+  it('of ncu’s own full set has what follows from its parts: traffic, operations, a roofline', async () => {
+    const { run } = await setUp(ncuReport('set-full'), 'full.ncu-rep')
+    const { session } = await run()
+    const [{ metrics, ncuMetrics }] = session.rungs as [RungResult]
+    const counted = (name: string): number => ncuMetrics![name]!.value as number
+    expect(metrics.dramBytes).toMatchObject({
+      value: counted('dram__bytes_read.sum') + counted('dram__bytes_write.sum'),
+      evidence: 'derived',
+    })
+    expect(metrics.l2Bytes!.value).toBe(32 * counted('lts__t_sectors.sum'))
+    // 1024³ in tiles of 32, computed with FFMA alone.
+    expect(metrics.fp32Operations!.value).toBe(2 * 1024 ** 3)
+    expect(roofline(session).paths.dram.map(({ rung }) => rung)).toContain(session.rungs[0]!.id)
+  })
+
+  it('printed as source page is the same instructions and lines, without anything else', async () => {
+    const { run } = await setUp(ncuCapture('source-cuda-sass'), 'source.csv')
+    const { session, folder } = await run()
+    expect(session.rungs.map(({ title }) => title)).toEqual(['tile_kernel<32>', 'scale'])
+    expect(session.settings.profile).toBe('deep')
+    const deep = await readDeep(folder, session.rungs[0]!.id)
+    expect(deep!.kernels[0]!.instructions).toHaveLength(160)
+    expect(deep!.kernels[0]!.instructions[0]!.text).toBe('LDC R1, c[0x0][0x28]')
+    expect(deep!.kernels[0]!.lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
+  })
+})
+
 describe('the CSV of ncu', () => {
   it('becomes the same figures as the report, to the printed digits', async () => {
     const { run } = await setUp(ncuCapture('launches-two-rungs'))
@@ -99,7 +166,12 @@ describe('the CSV of ncu', () => {
       '02_tile_kernel',
       '03_scale',
     ])
-    expect(session.rungs[0]!.title).toBe('tile_kernel<16>')
+    expect(session.rungs.map(({ title }) => title)).toEqual([
+      'tile_kernel<16> #1',
+      'tile_kernel<32>',
+      'tile_kernel<16> #2',
+      'scale',
+    ])
   })
 
   it('of the details page says what it lacks', async () => {

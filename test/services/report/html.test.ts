@@ -1,5 +1,10 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { FrozenReport, frozenElementId } from '../../../src-main/domain/report/frozen-report'
+import {
+  deepElementId,
+  FrozenReport,
+  frozenElementId,
+} from '../../../src-main/domain/report/frozen-report'
 import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import { reportHtml } from '../../../src-main/services/report'
 import { deepProfile, largeProfile } from './deep-samples'
@@ -61,6 +66,22 @@ describe('an HTML report', () => {
     expect(() => page(sample, { rungs: ['99_nope'] })).toThrow(
       'The session has no rung named "99_nope".',
     )
+  })
+
+  it('that is small until it is unpacked is refused before it fills the memory', () => {
+    const html = page(recording())
+    const withDeep = (text: string): string => {
+      const packed = gzipSync(text).toString('base64')
+      expect(packed.length).toBeLessThan(100_000)
+      return `${html}<script type="text/plain" id="${deepElementId(0)}">${packed}</script>`
+    }
+    const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
+    expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
+    // A thousand columns beside one of a million values.
+    const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
+    const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
+    const kernel = `{"instructions":{},"lines":${lines}}`
+    expect(refused(`{"01_naive":{"schema":1,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
   })
 
   it('lets no hostile text become a part of the page, also where scripts are off', () => {

@@ -6,21 +6,22 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   draftSession,
-  listSessions,
   parseSession,
   readSession,
+  readSessionText,
 } from '../../../src-main/adapters/sessions/session-store'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { diskError } from '../../../src-main/adapters/disk/disk'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { said, saying } from '../../said'
-import { eventLog, fakeMachine, ladderRungs, setEnv, tempDir } from '../support'
+import { eventLog, fakeMachine, ladderRungs, setEnv, setupIn, tempDir } from '../support'
+import { listAll } from '../../../src-main/services/sessions/sessions'
 import { message } from '../../../src-main/domain/messages/message'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 
-const text = await readFile(join(shipped, 'session.json'), 'utf8')
+const { text } = (await readSessionText(shipped))!
 
 describe('saving a session', () => {
   it('appears whole under its name, and leaves nothing beside it', async () => {
@@ -214,8 +215,8 @@ describe('reading a session', () => {
     await machine.run({ rungs: ['01_naive'] })
     await mkdir(join(machine.store, 'broken'))
     await writeFile(join(machine.store, 'broken', 'session.json'), '{')
-    const listed = await listSessions(machine.store)
-    expect(listed.map(({ name, problem }) => [name === 'broken', problem !== null])).toEqual([
+    const listed = (await listAll(machine.setup)).filter(({ kind }) => kind === 'live')
+    expect(listed.map(({ name, damaged }) => [name === 'broken', damaged !== undefined])).toEqual([
       [false, false],
       [true, true],
     ])
@@ -224,15 +225,17 @@ describe('reading a session', () => {
   it.skipIf(process.platform === 'win32')(
     'waits for no writer where a pipe lies in place of a file',
     async () => {
-      const store = await tempDir()
+      const dir = await tempDir()
+      const store = join(dir, 'sessions')
       const draft = await draftSession(join(store, 'whole'))
       const folder = await draft.commit(await readSession(shipped))
       await mkdir(join(store, 'piped'))
       for (const path of [join(store, 'piped', 'session.json'), join(folder, 'label.json')])
         expect(spawnSync('mkfifo', [path]).status).toBe(0)
-      const listed = await listSessions(store)
-      expect(listed.map(({ name, problem }) => [name, problem])).toEqual([
-        ['whole', null],
+      const places = setupIn(dir)
+      const listed = (await listAll(places)).filter(({ kind }) => kind === 'live')
+      expect(listed.map(({ name, damaged }) => [name, damaged])).toEqual([
+        ['whole', undefined],
         ['piped', saying('session.json is not a file.')],
       ])
       expect(await readTitle(folder)).toBeNull()

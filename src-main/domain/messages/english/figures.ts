@@ -65,6 +65,7 @@ export const figures = {
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
   slotShare:
     'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch count toward the total.',
+  fromParts: 'Computed from other counters of the same profile: {names}.',
   follows: 'It is derived from {metric}, which has no value: {why}',
   noShare: 'No instructions were executed, so the share is undefined.',
 } as const

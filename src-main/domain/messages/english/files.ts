@@ -16,6 +16,8 @@ export const files = {
   unreadable: '{file} cannot be read: {why}',
   notChanged: 'The file was not changed.',
   notJson: 'it is not JSON ({text}).',
+  tooLarge: 'it has {size} MiB, and at most {most} MiB are read.',
+  tooMany: 'it contains more than {most} values, which is more than is read.',
   noVersion: 'it does not state its {field} version.',
   newer:
     'it has {word} {version} but this version reads up to {newest}; it was written by a newer kernel-ladder.',

@@ -29,6 +29,8 @@ export const imports = {
   empty: '{file} is empty.',
   exportAgain: 'Profile again, or export it again.',
   tooLarge: '{file} is larger than {size} GB, the largest report that can be read at once.',
+  tooLargePage:
+    '{file} is larger than {size} MB, the largest source page that can be read at once.',
   printAsText:
     'Print it as text and import that: ncu --import {file} --csv --page raw > launches.csv',
   neither: '{file} is neither an ncu report nor a text file.',

@@ -10,6 +10,7 @@ import { folders } from './folders'
 import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
+import { machineCode } from './machine-code'
 import { part } from './part'
 import { drafts } from './drafts'
 import { doing, elsewhere, files } from './files'
@@ -40,6 +41,7 @@ export const templates = {
   records,
   imports,
   deep,
+  machineCode,
   asked,
   files,
   doing,

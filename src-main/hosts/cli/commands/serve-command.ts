@@ -1,4 +1,5 @@
 /** `kernel-ladder serve`: serves the UI on loopback until interrupted. */
+import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { readSession } from '../../../adapters/sessions/session-store'
@@ -11,6 +12,16 @@ import { onStop } from '../signals'
 export interface ServeOptions {
   port?: string
   session?: string
+}
+
+/**
+ * Without a terminal, a dropped ssh connection sends no signal, but the pipe that it made of stdin ends. A terminal
+ * sends SIGHUP, and /dev/null, as of a service, says nothing.
+ */
+function onInputClosed(gone: () => void): void {
+  const input = fstatSync(0, { throwIfNoEntry: false })
+  if (!input?.isFIFO() && !input?.isSocket()) return
+  process.stdin.once('end', gone).once('error', gone).resume()
 }
 
 export async function serveCommand(setUp: SetUp, options: ServeOptions): Promise<number> {
@@ -31,7 +42,12 @@ export async function serveCommand(setUp: SetUp, options: ServeOptions): Promise
         },
         () => process.exit(0),
       )
+      onInputClosed(() => {
+        note('The connection that started this server was closed.')
+        stopped()
+      })
     })
+    process.stdin.destroy()
     await host.close()
     return 0
   } finally {

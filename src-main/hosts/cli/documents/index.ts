@@ -4,12 +4,14 @@ import { LabFile } from '../../../domain/labs/lab'
 import { LadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
+import { compareDocument } from './compare'
 import { diffDocument } from './diff'
 import type { PublishedSchema } from './document'
 import { doctorDocument } from './doctor'
 import { errorDocument } from './error'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
+import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
@@ -37,8 +39,10 @@ export const printedDocuments: readonly PublishedSchema[] = [
   runDocument,
   showRungDocument,
   diffDocument,
+  compareDocument,
   ciDocument,
   comparisonDocument,
+  regressDocument,
   sanitizeDocument,
   labListDocument,
   labCheckDocument,

@@ -1,0 +1,78 @@
+/** A folder as it was at a git revision, written elsewhere: neither the work tree nor the index is touched. */
+import { join } from 'node:path'
+import { inputError, missingError } from '../../domain/errors'
+import { makeFolder } from '../disk/disk'
+import { runProcess } from '../tools/process'
+import { shownPath } from './ladder-folder'
+
+export interface Revision {
+  /** The full hash of the commit. */
+  commit: string
+  /** The folder's files as of then. */
+  folder: string
+}
+
+/** What a repository may bring along runs no code of its own here. */
+const settings = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
+
+const timeoutMs = 120_000
+
+/** `into`: an empty folder for the files and git's index of them. */
+export async function checkOutRevision(
+  folder: string,
+  revision: string,
+  into: string,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const git = async (args: readonly string[], env: Record<string, string> = {}, cwd = folder) => {
+    const result = await runProcess({
+      file: 'git',
+      args: [...settings, ...args],
+      cwd,
+      env,
+      timeoutMs,
+      signal,
+    })
+    if (result.outcome === 'not-found')
+      throw missingError(
+        `git is not installed, so the revision ${revision} cannot be read.`,
+        'Install it, or name a session with --against.',
+      )
+    const ok = result.outcome === 'exited' && result.exitCode === 0
+    const said = result.stderr.trim().split('\n').pop() ?? ''
+    return { ok, text: result.stdout.replace(/\n$/, ''), said }
+  }
+
+  const top = await git(['rev-parse', '--show-toplevel'])
+  if (!top.ok || top.text === '')
+    throw inputError(
+      `${revision} is not a session, and ${shownPath(folder)} is in no git repository that could have such a revision. ${top.said}`.trim(),
+      'Name a session folder, or a revision of the repository of the ladder.',
+    )
+  const found = await git([
+    ...['rev-parse', '--verify', '--quiet', '--end-of-options'],
+    `${revision}^{commit}`,
+  ])
+  if (!found.ok)
+    throw inputError(
+      `${revision} is neither a session nor a revision of ${top.text}.`,
+      'A shallow clone lacks older revisions: fetch them, or name a session.',
+    )
+  const commit = found.text
+  const { text: prefix } = await git(['rev-parse', '--show-prefix'])
+  const tree = await git(['rev-parse', '--verify', '--quiet', `${commit}:${prefix}`])
+  if (!tree.ok)
+    throw inputError(
+      `${revision} has no folder ${prefix}.`,
+      'Name a revision in which the ladder exists.',
+    )
+  const own = { GIT_INDEX_FILE: join(into, 'index') }
+  const target = join(into, 'tree')
+  await makeFolder(target)
+  const read = await git(['read-tree', tree.text], own, top.text)
+  const written = read.ok
+    ? await git(['checkout-index', '--all', `--prefix=${target}/`], own, top.text)
+    : read
+  if (!written.ok) throw inputError(`git could not write the files of ${revision}: ${written.said}`)
+  return { commit, folder: target }
+}

@@ -1,0 +1,20 @@
+/** What is wrong with the machine code of a build. */
+export const machineCode = {
+  damaged: 'The machine code is damaged: {part} cannot be read.',
+  buildAgain: 'Build it again.',
+  container: 'the list of cubins',
+  elfHeader: 'the ELF header',
+  sections: 'the section table',
+  symbols: 'the symbol table',
+  relocations: 'a relocation',
+  attributes: 'the attributes of a kernel (.nv.info)',
+  code: 'the code of a kernel',
+  lines: 'the line table',
+  tooLarge: 'The machine code takes more than 256 MiB.',
+  buildFewer: 'Build fewer kernels into one file.',
+  compressed: 'The machine code is compressed.',
+  dontCompress: 'Build it with nvcc --compress-mode=none.',
+  otherArchitecture: 'The machine code is for {architecture}, whose encoding is not known.',
+  buildForKnown: 'Build it for one of these: {architectures}.',
+  unknownInstruction: 'Unknown instruction at {address}: {bits}.',
+} as const

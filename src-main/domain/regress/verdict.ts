@@ -1,0 +1,143 @@
+/**
+ * Whether the new code of each rung is slower than the old, from rounds in which both were timed in turn. A round
+ * is one process; what it says is one number, the logarithm of the ratio of the times. Pure.
+ */
+import { mean, meanInterval, pBeyond, rejected } from './statistics'
+
+export const confidence = 0.99
+
+/** The smallest change that a verdict is given on, in percent, unless asked otherwise. */
+export const leastPercent = 0.5
+
+/** Times of both sides in one process; elements 2i and 2i + 1 are of block i. */
+export interface Round {
+  newMs: readonly number[]
+  oldMs: readonly number[]
+  /** SM cycles of the same launches; null where they are unknown. */
+  newCycles: readonly (number | null)[]
+  oldCycles: readonly (number | null)[]
+}
+
+/** The new figure over the old. */
+export interface Ratio {
+  ratio: number
+  low: number
+  high: number
+}
+
+export const regressVerdicts = [
+  'slower',
+  'broken',
+  'unresolved',
+  'faster',
+  'same',
+  'new',
+  'gone',
+  'skipped',
+] as const
+export type RegressVerdict = (typeof regressVerdicts)[number]
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const half = sorted.length / 2
+  return sorted.length % 2 === 1
+    ? sorted[Math.floor(half)]!
+    : (sorted[half - 1]! + sorted[half]!) / 2
+}
+
+/** The log ratio of one round: the median over its blocks, within which steady drift cancels. */
+function logRatioOf(
+  fresh: readonly (number | null)[],
+  old: readonly (number | null)[],
+): number | null {
+  const blocks: number[] = []
+  for (let at = 0; at + 1 < Math.min(fresh.length, old.length); at += 2) {
+    const four = [fresh[at], fresh[at + 1], old[at], old[at + 1]]
+    if (!four.every((value): value is number => value != null && value > 0)) continue
+    const [a, b, c, d] = four.map(Math.log) as [number, number, number, number]
+    blocks.push((a + b - c - d) / 2)
+  }
+  return blocks.length === 0 ? null : median(blocks)
+}
+
+const logRatios = (
+  rounds: readonly Round[],
+  what: readonly ['newMs', 'oldMs'] | readonly ['newCycles', 'oldCycles'],
+): number[] => rounds.flatMap((round) => logRatioOf(round[what[0]], round[what[1]]) ?? [])
+
+const asRatio = (logs: readonly number[]): Ratio | null => {
+  if (logs.length < 2) return null
+  const interval = meanInterval(logs, confidence)
+  return {
+    ratio: Math.exp(interval.mean),
+    low: Math.exp(interval.low),
+    high: Math.exp(interval.high),
+  }
+}
+
+export const timeRatio = (rounds: readonly Round[]): Ratio | null =>
+  asRatio(logRatios(rounds, ['newMs', 'oldMs']))
+
+/** Null if the cycles of fewer than two rounds are known. */
+export const cycleRatio = (rounds: readonly Round[]): Ratio | null =>
+  asRatio(logRatios(rounds, ['newCycles', 'oldCycles']))
+
+/** How far the same code seemed to differ from itself, in percent: the largest over these rungs. */
+export const spreadOfSameCode = (rungs: Iterable<readonly Round[]>): number =>
+  Math.max(
+    0,
+    ...[...rungs].flatMap((rounds) => {
+      const logs = logRatios(rounds, ['newMs', 'oldMs'])
+      return logs.length < 2 ? [] : 100 * Math.expm1(Math.abs(mean(logs)))
+    }),
+  )
+
+/** What a change must exceed to count. */
+export const thresholdPercent = (asked: number, sameCode: number | null): number =>
+  Math.max(asked, sameCode ?? 0)
+
+export type MeasuredVerdict = Extract<RegressVerdict, 'slower' | 'faster' | 'same' | 'unresolved'>
+
+/** By its interval alone. */
+function byInterval({ low, high }: Ratio, threshold: number): MeasuredVerdict {
+  if (low > threshold) return 'slower'
+  if (high < 1 / threshold) return 'faster'
+  return low >= 1 / threshold && high <= threshold ? 'same' : 'unresolved'
+}
+
+/**
+ * The verdict on each rung. With many rungs some interval lies outside by chance, so slower and faster also have to
+ * hold up among all of them.
+ */
+export function verdicts(
+  rungs: ReadonlyMap<string, readonly Round[]>,
+  percent: number,
+): Map<string, MeasuredVerdict> {
+  const threshold = 1 + percent / 100
+  const judged = [...rungs].flatMap(([id, rounds]) => {
+    const logs = logRatios(rounds, ['newMs', 'oldMs'])
+    const ratio = asRatio(logs)
+    return ratio ? [{ id, ratio, p: pBeyond(logs, Math.log(threshold)) }] : []
+  })
+  const holds = rejected(
+    judged.map(({ p }) => p),
+    1 - confidence,
+  )
+  const found = new Map<string, MeasuredVerdict>([...rungs.keys()].map((id) => [id, 'unresolved']))
+  judged.forEach(({ id, ratio }, index) => {
+    const verdict = byInterval(ratio, threshold)
+    const moved = verdict === 'slower' || verdict === 'faster'
+    found.set(id, moved && !holds[index] ? 'unresolved' : verdict)
+  })
+  return found
+}
+
+/** Measured anew, a rung is slower only if it is slower again. */
+export const confirmed = (again: MeasuredVerdict): MeasuredVerdict =>
+  again === 'slower' ? 'slower' : 'unresolved'
+
+/** 0 nothing got slower, 1 something did or broke, 2 nothing could be decided. */
+export function exitCodeOf(all: readonly RegressVerdict[]): 0 | 1 | 2 {
+  if (all.some((verdict) => verdict === 'slower' || verdict === 'broken')) return 1
+  return all.some((verdict) => verdict === 'faster' || verdict === 'same') ? 0 : 2
+}

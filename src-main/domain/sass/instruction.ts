@@ -1,0 +1,188 @@
+/**
+ * One decoded machine instruction of sm_75 to sm_90, complete enough to execute it and to print it as NVIDIA's
+ * disassembler does. Operands are listed as they are printed: destinations first. What is fixed for an opcode (which
+ * operands it writes) follows from the mnemonic, its modifiers and the operands' positions.
+ */
+
+/** RZ reads as zero and swallows what is written to it. */
+export const zeroRegister = 255
+/** URZ of sm_75 to sm_90. */
+export const zeroUniformRegister = 63
+/** PT, and UPT in the uniform file: always true. */
+export const truePredicate = 7
+
+/** `-` before an operand, `|…|` around it, `~` before it. */
+export interface SourceModifiers {
+  readonly negated: boolean
+  readonly absolute: boolean
+  readonly inverted: boolean
+}
+
+export interface RegisterOperand extends SourceModifiers {
+  readonly kind: 'register'
+  /** 255 is RZ. */
+  readonly index: number
+  /** In the operand cache for the next instruction; no effect on the value. */
+  readonly reuse: boolean
+  /** As printed behind the register: halves `H0_H0`, `H1_H1`, `F32`; parts `B0` to `B3`; `64`; `ROW`, `COL`. */
+  readonly suffixes: readonly string[]
+}
+
+export interface UniformRegisterOperand extends SourceModifiers {
+  readonly kind: 'uniform-register'
+  /** 63 is URZ. */
+  readonly index: number
+  readonly suffixes: readonly string[]
+}
+
+export interface PredicateOperand {
+  readonly kind: 'predicate'
+  /** 7 is PT. */
+  readonly index: number
+  readonly negated: boolean
+}
+
+export interface UniformPredicateOperand {
+  readonly kind: 'uniform-predicate'
+  /** 7 is UPT. */
+  readonly index: number
+  readonly negated: boolean
+}
+
+/** The whole predicate file, `PR` or `UPR`: what P2R and R2P move. */
+export interface PredicateFileOperand {
+  readonly kind: 'predicate-file'
+  readonly uniform: boolean
+}
+
+export interface ImmediateOperand {
+  readonly kind: 'immediate'
+  /**
+   * The value as the instruction uses it. `f32`: the 32 bits of a float; `f64`: the high 32 bits of a double, the low
+   * ones being zero; `f16x2`, `bf16x2`: two halves, the first printed one in the high 16 bits. An integer is the field
+   * as it stands, sign-extended to 32 bits where the field is signed.
+   */
+  readonly bits: number
+  readonly type: 'integer' | 'f32' | 'f64' | 'f16x2' | 'bf16x2'
+  /** A signed field: printed as `-0x10`. */
+  readonly signed: boolean
+}
+
+export interface ConstantOperand extends SourceModifiers {
+  readonly kind: 'constant'
+  /** The bank of `c[0x3][0x10]`, or the uniform register pair that holds its handle in `cx[UR4][0x10]`. */
+  readonly bank: number | { readonly uniform: number }
+  /** In bytes. */
+  readonly offset: number
+  /** Added to the offset: `c[0x0][R4+0x8]` of LDC, `c[0x0][UR4+0x8]` of ULDC; null where there is none. */
+  readonly register: number | null
+  readonly uniform: number | null
+  /** Halves of a packed pair, as for a register. */
+  readonly suffixes: readonly string[]
+}
+
+export interface MemoryOperand {
+  readonly kind: 'memory'
+  /** Null where the form has no such part; RZ where it has and it is zero. */
+  readonly register: number | null
+  /** `R2.64`: a pair; `R2.U32`: zero-extended beside a uniform base; `.X4`, `.X8`, `.X16`: times that. */
+  readonly width: 32 | 64
+  readonly scale: 1 | 4 | 8 | 16
+  /** Uniform base added to the address, and whether it is a pair. */
+  readonly uniform: number | null
+  readonly uniformWidth: 32 | 64
+  /** Uniform register pair that holds the memory descriptor: `desc[UR4]`. */
+  readonly descriptor: number | null
+  /** Signed, in bytes. */
+  readonly offset: number
+}
+
+/** `gdesc[UR8]` of WGMMA: the pair of uniform registers with the matrix descriptor. */
+export interface MatrixDescriptorOperand {
+  readonly kind: 'matrix-descriptor'
+  readonly uniform: number
+  /** `tnspA`, `tnspB`. */
+  readonly suffixes: readonly string[]
+}
+
+export interface SpecialRegisterOperand {
+  readonly kind: 'special-register'
+  readonly index: number
+  /** `SR_TID.X`. */
+  readonly name: string
+}
+
+/** `B0` to `B15`: where threads that diverged meet again. */
+export interface ConvergenceBarrierOperand {
+  readonly kind: 'convergence-barrier'
+  readonly index: number
+}
+
+/** `SB0` of DEPBAR, `gsb0` of WARPGROUP.DEPBAR. */
+export interface ScoreboardOperand {
+  readonly kind: 'scoreboard'
+  readonly index: number
+  readonly group: boolean
+}
+
+/** `{3,2}`: the scoreboards that DEPBAR waits for besides. */
+export interface ScoreboardSetOperand {
+  readonly kind: 'scoreboard-set'
+  readonly indices: readonly number[]
+}
+
+export interface TargetOperand {
+  readonly kind: 'target'
+  /** Bytes from the first instruction of the function. */
+  readonly address: number
+}
+
+/** A word that is an operand by position: `ARRIVE`, `.noinc`, `RZ_MASK`. */
+export interface WordOperand {
+  readonly kind: 'word'
+  readonly text: string
+}
+
+export type Operand =
+  | RegisterOperand
+  | UniformRegisterOperand
+  | PredicateOperand
+  | UniformPredicateOperand
+  | PredicateFileOperand
+  | ImmediateOperand
+  | ConstantOperand
+  | MemoryOperand
+  | MatrixDescriptorOperand
+  | SpecialRegisterOperand
+  | ConvergenceBarrierOperand
+  | ScoreboardOperand
+  | ScoreboardSetOperand
+  | TargetOperand
+  | WordOperand
+
+/** What the compiler schedules by: bits 105 to 125. It changes when an instruction issues, never what it computes. */
+export interface Control {
+  /** Cycles before the next instruction may issue, 0 to 15. */
+  readonly stall: number
+  readonly yield: boolean
+  /** Scoreboard released when the result is written, and when the sources have been read; null for none. */
+  readonly writeBarrier: number | null
+  readonly readBarrier: number | null
+  /** Bit i: waits for scoreboard i. */
+  readonly waitMask: number
+}
+
+export interface Instruction {
+  /** Bytes from the first instruction of the function. */
+  readonly address: number
+  /** The 128 bits, least significant word first, each an unsigned number. */
+  readonly words: readonly [number, number, number, number]
+  /** `P0` and `!P0` before the instruction; PT where it is unconditional. */
+  readonly guard: PredicateOperand | UniformPredicateOperand
+  /** `LDG` of `LDG.E.128.CONSTANT`. */
+  readonly mnemonic: string
+  /** `E`, `128`, `CONSTANT`: in the order in which they are printed. */
+  readonly modifiers: readonly string[]
+  readonly operands: readonly Operand[]
+  readonly control: Control
+}

@@ -1,0 +1,149 @@
+/** `kernel-ladder regress`: whether the code of a ladder got slower since a session or a git revision. */
+import { resolve } from 'node:path'
+import type { SetUp } from '../../../adapters/machine/machine'
+import { inputError } from '../../../domain/errors'
+import { Identifier } from '../../../domain/ladder/rung'
+import type { RegressReport } from '../../../domain/regress/report'
+import { leastPercent } from '../../../domain/regress/verdict'
+import { problemWord } from '../../../domain/task/problem'
+import { inEnglish } from '../../../domain/text/wording'
+import { regress } from '../../../services/regress/regress'
+import {
+  againstOf,
+  byVerdict,
+  changeOf,
+  cyclesOf,
+  howDecided,
+  regressJunit,
+  regressMarkdown,
+  time,
+} from '../../../services/regress/print'
+import { checkPlace, saveReport } from '../../../services/report/save'
+import {
+  parseChoice,
+  parseParams,
+  wholeNumber,
+  words,
+  type NamedOption,
+  type ProblemOptions,
+} from '../arguments'
+import { regressDocument } from '../documents/regress'
+import { note, printJson, printText, table } from '../output'
+import { abortOnStop } from '../signals'
+import { askTrust } from '../trust'
+
+export interface RegressCommandOptions extends ProblemOptions {
+  ladder: string
+  against: string
+  rungs?: string
+  param?: string[]
+  threshold?: string
+  rounds?: string
+  seconds?: string
+  calibrate?: boolean
+  flushL2?: boolean
+  timeout?: string
+  wait: boolean
+  trust?: boolean
+  json?: boolean
+  markdown?: boolean
+  junit?: string
+}
+
+/** Below the minimum no GPU is steady enough; beyond the maximum a rung could take twice as long. */
+const mostPercent = 100
+/** Fewer have no useful interval: at the confidence of a verdict, four rounds widen it fourfold. */
+const [fewestRounds, usualRounds, mostRounds] = [6, 20, 1000]
+const [leastSeconds, usualSeconds, mostSeconds] = [0.01, 0.1, 60]
+
+function decimal(
+  word: string | undefined,
+  name: string,
+  usual: number,
+  least: number,
+  most: number,
+) {
+  if (word === undefined) return usual
+  const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
+  if (value >= least && value <= most) return value
+  throw inputError(
+    `${name} ${JSON.stringify(word)} is not a number from ${least} to ${most}.`,
+    `For example: ${name} ${usual}.`,
+  )
+}
+
+function rungIds(list: string): string[] {
+  const ids = words(list)
+  const wrong = ids.find((id) => !Identifier.safeParse(id).success)
+  if (wrong !== undefined) throw inputError(`--rungs: ${JSON.stringify(wrong)} is no rung’s id.`)
+  if (ids.length === 0)
+    throw inputError('--rungs lists no rungs.', 'For example: --rungs 01_naive,02_coalesced.')
+  return ids
+}
+
+export async function regressCommand(
+  setUp: SetUp,
+  options: RegressCommandOptions,
+  named: readonly NamedOption[],
+): Promise<number> {
+  if (options.json && options.markdown)
+    throw inputError('--json and --markdown both print to stdout.', 'Use one or the other.')
+  const request = {
+    ladder: options.ladder,
+    against: options.against,
+    ...(options.rungs === undefined ? {} : { rungs: rungIds(options.rungs) }),
+    ...parseChoice(options, named),
+    params: parseParams(options.param ?? []),
+    thresholdPercent: decimal(options.threshold, '--threshold', leastPercent, 0.1, mostPercent),
+    rounds: wholeNumber(
+      options.rounds ?? String(usualRounds),
+      '--rounds',
+      mostRounds,
+      fewestRounds,
+    ),
+    secondsAPair: decimal(options.seconds, '--seconds', usualSeconds, leastSeconds, mostSeconds),
+    flushL2: options.flushL2 ?? false,
+    calibrate: options.calibrate ?? false,
+  }
+  const idleSeconds =
+    options.timeout === undefined ? 60 : wholeNumber(options.timeout, '--timeout', 86_400)
+  if (options.junit !== undefined) await checkPlace(options.junit)
+  const setup = await setUp()
+  await askTrust(setup, request.ladder, options)
+  const report = await regress(setup, request, {
+    signal: abortOnStop('stopping; nothing is decided.'),
+    onNote: note,
+    idleSeconds,
+    waitForGpu: options.wait,
+    trust: options.trust ?? false,
+  })
+  if (options.junit !== undefined) {
+    await saveReport(resolve(options.junit), regressJunit(report))
+    note(`Wrote ${options.junit}`)
+  }
+  if (options.json) printJson(regressDocument, report)
+  else printText(options.markdown ? regressMarkdown(report).trimEnd() : describe(report))
+  // Stdout may go to a file that nobody reads, so the log says it too.
+  note(`Kernel Ladder: ${report.headline}`)
+  return report.exitCode
+}
+
+const describe = (report: RegressReport): string =>
+  [
+    `${report.ladder} at ${problemWord(report.problem)} on ${report.gpu.name}, against ${againstOf(report)}`,
+    ...report.notes.map((said) => `warning: ${inEnglish(said)}`),
+    table(byVerdict(report.rungs), [
+      { header: 'rung', align: 'left', cell: ({ id }) => id },
+      { header: 'old', cell: ({ oldMs }) => time(oldMs) },
+      { header: 'new', cell: ({ newMs }) => time(newMs) },
+      { header: 'change', cell: changeOf },
+      { header: 'cycles', cell: cyclesOf },
+      { header: 'verdict', align: 'left', cell: ({ verdict }) => verdict },
+      {
+        header: '',
+        align: 'left',
+        cell: ({ reason }) => (reason === null ? '' : inEnglish(reason)),
+      },
+    ]),
+    howDecided(report),
+  ].join('\n')

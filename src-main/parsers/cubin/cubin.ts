@@ -1,0 +1,218 @@
+/** A cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`. What is damaged is named by its part. */
+import type {
+  ConstantBank,
+  GlobalVariable,
+  LineRow,
+  MachineCode,
+  MachineFunction,
+  MachineKernel,
+  ParameterLayout,
+  Relocation,
+} from '../../domain/sass/machine-code'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { attribute, readAttributes, wordsOf, type Attribute } from './attributes'
+import { Cursor } from './bytes'
+import { damaged } from './damaged'
+import { readElf, type Elf, type Section, type Symbol } from './elf'
+import { readLineTable } from './line-table'
+
+const cuda = 190
+const functionType = 2
+const objectType = 1
+export const instructionBytes = 16
+/** Where the encodings are known. */
+const architectures = [75, 80, 86, 89, 90]
+const maxFileBytes = 256 * 2 ** 20
+
+export function readCubin(bytes: Uint8Array): MachineCode {
+  if (bytes.length > maxFileBytes)
+    throw inputError(message('machineCode.tooLarge'), message('machineCode.buildFewer'))
+  const elf = readElf(bytes)
+  if (elf.machine !== cuda) throw damaged('elfHeader')
+  // The architecture moved within the flags with version 8 of the ABI, in CUDA 13.
+  const moved = elf.abiVersion >= 8
+  const architecture = (moved ? elf.flags >>> 8 : elf.flags) & 255
+  if (!architectures.includes(architecture))
+    throw inputError(
+      message('machineCode.otherArchitecture', { architecture: `sm_${architecture}` }),
+      message('machineCode.buildForKnown', {
+        architectures: architectures.map((each) => `sm_${each}`).join(', '),
+      }),
+    )
+
+  const attributes = attributesBySymbol(elf)
+  const lines = linesByFunction(elf)
+  const functions = codeSections(elf).map(({ section, index, name }) =>
+    readFunction(elf, { section, index, name }, attributes, lines.get(name) ?? []),
+  )
+  return {
+    architecture,
+    kernels: functions.filter((each): each is MachineKernel => 'parameters' in each),
+    functions: functions.filter((each) => !('parameters' in each)),
+    globals: readGlobals(elf),
+    constants: [3, 4].flatMap((bank) => readBank(elf, bank, `.nv.constant${bank}`)),
+    calls: readCalls(elf),
+  }
+}
+
+interface CodeSection {
+  section: Section
+  index: number
+  name: string
+}
+
+function codeSections(elf: Elf): CodeSection[] {
+  const found = elf.sections.flatMap((section, index) =>
+    section.name.startsWith('.text.')
+      ? [{ section, index, name: section.name.slice('.text.'.length) }]
+      : [],
+  )
+  for (const { section } of found)
+    if (section.bytes.length === 0 || section.bytes.length % instructionBytes !== 0)
+      throw damaged('code')
+  return found
+}
+
+type AttributesOf = ReadonlyMap<string, readonly Attribute[]>
+
+/** Those of the whole file, by the function that each names: registers and stack. */
+function attributesBySymbol({ sections, symbols }: Elf): AttributesOf {
+  const bySymbol = new Map<string, Attribute[]>()
+  const section = sections.find(({ name }) => name === '.nv.info')
+  for (const each of section ? readAttributes(section.bytes) : []) {
+    if (each.block.length < 8) continue
+    const name = symbols[wordsOf(each, 1)[0]!]?.name
+    if (name === undefined) throw damaged('attributes')
+    bySymbol.set(name, [...(bySymbol.get(name) ?? []), each])
+  }
+  return bySymbol
+}
+
+function linesByFunction(elf: Elf): Map<string, LineRow[]> {
+  const index = elf.sections.findIndex(({ name }) => name === '.debug_line')
+  const section = elf.sections[index]
+  if (!section) return new Map()
+  const names = elf.sections.find(({ name }) => name === '.debug_str')?.bytes ?? new Uint8Array()
+  return readLineTable(section.bytes, names, elf.relocations.get(index) ?? [])
+}
+
+function readFunction(
+  elf: Elf,
+  { section, index, name }: CodeSection,
+  attributes: AttributesOf,
+  lines: LineRow[],
+): MachineFunction | MachineKernel {
+  const sizes = attributes.get(name) ?? []
+  const size = (number: number): number | null => {
+    const found = sizes.find((each) => each.number === number)
+    return found ? wordsOf(found, 2)[1]! : null
+  }
+  const common: MachineFunction = {
+    name,
+    code: section.bytes,
+    registers: size(attribute.registers),
+    frameBytes: size(attribute.frameSize) ?? 0,
+    subprograms: elf.symbols
+      .filter((each) => each.type === functionType && each.section === index && each.name !== name)
+      .map(({ name, value, size }) => ({ name, offset: value, size })),
+    relocations: relocationsOf(elf, index, section.bytes.length),
+    lines,
+  }
+  const own = elf.sections.find((each) => each.name === `.nv.info.${name}`)
+  const list = own ? readAttributes(own.bytes) : []
+  const parameters = parameterLayout(list)
+  if (!parameters) return common
+
+  const threads = (number: number): [number, number, number] | null => {
+    const found = list.find((each) => each.number === number)
+    return found ? (wordsOf(found, 3) as [number, number, number]) : null
+  }
+  return {
+    ...common,
+    barriers: list.find((each) => each.number === attribute.barriers)?.value ?? 0,
+    sharedBytes: elf.sections.find((each) => each.name === `.nv.shared.${name}`)?.size ?? 0,
+    stackBytes: size(attribute.minStackSize),
+    maxThreads: threads(attribute.maxThreads),
+    requiredThreads: threads(attribute.requiredThreads),
+    clusterBlocks: threads(attribute.clusterBlocks),
+    parameters,
+    constants: [0, 2].flatMap((bank) => readBank(elf, bank, `.nv.constant${bank}.${name}`)),
+  }
+}
+
+/** Null for a function that is no kernel. */
+function parameterLayout(attributes: readonly Attribute[]): ParameterLayout | null {
+  const bank = attributes.find((each) => each.number === attribute.parameterBank)
+  if (!bank) return null
+  // After the symbol of the bank: the offset within it, and the bytes of all parameters.
+  const place = wordsOf(bank, 2)[1]!
+  const [base, size] = [place & 0xffff, place >>> 16]
+  const list = attributes
+    .filter((each) => each.number === attribute.parameter)
+    .map((each) => {
+      const cursor = new Cursor(each.block, 'attributes', 4)
+      const [ordinal, offset, packed] = [cursor.u16(), cursor.u16(), cursor.u32()]
+      return { ordinal, offset, size: packed >>> 18 }
+    })
+    .sort((a, b) => a.ordinal - b.ordinal)
+  if (list.some((each, index) => each.ordinal !== index || each.offset + each.size > size))
+    throw damaged('attributes')
+  return { base, size, list: list.map(({ offset, size }) => ({ offset, size })) }
+}
+
+function relocationsOf(elf: Elf, section: number, bytes: number): Relocation[] {
+  return (elf.relocations.get(section) ?? []).map(({ offset, type, symbol, addend }) => {
+    if (offset >= bytes) throw damaged('relocations')
+    const name = symbol.name === '' ? elf.sections[symbol.section]?.name : symbol.name
+    if (name === undefined) throw damaged('relocations')
+    return { offset, type, symbol: name, addend }
+  })
+}
+
+function readBank(elf: Elf, bank: number, name: string): ConstantBank[] {
+  const index = elf.sections.findIndex((section) => section.name === name)
+  const section = elf.sections[index]
+  if (!section) return []
+  const { bytes } = section
+  return [{ bank, bytes, relocations: relocationsOf(elf, index, bytes.length) }]
+}
+
+function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
+  let base = 0
+  return ['.nv.global.init', '.nv.global'].flatMap((name) => {
+    const index = sections.findIndex((section) => section.name === name)
+    const section = sections[index]
+    if (!section) return []
+    const start = base
+    base += Math.ceil(section.size / 256) * 256
+    const variable = ({ name, value, size }: Symbol): GlobalVariable => {
+      if (value + size > section.size) throw damaged('symbols')
+      return {
+        name,
+        offset: start + value,
+        size,
+        initial: section.bytes.length > 0 ? section.bytes.subarray(value, value + size) : null,
+      }
+    }
+    return symbols
+      .filter((symbol) => symbol.type === objectType && symbol.section === index)
+      .map(variable)
+  })
+}
+
+/** Pairs of symbols; values from -4 up stand for what is outside and are passed over. */
+function readCalls({ sections, symbols }: Elf): { caller: string; callee: string }[] {
+  const section = sections.find(({ name }) => name === '.nv.callgraph')
+  if (!section) return []
+  const cursor = new Cursor(section.bytes, 'symbols')
+  const calls = []
+  while (cursor.left > 0) {
+    const [from, to] = [cursor.u32(), cursor.u32()]
+    if (from === 0 || to >= 0xfffffff0) continue
+    const [caller, callee] = [symbols[from]?.name, symbols[to]?.name]
+    if (caller === undefined || callee === undefined) throw damaged('symbols')
+    calls.push({ caller, callee })
+  }
+  return calls
+}

@@ -1,0 +1,268 @@
+/** What a report holds of one launch's code: counters per instruction and source line, ncu's advice, the sources. */
+import type {
+  DeepKernel,
+  Instruction,
+  Place,
+  Rule,
+  SourceLine,
+  Work,
+} from '../../domain/session/deep'
+import { placesOf } from '../../domain/sass/machine-code'
+import { instructionBytes, readCubin } from '../cubin/cubin'
+import type { MessageOf } from './ncu-rep-messages'
+import { mnemonicOf } from './sass-mnemonics'
+
+export interface LaunchCode {
+  kernel: DeepKernel
+  /** The files that the kernel's lines are in, if the report holds their text. */
+  sources: { path: string; text: string }[]
+}
+
+type Counter = Exclude<keyof Work, 'stalls' | 'samples' | 'notIssuedSamples'>
+
+const counters: Record<Counter, string> = {
+  executed: 'inst_executed',
+  threadExecuted: 'thread_inst_executed',
+  sharedWavefronts: 'memory_l1_wavefronts_shared',
+  sharedWavefrontsIdeal: 'memory_l1_wavefronts_shared_ideal',
+  sharedWavefrontsExcess: 'derived__memory_l1_wavefronts_shared_excessive',
+  globalL1Requests: 'memory_l1_tag_requests_global',
+  globalL2Sectors: 'memory_l2_theoretical_sectors_global',
+  globalL2SectorsIdeal: 'memory_l2_theoretical_sectors_global_ideal',
+  globalL2SectorsExcess: 'derived__memory_l2_theoretical_sectors_global_excessive',
+}
+
+const stallPrefix = 'smsp__pcsamp_warps_issue_stalled_'
+/** Reasons that the source page abbreviates. */
+const reasons: Record<string, string> = {
+  dispatch_stall: 'dispatch',
+  imc_miss: 'imc',
+  lg_throttle: 'lg',
+  long_scoreboard: 'long_sb',
+  math_pipe_throttle: 'math',
+  mio_throttle: 'mio',
+  no_instructions: 'no_inst',
+  short_scoreboard: 'short_sb',
+  sleeping: 'sleep',
+  tex_throttle: 'tex',
+  warpgroup_arrive: 'gmma',
+}
+
+const kinds: Record<number, Rule['kind']> = { 2: 'warning', 3: 'error', 4: 'optimization' }
+const speedupTypes: Record<number, Rule['speedupType']> = { 1: 'local', 2: 'global' }
+
+/** `@section:SourceCounters:Warp Stall Sampling@` → its label; `@url:label:address@` → `label (address)`. */
+const withoutLinks = (text: string): string =>
+  text
+    .replaceAll(/@url:([^@]*?):(https?:[^@]*)@/g, '$1 ($2)')
+    .replaceAll(/@(?:section|metric|source):[^:@]*:([^@]*)@/g, '$1')
+
+export const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
+  results.flatMap(({ name, section, body }) =>
+    (body?.items ?? []).flatMap(({ message, speedup }): Rule[] =>
+      message?.text
+        ? [
+            {
+              section,
+              name,
+              kind: kinds[message.kind] ?? 'info',
+              text: withoutLinks(message.text),
+              estimatedSpeedup: speedup?.percent ?? null,
+              speedupType: speedup ? (speedupTypes[speedup.type] ?? null) : null,
+            },
+          ]
+        : [],
+    ),
+  )
+
+/** Figures by an instruction's offset; null if the report does not have the counter. */
+type ByOffset = ReadonlyMap<number, number> | null
+
+const figureOf = (value: MessageOf<'Value'> | undefined): number => {
+  const figure = Number(value?.choice.value ?? 0)
+  return Number.isFinite(figure) && figure > 0 ? figure : 0
+}
+
+interface Instances {
+  counter(name: string): ByOffset
+  stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
+  notIssued: readonly ReadonlyMap<number, number>[]
+}
+
+function instancesOf(
+  metrics: MessageOf<'Detailed'>['metrics'],
+  nameOf: (index: number) => string | undefined,
+  base: number,
+): Instances {
+  const wanted = new Set(Object.values(counters))
+  const found = new Map<string, ReadonlyMap<number, number>>()
+  const stalls: [string, ReadonlyMap<number, number>][] = []
+  const notIssued: ReadonlyMap<number, number>[] = []
+  for (const { name: index, instances } of metrics) {
+    const name = nameOf(index) ?? ''
+    if (!wanted.has(name) && !name.startsWith(stallPrefix)) continue
+    const figures = new Map(
+      instances.map(({ of, value }) => [Number(of?.choice.value ?? 0) - base, figureOf(value)]),
+    )
+    if (wanted.has(name)) found.set(name, figures)
+    else if (name.endsWith('_not_issued')) notIssued.push(figures)
+    else {
+      const reason = name.slice(stallPrefix.length)
+      stalls.push([reasons[reason] ?? reason, figures])
+    }
+  }
+  return { counter: (name) => found.get(name) ?? null, stalls, notIssued }
+}
+
+function workAt(offset: number, { counter, stalls, notIssued }: Instances): Work {
+  const counts = Object.fromEntries(
+    Object.entries(counters).map(([key, name]) => [
+      key,
+      counter(name) && (counter(name)!.get(offset) ?? 0),
+    ]),
+  ) as Record<Counter, number | null>
+  const sampled = stalls.flatMap(([reason, figures]): [string, number][] => {
+    const count = figures.get(offset) ?? 0
+    return count > 0 ? [[reason, count]] : []
+  })
+  const isSampled = stalls.length > 0
+  const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)
+  return {
+    ...counts,
+    samples: isSampled ? sum(sampled.map(([, count]) => count)) : null,
+    notIssuedSamples: isSampled ? sum(notIssued.map((figures) => figures.get(offset) ?? 0)) : null,
+    stalls: isSampled ? Object.fromEntries(sampled) : null,
+  }
+}
+
+const add = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : a + b
+
+const summed = [...Object.keys(counters), 'samples', 'notIssuedSamples'] as Exclude<
+  keyof Work,
+  'stalls'
+>[]
+
+function sumWork(a: Work, b: Work): Work {
+  const stalls = { ...a.stalls }
+  for (const [reason, count] of Object.entries(b.stalls ?? {}))
+    stalls[reason] = (stalls[reason] ?? 0) + count
+  return {
+    ...(Object.fromEntries(summed.map((key) => [key, add(a[key], b[key])])) as Omit<
+      Work,
+      'stalls'
+    >),
+    stalls: a.stalls || b.stalls ? stalls : null,
+  }
+}
+
+function linesOf(
+  instructions: readonly { places: readonly Place[]; work: Work }[],
+  textOf: (place: Place) => string | null,
+): SourceLine[] {
+  const lines = new Map<string, SourceLine>()
+  for (const { places, work } of instructions)
+    // Recursion can list a line twice for one instruction.
+    for (const place of new Map(places.map((own) => [`${own.line}:${own.file}`, own])).values()) {
+      const key = `${place.line}:${place.file}`
+      const known = lines.get(key)
+      lines.set(
+        key,
+        known ? { ...known, ...sumWork(known, work) } : { ...place, text: textOf(place), ...work },
+      )
+    }
+  return [...lines.values()].sort((a, b) =>
+    a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
+  )
+}
+
+/** Instructions of the kernel in the cubin; null if there is no such kernel, or if the cubin cannot be read. */
+function rowsOf(cubin: Uint8Array, name: string): { opcode: string; places: Place[] }[] | null {
+  try {
+    const kernel = readCubin(cubin).kernels.find((own) => own.name === name)
+    if (!kernel) return null
+    const view = new DataView(kernel.code.buffer, kernel.code.byteOffset, kernel.code.byteLength)
+    return Array.from({ length: Math.floor(view.byteLength / instructionBytes) }, (_, index) => ({
+      opcode: mnemonicOf(view.getUint16(index * instructionBytes, true) & 0xfff),
+      places: placesOf(kernel.lines, index * instructionBytes),
+    }))
+  } catch {
+    // Machine code of another GPU, or damaged; the figures of the launch do not depend on it.
+    return null
+  }
+}
+
+export interface CodeParts {
+  name: string
+  detailed: MessageOf<'Detailed'>
+  /** null if the report has no machine code for the launch. */
+  source: MessageOf<'Source'> | null
+  metricName: (index: number) => string | undefined
+  /** Maps the path recorded by the compiler to the file's name in the session. */
+  nameOf: (path: string) => string
+}
+
+export function launchCode({ name, detailed, source, metricName, nameOf }: CodeParts): LaunchCode {
+  const rules = rulesOf(detailed.rules)
+  const code = source && rowsOf(source.cubin, detailed.mangledName)
+  const none = { name, instructions: [], lines: [], opcodes: null, rules }
+  if (!code) return { kernel: none, sources: [] }
+  const base = Number(
+    source.functions?.entries.find((own) => own.name === detailed.mangledName)?.address ?? 0n,
+  )
+  const instances = instancesOf(detailed.metrics, metricName, base)
+  const files = new Map(
+    (source.files?.entries ?? []).map(({ path, text }) => [nameOf(path), { path, text }]),
+  )
+  const texts = new Map([...files].map(([file, { text }]) => [file, text.split(/\r?\n/)]))
+  const rows = code.map(({ opcode, places }, index) => ({
+    opcode,
+    places: places.map(({ file, line }) => ({ file: nameOf(file), line })),
+    work: workAt(index * instructionBytes, instances),
+  }))
+  const instructions = rows.map(({ opcode, places, work }, index): Instruction => {
+    const [place, ...further] = places
+    return {
+      index,
+      offset: index * instructionBytes,
+      text: opcode,
+      opcode,
+      file: place?.file ?? null,
+      line: place?.line ?? null,
+      ...(further.length > 0 ? { inlinedFrom: further } : {}),
+      ...work,
+    }
+  })
+  const used = new Set(rows.flatMap(({ places }) => places.map(({ file }) => file)))
+  return {
+    kernel: {
+      name,
+      instructions,
+      lines: linesOf(rows, ({ file, line }) => texts.get(file)?.[line - 1]?.trim() ?? null),
+      opcodes: opcodesOf(instructions, detailed, metricName),
+      rules,
+    },
+    sources: [...files].flatMap(([file, source]) => (used.has(file) ? [source] : [])),
+  }
+}
+
+/** ncu counts them with their modifiers, which the machine code alone does not tell here. */
+function opcodesOf(
+  instructions: readonly Instruction[],
+  { metrics }: MessageOf<'Detailed'>,
+  metricName: CodeParts['metricName'],
+): Record<string, number> | null {
+  const counted = metrics.find(
+    ({ name }) => metricName(name) === 'sass__inst_executed_per_opcode_with_modifier_all',
+  )
+  if (counted && counted.instances.length > 0)
+    return Object.fromEntries(
+      counted.instances.map(({ of, value }) => [String(of?.choice.value ?? ''), figureOf(value)]),
+    )
+  const opcodes: Record<string, number> = {}
+  for (const { opcode, executed } of instructions) {
+    if (executed === null) return null
+    if (executed > 0) opcodes[opcode] = (opcodes[opcode] ?? 0) + executed
+  }
+  return opcodes
+}

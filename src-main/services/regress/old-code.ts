@@ -1,0 +1,177 @@
+/** The old code of a ladder, ready to be built again: from a session, which keeps its sources, or a git revision. */
+import { resolve, sep } from 'node:path'
+import {
+  readKernelLibrary,
+  readSharedFiles,
+  type KernelLibrary,
+} from '../../adapters/kernels/kernel-library'
+import { headerName, readLadderFolder } from '../../adapters/kernels/ladder-folder'
+import { checkOutRevision } from '../../adapters/kernels/revision'
+import type { Setup } from '../../adapters/machine/machine'
+import { isImported } from '../../adapters/sessions/session-store'
+import { readAllSources } from '../../adapters/sessions/session-sources'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { otherwiseDefined } from '../../domain/regress/same-task'
+import type { OldCode } from '../../domain/regress/report'
+import type { Session } from '../../domain/session/session'
+import { named, problemWord, type Problem } from '../../domain/task/problem'
+import { taskHeaderFile } from '../../domain/task/headers'
+import type { Task } from '../../domain/task/task'
+import { inEnglish } from '../../domain/text/wording'
+import type { OpenedLadder } from '../ladder-library/open'
+import { findLadder, planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
+import { namesSession, openNamed, storeOf, type OpenedSession } from '../sessions/sessions'
+
+export interface OldRungs {
+  from: OldCode
+  task: Task
+  /** include/ and the task's headers as of then, text by path. */
+  includes: ReadonlyMap<string, string>
+  headers: ReadonlyMap<string, string>
+  /** By id: those of the plan that it has. */
+  rungs: ReadonlyMap<string, PlannedRung>
+  /** Those that the ladder no longer has; empty if only some rungs were asked for. */
+  gone: readonly { id: string; title: string }[]
+}
+
+export interface OldCodeRequest {
+  setup: Setup
+  opened: OpenedLadder
+  request: PlanRequest
+  plan: RunPlan
+  against: string
+  /** An empty folder for the files of a revision. */
+  scratch: string
+  /** The user allows building and running the code of a session from elsewhere. */
+  trust: boolean
+  signal: AbortSignal
+}
+
+export async function openOldCode(request: OldCodeRequest): Promise<OldRungs> {
+  const session = (await namesSession(request.setup, request.against))
+    ? await openNamed(request.setup, request.against)
+    : null
+  const old = session ? await ofSession(request, session) : await ofRevision(request)
+  const other = otherwiseDefined(old.task, request.plan.task)
+  if (other !== null)
+    throw inputError(
+      `The task ${request.plan.task.id} had other ${other} in ${request.against}: its code computes something else.`,
+      'Name a session or revision with the same task.',
+    )
+  if (old.rungs.size === 0)
+    throw inputError(
+      `${request.against} has none of these rungs: ${request.plan.rungs.map(({ rung }) => rung.id).join(', ')}.`,
+    )
+  return old
+}
+
+async function ofSession(
+  { setup, request, plan, against, trust }: OldCodeRequest,
+  { session, folder, sources }: OpenedSession,
+): Promise<OldRungs> {
+  const { task } = session.ladder
+  if (session.ladder.id !== plan.ladder.id)
+    throw inputError(
+      `${against} is a session of the ladder ${session.ladder.id}, not of ${plan.ladder.id}.`,
+    )
+  if (task === null || (await isImported(folder)))
+    throw inputError(
+      `${against} was imported, so its code cannot be built again.`,
+      'Name a session that was run.',
+    )
+  refuseOtherProblem(against, session, plan.problem)
+  const isOurs = [storeOf(setup), setup.assets.recordingsDir].some((known) =>
+    resolve(folder).startsWith(resolve(known) + sep),
+  )
+  if (!isOurs && !trust)
+    throw inputError(
+      `The code in ${against} would be built and run with your permissions, and the session is not in your session store.`,
+      'Look at its sources/, then allow it with --trust.',
+    )
+  const all = await readAllSources(folder)
+  const texts = (keep: (path: string) => boolean): Map<string, string> =>
+    new Map([...all].filter(([path]) => keep(path)))
+  const isInclude = (path: string): boolean => path.startsWith('include/')
+  const wanted = plan.rungs.flatMap(
+    ({ rung: { id } }) => session.ladder.rungs.find((rung) => rung.id === id) ?? [],
+  )
+  const without = wanted.filter(({ id }) => sources[id] === undefined)
+  if (without.length > 0)
+    throw inputError(
+      `${against} has no source of ${without.map(({ id }) => id).join(', ')}.`,
+      'Name another session, or leave these rungs out with --rungs.',
+    )
+  return {
+    from: { kind: 'session', name: against, createdAt: session.createdAt },
+    task,
+    includes: texts(isInclude),
+    headers: texts((path) => !isInclude(path) && headerName.test(path) && path !== taskHeaderFile),
+    rungs: new Map(wanted.map((rung) => [rung.id, { rung, source: sources[rung.id]! }])),
+    gone: goneFrom(session.ladder.rungs, request, plan),
+  }
+}
+
+const goneFrom = (
+  old: readonly { id: string; title: string }[],
+  { rungs }: PlanRequest,
+  plan: RunPlan,
+): { id: string; title: string }[] =>
+  rungs
+    ? []
+    : old
+        .filter(({ id }) => plan.rungs.every(({ rung }) => rung.id !== id))
+        .map(({ id, title }) => ({ id, title }))
+
+function refuseOtherProblem(against: string, { problem }: Session, asked: Problem): void {
+  const words = (one: Problem): string =>
+    [problemWord(one), named(one.scalars)].filter(Boolean).join(', ')
+  if (problem && words(problem) === words(asked)) return
+  const at = Object.entries(problem?.sizes ?? {}).map(([name, size]) => `--at ${name}=${size}`)
+  throw inputError(
+    `${against} is of ${problem ? words(problem) : 'an unknown problem'}, and this would measure ${words(asked)}.`,
+    at.length > 0 ? `For its sizes add ${at.join(' ')}.` : 'Name another session.',
+  )
+}
+
+async function ofRevision({
+  setup,
+  opened,
+  request,
+  plan,
+  against,
+  scratch,
+  signal,
+}: OldCodeRequest): Promise<OldRungs> {
+  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const folder = opened.own?.folder ?? setup.assets.kernelsDir
+  const revision = await checkOutRevision(folder, against, scratch, signal)
+  try {
+    const library: KernelLibrary = opened.own
+      ? (await readLadderFolder(revision.folder, shipped)).library
+      : await readKernelLibrary(revision.folder)
+    const { rungs } = findLadder(library, opened.id)
+    const known = new Set(rungs.map(({ as, id }) => as ?? id))
+    const wanted = plan.rungs.map(({ rung }) => rung.id).filter((id) => known.has(id))
+    const old =
+      wanted.length > 0 ? planRun(library, { ...request, ladder: opened.id, rungs: wanted }) : null
+    return {
+      from: { kind: 'revision', name: against, commit: revision.commit },
+      task: old?.task ?? plan.task,
+      includes: await readSharedFiles(library.root, 'include'),
+      headers: old?.headers ?? new Map(),
+      rungs: new Map(old?.rungs.map((planned) => [planned.rung.id, planned])),
+      gone: goneFrom(
+        rungs.map(({ as, id, title }) => ({
+          id: as ?? id,
+          title: title ?? library.rungs.get(id)?.header.title ?? '',
+        })),
+        request,
+        plan,
+      ),
+    }
+  } catch (error) {
+    const { kind, message, remedy } = toErrorShape(error)
+    if (kind !== 'input') throw error
+    throw inputError(`At ${against}: ${inEnglish(message)}`, remedy)
+  }
+}

@@ -1,0 +1,126 @@
+/** The verdicts as Markdown for a pull request and as JUnit XML for a test report. */
+import { percentChange } from '../../domain/analysis/time-change'
+import { formatMs } from '../../domain/metrics/units'
+import { roundPercent, type RegressReport, type RegressRung } from '../../domain/regress/report'
+import type { RegressVerdict } from '../../domain/regress/verdict'
+import { problemWord } from '../../domain/task/problem'
+import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
+import { visible } from '../../domain/text/visible'
+import { inEnglish } from '../../domain/text/wording'
+
+/** Worse rungs first, then undecided ones, because a long table is read from its top. */
+const order: readonly RegressVerdict[] = ['slower', 'broken', 'unresolved']
+
+export const byVerdict = (rungs: readonly RegressRung[]): RegressRung[] => {
+  const rank = ({ verdict }: RegressRung): number => (order.indexOf(verdict) + 4) % 4
+  return rungs.toSorted((a, b) => rank(a) - rank(b))
+}
+
+export const time = (ms: number | null): string => (ms === null ? '–' : formatMs(ms))
+
+/** `+1.02 % (+0.95 % to +1.10 %)` */
+export const changeOf = ({ ratio, interval }: RegressRung): string =>
+  ratio === null || interval === null
+    ? '–'
+    : `${percentChange(ratio)} (${percentChange(interval.low)} to ${percentChange(interval.high)})`
+
+export const cyclesOf = ({ cycles }: RegressRung): string =>
+  cycles === null ? '–' : percentChange(cycles.ratio)
+
+/** What the old code is. */
+export const againstOf = ({ against }: RegressReport): string =>
+  against.kind === 'session'
+    ? `the session ${against.name}`
+    : `${against.name} (${against.commit.slice(0, 12)})`
+
+/** How the verdicts came about, in one paragraph. */
+export function howDecided({
+  thresholdPercent,
+  askedPercent,
+  sameCode,
+  confidence,
+}: RegressReport): string {
+  const limit = roundPercent(thresholdPercent)
+  const spread = sameCode === null ? '' : ` (here up to ${roundPercent(sameCode.percent)} %)`
+  const why =
+    thresholdPercent > askedPercent
+      ? `more than the ${roundPercent(askedPercent)} % asked for, because the same code differs from itself by that much on this machine`
+      : `the larger of what was asked for and how far the same code differs from itself on this machine${spread}`
+  return (
+    `Old and new were built and measured in turn on this GPU. A rung is slower or faster if the whole ${100 * confidence} % interval ` +
+    `of its change lies beyond ±${limit} %, ${why}; the same if the interval lies within; and unresolved otherwise.`
+  )
+}
+
+const row = (rung: RegressRung): string[] => [
+  mdCodeCell(rung.id),
+  md(time(rung.oldMs)),
+  md(time(rung.newMs)),
+  md(changeOf(rung)),
+  md(cyclesOf(rung)),
+  rung.verdict,
+  md(rung.reason === null ? '' : inEnglish(rung.reason)),
+]
+
+export const regressMarkdown = (report: RegressReport): string =>
+  `${[
+    `## Kernel Ladder: ${md(report.headline)}`,
+    `${mdCode(report.ladder)} at ${md(problemWord(report.problem))} on ${md(report.gpu.name)}, against ${md(againstOf(report))}.`,
+    ...report.notes.map((note) => `> **Note:** ${md(inEnglish(note))}`),
+    mdTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'Old' },
+        { header: 'New' },
+        { header: 'Change of the time' },
+        { header: 'Of the cycles' },
+        { header: 'Verdict', align: 'left' },
+        { header: 'Why', align: 'left' },
+      ],
+      byVerdict(report.rungs).map(row),
+    ),
+    md(howDecided(report)),
+  ].join('\n\n')}\n`
+
+/** XML 1.0 has no control characters; tabs and newlines are collapsed in attributes anyway. */
+const xml = (text: string): string =>
+  visible(text)
+    .replace(/\s+/g, ' ')
+    .replace(/[\u0000-\u001f\ufffe\uffff]/g, '�')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+
+const sentence = (rung: RegressRung): string =>
+  [
+    rung.ratio === null ? '' : `${changeOf(rung)} in time`,
+    rung.reason === null ? '' : inEnglish(rung.reason),
+  ]
+    .filter(Boolean)
+    .join('. ')
+
+function testcase(report: RegressReport, rung: RegressRung): string {
+  const open = `  <testcase classname="${xml(report.ladder)}" name="${xml(rung.id)}" time="${((rung.newMs ?? 0) / 1000).toFixed(9)}"`
+  const said = xml(sentence(rung))
+  if (rung.verdict === 'slower' || rung.verdict === 'broken')
+    return `${open}>\n    <failure type="${rung.verdict}" message="${said}"/>\n  </testcase>`
+  if (['unresolved', 'skipped', 'gone', 'new'].includes(rung.verdict))
+    return `${open}>\n    <skipped message="${xml(rung.verdict)}${said === '' ? '' : `: ${said}`}"/>\n  </testcase>`
+  return `${open}/>`
+}
+
+/** One test per rung: a failure is slower or broken, and what is undecided is skipped. */
+export function regressJunit(report: RegressReport): string {
+  const count = (...wanted: RegressVerdict[]): number =>
+    report.rungs.filter(({ verdict }) => wanted.includes(verdict)).length
+  const counts = `tests="${report.rungs.length}" failures="${count('slower', 'broken')}" skipped="${count('unresolved', 'skipped', 'gone', 'new')}"`
+  return `${[
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    ` <testsuite name="${xml(`kernel-ladder regress ${report.ladder}`)}" ${counts}>`,
+    ...report.rungs.map((rung) => testcase(report, rung)),
+    ' </testsuite>',
+    '</testsuites>',
+  ].join('\n')}\n`
+}

@@ -1,0 +1,185 @@
+/**
+ * Rounds: in each, a fresh runner process times the pairs of builds in turn. A pair that hangs or crashes is left
+ * out of the rounds that follow, and the rest of the round is repeated without it.
+ */
+import {
+  compareArgs,
+  runRunner,
+  type BuiltRung,
+  type RunnerEvent,
+} from '../../adapters/tools/runner'
+import type { ProcessResult } from '../../adapters/tools/process'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import type { Round } from '../../domain/regress/verdict'
+import type { Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+
+/** Two builds of a rung; the old one is told apart by its id. */
+export interface BuiltPair {
+  now: BuiltRung
+  before: BuiltRung
+}
+
+/** `@` is in no rung's id. */
+export const oldId = (id: string): string => `${id}@old`
+
+export interface RoundsRequest {
+  toolbox: Toolbox
+  runner: string
+  task: Task
+  problem: Problem
+  taskFolder: string | null
+  pairs: readonly BuiltPair[]
+  rounds: number
+  /** Sampling time per pair and round. */
+  secondsAPair: number
+  seed: number
+  flushL2: boolean
+  idleMs: number
+  signal: AbortSignal
+  /** Distinguishes the calls in raw output. */
+  name: string
+  onRound: (done: number) => void
+}
+
+export interface RoundsOutcome {
+  /** By rung; empty for a pair that failed. */
+  rounds: Map<string, Round[]>
+  /** Why a pair could not be timed in every round. */
+  failures: Map<string, string>
+}
+
+type PairEvent = Extract<RunnerEvent, { event: 'pair' }>
+
+const roundOf = ({ newMs, oldMs, newCycles, oldCycles }: PairEvent): Round => ({
+  newMs,
+  oldMs,
+  newCycles,
+  oldCycles,
+})
+
+export async function timeInTurn(request: RoundsRequest): Promise<RoundsOutcome> {
+  const rounds = new Map<string, Round[]>(request.pairs.map(({ now }) => [now.id, []]))
+  const failures = new Map<string, string>()
+  for (let number = 1; number <= request.rounds; number += 1) {
+    const timed = new Set<string>()
+    const open = (): BuiltPair[] =>
+      request.pairs.filter(({ now: { id } }) => !timed.has(id) && !failures.has(id))
+    while (open().length > 0) {
+      const before = timed.size + failures.size
+      await oneProcess(request, number, open(), {
+        onPair(event) {
+          timed.add(event.rung)
+          rounds.get(event.rung)!.push(roundOf(event))
+        },
+        onFailure: (id, why) => failures.set(id, why),
+      })
+      if (timed.size + failures.size === before)
+        throw new KernelLadderError('failed', message('tools.runnerEnded', { text: '' }))
+    }
+    request.onRound(number)
+  }
+  for (const id of failures.keys()) rounds.set(id, [])
+  return { rounds, failures }
+}
+
+interface Listener {
+  onPair: (event: PairEvent) => void
+  onFailure: (id: string, why: string) => void
+}
+
+/** Throws for what another process would not mend. */
+async function oneProcess(
+  request: RoundsRequest,
+  number: number,
+  pairs: readonly BuiltPair[],
+  { onPair, onFailure }: Listener,
+): Promise<void> {
+  const { toolbox, runner, signal, idleMs, task, problem, taskFolder } = request
+  const pairOf = (id: string | null | undefined): string | undefined =>
+    pairs.find(({ now, before }) => id === now.id || id === before.id)?.now.id
+  const settled = new Set<string>()
+  let at: string | undefined
+  let error: Extract<RunnerEvent, { event: 'error' }> | null = null
+  const fail = (id: string, why: string): void => {
+    if (settled.has(id)) return
+    settled.add(id)
+    onFailure(id, why)
+  }
+  const result = await runRunner(
+    toolbox,
+    {
+      key: `runner/${request.name}-${number}`,
+      file: runner,
+      args: compareArgs({
+        ...{ task, problem, taskFolder },
+        rungs: pairs.flatMap(({ now, before }) => [now, before]),
+        pairs: pairs.map(({ now, before }) => ({ now: now.id, before: before.id })),
+        newFirst: number % 2 === 0,
+        flushL2: request.flushL2,
+        maxSeconds: request.secondsAPair,
+        seed: request.seed,
+        ownerPid: toolbox.ownerPid,
+      }),
+      idleMs,
+      signal,
+    },
+    (event) => {
+      switch (event.event) {
+        case 'start':
+          at = pairOf(event.rung)
+          break
+        case 'pair':
+          if (event.rung !== at || settled.has(event.rung)) break
+          settled.add(event.rung)
+          onPair(event)
+          break
+        case 'failed':
+        case 'unsupported': {
+          const id = pairOf(event.rung)
+          if (id !== undefined) fail(id, event.reason)
+          break
+        }
+        case 'error':
+          error = event
+          break
+        default:
+          break
+      }
+    },
+  )
+  if (result.outcome === 'cancelled')
+    throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  throwIfHopeless(result, error)
+  if (result.outcome === 'exited' && result.exitCode === 0) {
+    for (const { now } of pairs) fail(now.id, 'the runner gave no times for it')
+    return
+  }
+  if (at !== undefined) fail(at, endOf(result, idleMs))
+}
+
+function throwIfHopeless(
+  result: ProcessResult,
+  error: Extract<RunnerEvent, { event: 'error' }> | null,
+): void {
+  if (result.outcome === 'not-found')
+    throw new KernelLadderError(
+      'failed',
+      message('tools.runnerNotStarted', { text: result.stderr.trim() }),
+    )
+  if (error?.kind === 'out-of-memory') throw inputError(error.message, message('asked.smallerWith'))
+  if (error?.kind === 'no-device') throw missingError(error.message, message('tools.resetGpu'))
+  if (error)
+    throw new KernelLadderError(
+      'internal',
+      message('tools.runnerRejected', { text: error.message }),
+    )
+}
+
+function endOf({ outcome, signal, exitCode }: ProcessResult, idleMs: number): string {
+  if (outcome === 'idle') return `it hung: nothing for ${Math.round(idleMs / 1000)} s`
+  if (outcome === 'signalled') return `it crashed by ${signal ?? 'a signal'}`
+  return `the runner ended with ${exitCode ?? outcome}`
+}

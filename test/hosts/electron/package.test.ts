@@ -1,0 +1,52 @@
+/** What the packaged desktop program is made of, and the switches of its binary. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { root } from '../../services/support'
+
+const config = parse(readFileSync(join(root, 'electron-builder.yml'), 'utf8')) as {
+  asar: boolean
+  files: string[]
+  extraResources: { from: string; to: string }[]
+  electronFuses: Record<string, boolean>
+}
+
+describe('the packaged program', () => {
+  it('has every fuse set, those that open it up to off', () => {
+    expect(config.asar).toBe(true)
+    expect(config.electronFuses).toEqual({
+      runAsNode: false,
+      enableNodeOptionsEnvironmentVariable: false,
+      enableNodeCliInspectArguments: false,
+      grantFileProtocolExtraPrivileges: false,
+      loadBrowserProcessSpecificV8Snapshot: false,
+      enableCookieEncryption: true,
+      enableEmbeddedAsarIntegrityValidation: true,
+      onlyLoadAppFromAsar: true,
+    })
+  })
+
+  it('carries each folder that the program looks for, under the same name', () => {
+    const source = readFileSync(join(root, 'src-main/adapters/kernels/assets.ts'), 'utf8')
+    const places = [...source.matchAll(/: join\(root, ([^)]+)\)/g)].map(([, words]) =>
+      words!.replaceAll(/[',]/g, '').replaceAll(' ', '/'),
+    )
+    expect(places).toHaveLength(5)
+    const carried = config.extraResources.map(({ from, to }) => {
+      expect(from).toBe(to)
+      expect(existsSync(join(root, from)) || from.startsWith('out/')).toBe(true)
+      return to
+    })
+    for (const place of places)
+      expect(carried.some((folder) => `${place}/`.startsWith(`${folder}/`))).toBe(true)
+  })
+
+  it('carries the entry that package.json names, and no dependency', () => {
+    const { main } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      main: string
+    }
+    expect(config.files).toContain(`${main.split('/').slice(0, 2).join('/')}/**`)
+    expect(config.files).toContain('!node_modules')
+  })
+})
