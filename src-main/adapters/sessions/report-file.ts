@@ -23,6 +23,7 @@ import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
 
 export type ReportLaunch = NcuLaunch
+export { launchMs }
 
 /** Maps a path recorded by the compiler to a file's name in the session. */
 export type NameFile = (path: string) => string
