@@ -41,6 +41,9 @@ it('shows both sources, the time bought and every metric, within the content sec
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
+  // Folded below the causes, and remembered once it is opened.
+  expect(await page.locator('table.deltas').isVisible()).toBe(false)
+  await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
   for (const { label } of comparison.metrics) expect(table).toContain(label)
   expect(faults).toEqual([])
@@ -66,6 +69,7 @@ it('colours the code from style sheets that the policy allows', async () => {
 
 it('says of each metric how it moved in words, not by colour alone', async () => {
   const { page, a, b } = await open(steps.length - 1)
+  await page.getByText(/^All \d+ metrics$/).click()
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
   for (const { label, verdict } of comparison.metrics) {
     const row = page.locator('table.deltas tr', { has: page.locator('th', { hasText: label }) })

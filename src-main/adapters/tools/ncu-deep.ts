@@ -1,9 +1,8 @@
 /** Prints pages of ncu's report: the source counters and advice of its launches. */
 import { distinct } from '../../domain/text/wording'
 import { message, type Statement } from '../../domain/messages/message'
-import type { DeepProfile } from '../../domain/session/deep'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
-import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
+import { toDeepProfiles, type DeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { parseRules } from '../../parsers/ncu/ncu-rules'
 import { parseSourcePage } from '../../parsers/ncu/ncu-source'
 import { sourceName } from '../disk/build-cache'
@@ -21,7 +20,7 @@ const pages = {
 type PageKey = keyof typeof pages
 
 export interface DeepAnswer {
-  byRung: Map<string, DeepProfile>
+  byRung: DeepProfiles
   /** Pages that could not be printed. */
   troubles: Statement[]
 }
