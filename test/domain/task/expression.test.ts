@@ -32,6 +32,7 @@ describe('an expression', () => {
 
   it.each([
     ['1 +', 'It ends where a value is expected.'],
+    ['2 * 1e999', 'Character 5: the number is too large.'],
     ['2 x', 'Character 3, "x", is unexpected.'],
     ['process.exit()', 'there is no function process.exit'],
     ['constructor("x")', 'Character 13'],
