@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--again NUMBER]`: feeds every reader with damaged inputs. A find
+ * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--again NUMBER] [--keep]`: feeds every reader with damaged inputs. A find
  * is printed with the seed and the number that make its input again, and becomes a case of the reader's own test.
+ * `--keep` writes the counts that docs/RELIABILITY.md shows.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,6 +26,7 @@ await runScript(async () => {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       reader: { type: 'string' },
       again: { type: 'string' },
+      keep: { type: 'boolean', default: false },
     },
   })
   const [seconds, seed] = [whole(values.seconds, 'seconds'), whole(values.seed, 'seed')]
@@ -46,6 +48,7 @@ await runScript(async () => {
   }
   say(`seed ${seed}, ${seconds} s`)
   let finds = 0
+  const rows = []
   for (const reader of readers) {
     const end = performance.now() + (seconds * 1000) / readers.length
     const tally = await module.fuzz(reader, seed, () => performance.now() >= end)
@@ -55,6 +58,18 @@ await runScript(async () => {
     )
     for (const { number, what } of tally.finds.slice(0, 5)) say(`  number ${number}: ${what}`)
     finds += tally.finds.length
+    rows.push({
+      reader: reader.name,
+      inputs,
+      refused,
+      slowestMs: Math.round(slowestMs),
+      finds: tally.finds.length,
+    })
   }
+  if (values.keep)
+    writeFileSync(
+      join(root, 'test/fuzz/counts.json'),
+      `${JSON.stringify({ seed, seconds, rows }, null, 2)}\n`,
+    )
   return finds === 0 ? 0 : 1
 })

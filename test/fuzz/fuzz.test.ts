@@ -4,7 +4,7 @@ import { KernelLadderError } from '../../src-main/domain/errors'
 import { fuzz, inputOf, readers, type Tally } from './fuzz'
 import { mutate, seeded } from './mutate'
 
-const inputs = 120
+const inputs = 100
 
 describe('every reader', () => {
   it.each(readers.map((reader) => [reader.name, reader] as const))(

@@ -42,18 +42,16 @@ export function inputOf({ seeds }: Reader, seed: number, number: number): string
   return number < all.length ? all[number]! : mutate(all[random(all.length)]!, random)
 }
 
-/** Null if it ended as it should. */
-async function faultOf(
-  reader: Reader,
-  input: string | Uint8Array,
-): Promise<string | null | 'refused'> {
+type End = 'read' | 'refused' | { fault: string }
+
+async function endOf(reader: Reader, input: string | Uint8Array): Promise<End> {
   try {
     const wrong = misread(await reader.read(input as never))
-    return wrong === null ? null : `a number that is none (${wrong})`
+    return wrong === null ? 'read' : { fault: `a number that is none (${wrong})` }
   } catch (error) {
-    if (error instanceof KernelLadderError)
-      return error.kind === 'internal' ? String(error) : 'refused'
-    return reader.says?.test(String(error)) ? 'refused' : String((error as Error).stack ?? error)
+    const isSentence = error instanceof KernelLadderError && error.kind !== 'internal'
+    if (isSentence || reader.says?.test(String(error))) return 'refused'
+    return { fault: String((error as Error).stack ?? error) }
   }
 }
 
@@ -75,13 +73,13 @@ export async function fuzz(
     const number = tally.inputs
     const input = inputOf(cached, seed, number)
     const started = performance.now()
-    const fault = await faultOf(reader, input)
+    const end = await endOf(reader, input)
     const ms = performance.now() - started
     tally.inputs += 1
     tally.slowestMs = Math.max(tally.slowestMs, ms)
-    if (fault === 'refused') tally.refused += 1
-    const what =
-      fault !== null && fault !== 'refused' ? fault : ms > mostMs ? `${Math.round(ms)} ms` : null
+    if (end === 'refused') tally.refused += 1
+    const slow = ms > mostMs ? `${Math.round(ms)} ms` : null
+    const what = typeof end === 'object' ? end.fault : slow
     if (what !== null) tally.finds.push({ reader: reader.name, seed, number, what })
   }
   return tally
