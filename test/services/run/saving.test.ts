@@ -197,7 +197,7 @@ describe('reading a session', () => {
     ['without rungs', edited((session) => delete session.rungs), /rungs/],
     [
       'with a time that is text',
-      text.replace(/"medianMs": [\d.]+/, '"medianMs": "fast"'),
+      text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'),
       /medianMs/,
     ],
   ])('that is damaged (%s) says so and what to do', (_case, damaged, why) => {
