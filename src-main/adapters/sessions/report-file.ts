@@ -176,7 +176,7 @@ async function readSourceCsv(
       const kernel = toDeepProfiles(named, { ...parts, rules: new Map(), nameOf }).get(
         String(launch.id),
       )?.kernels[0]
-      return kernel ? { kernel, sources: [] } : null
+      return kernel ? { kernel, sources: [], unknown: [] } : null
     },
   }
 }
@@ -210,6 +210,7 @@ async function readCsv(
         : {
             kernel: { name: kernelName, instructions: [], lines: [], opcodes: null, rules },
             sources: [],
+            unknown: [],
           },
     notes: [
       ...notes,

@@ -52,6 +52,7 @@ describe('expressions', () => {
 
     it.each([
       ['1 +', 'It ends where a value is expected.'],
+      ['2 * 1e999', 'Character 5: the number is too large.'],
       ['2 x', 'Character 3, "x", is unexpected.'],
       ['process.exit()', 'there is no function process.exit'],
       ['constructor("x")', 'Character 13'],

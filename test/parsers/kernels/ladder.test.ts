@@ -329,6 +329,14 @@ describe('ladder.yaml', () => {
       )
       expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
     })
+
+    it('with thousands of keys is refused without looking through it for each of them', () => {
+      const repeated = faultsOf('task: 1\n'.repeat(5000))
+      expect(repeated).toMatch(/2:1: The key "task" is repeated; it first appears on line 1/)
+      expect(repeated.split('is repeated')).toHaveLength(21)
+      expect(faultsOf('a: 1\n'.repeat(200_000))).toMatch(/more than 10000 keys/)
+      expect(faultsOf(`a: ${'['.repeat(300)}\n`.repeat(500))).toMatch(/lists deeper than 64/)
+    })
   })
 })
 

@@ -369,6 +369,11 @@ describe('failures', () => {
     })
   })
 
+  it('a line of nothing but quotes is looked at once, not from each of them', () => {
+    const line = `==ERROR== ${"'".repeat(400_000)}`
+    expect(recognizeNcuFailure(line, 1)?.kind).toBe('other')
+  })
+
   describe('metrics that ncu does not know', () => {
     it.each([
       ['==ERROR== Failed to find metric regex:^sm__nope\\.(sum|min)$', ['sm__nope']],
