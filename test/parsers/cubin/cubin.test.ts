@@ -249,7 +249,7 @@ describe('what is damaged', () => {
     expect(changed(change)).toBe(`The machine code is damaged: ${part} cannot be read.`)
   })
 
-  it('is told from what is for another GPU', () => {
+  it('is distinguished from code for another GPU', () => {
     expect(
       changed((view) => {
         view.setUint32(48, (view.getUint32(48, true) & ~0xff00) | (100 << 8), true)

@@ -24,7 +24,7 @@ const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 const { text } = (await readSessionText(shipped))!
 
 describe('saving a session', () => {
-  it('appears whole under its name, and leaves nothing beside it', async () => {
+  it('appears whole under its name, and leaves nothing else behind', async () => {
     const machine = await fakeMachine()
     const out = join(machine.dir, 'deep', 'er', 'session')
     const { session, folder } = await machine.run({}, { out })
