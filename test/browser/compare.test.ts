@@ -63,7 +63,7 @@ it('colours the code from style sheets that the policy allows', async () => {
         .evaluate((element) => getComputedStyle(element).color),
     ])
     expect(code).not.toBe(plain)
-    await page.context().close()
+    await page.close()
   }
 })
 
@@ -149,7 +149,7 @@ it('opens with a telling pair when the address names none, or one that is not th
     await page.waitForURL((url) => !url.hash.endsWith('/lost'))
     const [, left, right] = /\/compare\/([^/]+)\/([^/]+)$/.exec(page.url())!
     expect(Object.keys(sources)).toEqual(expect.arrayContaining([left, right]))
-    await page.context().close()
+    await page.close()
   }
 })
 
@@ -281,7 +281,7 @@ describe('rungs with a deep profile', () => {
     await panel.waitFor()
     expect(await panel.innerText()).toMatch(/11_warp_tile\.cu:\d+.*long_sb/s)
     expect(faults).toEqual([])
-    await page.context().close()
+    await page.close()
   })
 
   it('open the machine code of a line, and of the next one that has any', async () => {

@@ -1,8 +1,9 @@
 /** Prints pages of ncu's report: the source counters and advice of its launches. */
 import { distinct } from '../../domain/text/wording'
 import { message, type Statement } from '../../domain/messages/message'
+import type { DeepProfiles } from '../../domain/session/deep'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
-import { toDeepProfiles, type DeepProfiles } from '../../parsers/ncu/ncu-deep'
+import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { parseRules } from '../../parsers/ncu/ncu-rules'
 import { parseSourcePage } from '../../parsers/ncu/ncu-source'
 import { sourceName } from '../disk/build-cache'

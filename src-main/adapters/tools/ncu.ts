@@ -12,7 +12,7 @@ import {
 } from '../../parsers/ncu/ncu-csv'
 import { launchResources } from '../../parsers/ncu/ncu-launch'
 import { toMetrics } from '../../parsers/ncu/ncu-metrics'
-import type { DeepProfiles } from '../../parsers/ncu/ncu-deep'
+import type { DeepProfiles } from '../../domain/session/deep'
 import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'

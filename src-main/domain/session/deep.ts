@@ -99,6 +99,9 @@ export const DeepProfile = z.object({
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 
+/** Profiles by rung, each of which may be made only when it is asked for. */
+export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
+
 /** The figures that a heat map can show. */
 export const heatKinds = [
   'executed',

@@ -37,6 +37,8 @@ function readContainer(bytes: Uint8Array): Uint8Array[] {
     cursor.u16()
     const header = cursor.u16()
     const size = cursor.u64()
+    // Of no length, it would be read again and again.
+    if (header < headerBytes) throw damaged('container')
     cursor.at = start
     cursor.take(header)
     cubins.push(...readEntries(cursor.take(size)))

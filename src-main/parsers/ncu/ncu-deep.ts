@@ -5,6 +5,7 @@ import {
   deepSchemaVersion,
   type DeepKernel,
   type DeepProfile,
+  type DeepProfiles,
   type Instruction,
   type Place,
   type Rule,
@@ -176,9 +177,6 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
   if (instructions.length === 0) return [message('deep.noInstructions', { kernel: name })]
   return lines.length === 0 ? [message('deep.noLines', { kernel: name })] : []
 }
-
-/** By rung; each is made when it is first asked for. */
-export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
 /** Deep profiles by rung; launches outside any NVTX range are skipped. */
 export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): DeepProfiles {

@@ -4,7 +4,7 @@
  */
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract'
-import type { DeepProfiles } from '../../parsers/ncu/ncu-deep'
+import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
 import type { Statement } from '../../domain/messages/message'
