@@ -2,8 +2,8 @@
 /**
  * Turns session folders into shipped recordings and updates the files derived from all recordings:
  * `npm run recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings;
- * `npm run recordings` alone writes index.json and removes what is of no recording from the lists of sources and of lab
- * attempts.
+ * `npm run recordings` alone takes in sessions that lie there as folders, writes index.json, and removes what is of no
+ * recording.
  */
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
@@ -22,7 +22,8 @@ await runScript(async () => {
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/keep-recording.ts'))
   try {
-    for (const folder of folders) say(`Kept ${await module.keepRecording(folder, recordings)}.`)
+    for (const folder of [...folders, ...(await module.looseRecordings(recordings))])
+      say(`Kept ${await module.keepRecording(folder, recordings)}.`)
     const sources = await module.sweepStore(recordings)
     const attempts = await module.sweepAttempts(recordings)
     const listed = await module.writeIndex(recordings)
@@ -30,10 +31,9 @@ await runScript(async () => {
       `Indexed ${listed} ladder recordings and ${attempts} lab attempts, which share ${sources} sources.`,
     )
   } catch (error) {
-    const { kind, message, remedy } =
-      /** @type {import('../src-main/domain/errors.ts').KernelLadderError} */ (error)
-    if (kind === undefined) throw error
-    throw new PlainError([message, remedy].filter(Boolean).join(' '))
+    const sentences = module.sentencesOf(error)
+    if (sentences === undefined) throw error
+    throw new PlainError(sentences)
   }
   return undefined
 })

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { obtainChromium } from '../lib/chromium.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
-import { copySources } from '../lib/recording-sources.mjs'
+import { copySources, recordedSession } from '../lib/recordings.mjs'
 import { describe, median } from './support.mjs'
 
 const lines = 1500
@@ -32,8 +32,7 @@ function lengthened(text) {
 /** @param {string} data */
 async function makeSession(data) {
   const folder = join(data, 'sessions', 'bench-long-sources')
-  const recorded = join(root, 'resources/recordings', recording, 'session.json')
-  const session = JSON.parse(await readFile(recorded, 'utf8'))
+  const session = recordedSession(recording)
   session.target = { kind: 'live', name: 'local' }
   copySources(recording, join(folder, 'sources'))
   await writeFile(join(folder, 'session.json'), JSON.stringify(session))

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { obtainChromium } from '../lib/chromium.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
-import { copySources } from '../lib/recording-sources.mjs'
+import { copySources } from '../lib/recordings.mjs'
 import { repeatable, writeSynthetic } from '../lib/synthetic-session.mjs'
 import { inScratch, median, megabytes, spread } from './support.mjs'
 

@@ -1,7 +1,8 @@
 /** The generated part of docs/WHY.md: the causes of every step of the recordings that ship, and how they were judged. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { sharingSessions } from '../../src-main/adapters/disk/shared-rows'
+import { readSession, sharedSessions } from '../../src-main/adapters/sessions/session-store'
 import { code } from '../../src-main/domain/messages/sentence'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 import { details, md, mdHtml, mdSentence, mdTable } from '../../src-main/domain/text/markdown'
@@ -47,10 +48,7 @@ export interface RecordedSteps {
 }
 
 export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {
-  const names = readdirSync(recordings, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'labs')
-    .map(({ name }) => name)
-    .sort()
+  const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
   return Promise.all(
     names.map(async (recording) => {
       const session = await readSession(join(recordings, recording))

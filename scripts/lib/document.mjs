@@ -2,7 +2,7 @@
 /** A document that is written by hand but for what stands between its markers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
+import { formatted } from './format.mjs'
 import { PlainError, root } from './project.mjs'
 
 /**
@@ -16,7 +16,7 @@ export function between(text, name, block) {
 }
 
 /**
- * The document with these blocks, as Prettier leaves it.
+ * The document with these blocks, formatted.
  * @param {string} path from the root of the repository
  * @param {Iterable<readonly [name: string, block: string]>} blocks
  */
@@ -24,5 +24,5 @@ export async function documentWith(path, blocks) {
   const file = join(root, path)
   let text = readFileSync(file, 'utf8')
   for (const [name, block] of blocks) text = between(text, name, block)
-  return format(text, { ...(await resolveConfig(file)), filepath: file })
+  return formatted(path, text)
 }

@@ -1,9 +1,9 @@
 // @ts-check
 /** The figures of README.md and docs/RESULTS.md: what the command line prints of recordings and captured sessions. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentWith } from './document.mjs'
 import { PlainError, root } from './project.mjs'
+import { recordedSession } from './recordings.mjs'
 
 /** @typedef {(args: string[]) => Promise<string>} Program gives what it prints on stdout */
 
@@ -16,10 +16,6 @@ const shown = [
   ['gemm-3xtf32', '4096'],
 ]
 
-/** @param {string} recording */
-const session = (recording) =>
-  JSON.parse(readFileSync(join(root, 'resources/recordings', recording, 'session.json'), 'utf8'))
-
 /**
  * The ladder of a recording, as a report in Markdown has it.
  * @param {Program} program @param {string} recording
@@ -30,13 +26,13 @@ async function ladderTable(program, recording) {
   const [, title] = /^# (.*)/.exec(text) ?? []
   const [, table, legend] = /## Ladder\n\n((?:\|.*\n)+)\n(.*)\n/.exec(text) ?? []
   if (!table) throw new PlainError(`The report on ${recording} has no table of its ladder.`)
-  return `${title}, recorded ${session(recording).createdAt.slice(0, 10)}:\n\n${table}\n${legend}`
+  return `${title}, recorded ${recordedSession(recording).createdAt.slice(0, 10)}:\n\n${table}\n${legend}`
 }
 
 /** @param {Program} program @param {string} ladder @param {string} size */
 async function runOutput(program, ladder, size) {
   const recording = `${ladder}-h200-${size}`
-  const { profile } = session(recording).settings
+  const { profile } = recordedSession(recording).settings
   const printed = await program(['show', `recorded:${recording}`])
   return [
     '```',

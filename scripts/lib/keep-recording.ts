@@ -1,12 +1,12 @@
 /**
- * Turns a session folder into a shipped recording: session.json (less the path of a ladder folder) and raw.jsonl
- * unchanged, and its sources in the store
- * shared by all recordings (sources.jsonl) instead of sources/. Files that a replay does not read are left out: ncu's
- * report, and deep/, which is parsed again from the raw output. Of a lab attempt session.json is kept, a row in the
- * list of them (labs/attempts.jsonl), and its raw output in the file that all of them share (labs/raw.jsonl); its lab.cu is
- * left out, because the session has the same text.
+ * Turns a session folder into a shipped recording: a row of what all recordings share (adapters/disk/shared-rows.ts),
+ * sessions.jsonl (less the path of a ladder folder), raw.jsonl, and sources.jsonl in place of sources/. Files that a
+ * replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output. Of a lab
+ * attempt the same is kept in labs/, and a row in the list of them (labs/attempts.jsonl); its lab.cu is left out,
+ * because the session has the same text.
  */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
 import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
@@ -17,7 +17,8 @@ import {
   type AttemptRow,
 } from '../../src-main/adapters/labs/recorded-attempts'
 import { pathExists } from '../../src-main/adapters/disk/disk'
-import { copyRaw, openRaw, shareRaw, sweepShared } from '../../src-main/adapters/tools/raw-files'
+import { keepRowsOf, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
+import { openRaw, rawFile, shareRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
   emptyStore,
@@ -27,8 +28,14 @@ import {
   writeStore,
   type SourceStore,
 } from '../../src-main/adapters/sessions/session-sources'
-import { readSession } from '../../src-main/adapters/sessions/session-store'
-import { inputError } from '../../src-main/domain/errors'
+import {
+  readSession,
+  readSessionText,
+  sharedSessions,
+  shareSession,
+} from '../../src-main/adapters/sessions/session-store'
+import { inputError, KernelLadderError } from '../../src-main/domain/errors'
+import { inEnglish } from '../../src-main/domain/text/wording'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
 const pathFrom = (folder: string, path: string): string =>
@@ -69,35 +76,38 @@ function withoutFolder(text: string): string {
   return json({ ...rest, ladder: { ...ladder, folder: undefined } })
 }
 
-/** Packs a session folder into `target`; returns its sources by path. */
-async function packSession(from: string, target: string): Promise<Map<string, string>> {
-  const session = await readSession(from)
-  await mkdir(target, { recursive: true })
-  const text = await readFile(join(from, 'session.json'), 'utf8')
-  await writeFile(join(target, 'session.json'), withoutFolder(text))
-  const { keys } = await openRaw(from)
-  if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
-  await copyRaw(from, target)
-  const unpacked = join(target, '.sources')
-  const faults = await copySources(from, unpacked)
-  if (faults.length > 0) throw inputError({ sentences: faults })
-  const texts = await readTexts(join(unpacked, sourcesFolder))
-  await rm(unpacked, { recursive: true, force: true })
-  for (const { id, file, sourceHash } of session.rungs)
-    if (sha256(texts.get(file) ?? '') !== sourceHash)
-      throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
-  return texts
+interface Packed {
+  /** Of session.json. */
+  text: string
+  sources: Map<string, string>
 }
 
-/** Packs an attempt's session into `target`; returns the sources by path, and the attempt's row. */
-async function packAttempt(
-  from: string,
-  target: string,
-): Promise<{ texts: Map<string, string>; row: AttemptRow }> {
+/** What is kept of a session, its raw output aside; throws if it cannot be replayed. */
+async function packSession(from: string): Promise<Packed> {
+  const session = await readSession(from)
+  const { text } = (await readSessionText(from))!
+  const { keys } = await openRaw(from)
+  if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
+  const unpacked = await mkdtemp(join(tmpdir(), 'kl-keeping-'))
+  try {
+    const faults = await copySources(from, unpacked)
+    if (faults.length > 0) throw inputError({ sentences: faults })
+    const sources = await readTexts(join(unpacked, sourcesFolder))
+    for (const { id, file, sourceHash } of session.rungs)
+      if (sha256(sources.get(file) ?? '') !== sourceHash)
+        throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
+    return { text: withoutFolder(text), sources }
+  } finally {
+    await rm(unpacked, { recursive: true, force: true })
+  }
+}
+
+/** What is kept of an attempt: its session, and its row. */
+async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
   const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
-  const texts = await packSession(sessionFolder(from), target)
-  if (own !== null && texts.get(`labs/${outcome.lab}/lab.cu`) !== own)
+  const packed = await packSession(sessionFolder(from))
+  if (own !== null && packed.sources.get(`labs/${outcome.lab}/lab.cu`) !== own)
     throw inputError(`${join(from, 'lab.cu')} is not the code that its session measured.`)
   const read = async (name: string): Promise<object> =>
     (await pathExists(join(from, name)))
@@ -105,14 +115,12 @@ async function packAttempt(
       : {}
   // Older attempts keep compute-sanitizer's verdicts in a separate file.
   const sanitized = await read('sanitizer.json')
-  return {
-    texts,
-    row: {
-      name: basename(from),
-      ...(await read('attempt.json')),
-      ...(Object.keys(sanitized).length > 0 ? { sanitized } : {}),
-    },
+  const row = {
+    name: basename(from),
+    ...(await read('attempt.json')),
+    ...(Object.keys(sanitized).length > 0 ? { sanitized } : {}),
   }
+  return { ...packed, row }
 }
 
 /** Writes the list of lab attempts, in order, so that adding an attempt adds one line. */
@@ -143,7 +151,7 @@ async function storeSources(
 
 /**
  * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. An existing one
- * of that name is replaced, even if it is the given folder. Returns the recording's folder.
+ * of that name is replaced, even if it is the given folder. Returns the recording's folder, which need not exist.
  */
 export async function keepRecording(folder: string, recordings: string): Promise<string> {
   const from = resolve(folder)
@@ -151,22 +159,24 @@ export async function keepRecording(folder: string, recordings: string): Promise
   const labs = resolve(recordedLabs(recordings))
   const home = isAttempt || dirname(from) === labs ? labs : resolve(recordings)
   const kept = join(home, basename(from))
+  const { text, sources, row } = isAttempt
+    ? await packAttempt(from)
+    : { ...(await packSession(from)), row: null }
   await mkdir(home, { recursive: true })
-  const staged = await mkdtemp(join(home, '.keeping-'))
-  try {
-    const packed = join(staged, 'recording')
-    const { texts, row } = isAttempt
-      ? await packAttempt(from, packed)
-      : { texts: await packSession(from, packed), row: null }
-    await storeSources(recordings, pathFrom(resolve(recordings), kept), texts)
-    if (row) await storeAttempt(recordings, row)
-    await rm(kept, { recursive: true, force: true })
-    await rename(packed, kept)
-    if (home === labs) await shareRaw(kept)
-    return kept
-  } finally {
-    await rm(staged, { recursive: true, force: true })
-  }
+  await storeSources(recordings, pathFrom(resolve(recordings), kept), sources)
+  if (row) await storeAttempt(recordings, row)
+  await shareRaw(isAttempt ? sessionFolder(from) : from, kept)
+  await shareSession(text, kept)
+  await rm(kept, { recursive: true, force: true })
+  return kept
+}
+
+/** Sessions that lie among the recordings as folders. */
+export async function looseRecordings(recordings: string): Promise<string[]> {
+  const found = await filesBelow(recordings)
+  return found
+    .filter((path) => /^(labs\/)?[^/]+\/session\.json$/.test(path))
+    .map((path) => dirname(join(recordings, path)))
 }
 
 /** Writes the index, which lists the recordings without the need to read them; returns their number. */
@@ -176,11 +186,17 @@ export async function writeIndex(recordings: string): Promise<number> {
   return Object.keys(index.recordings).length
 }
 
-/** Removes what the store has for no recording; returns the number of sources left. */
+/** Removes raw output and sources of no session; returns the number of sources left. */
 export async function sweepStore(recordings: string): Promise<number> {
+  const homes = [recordings, recordedLabs(recordings)]
+  const kept = new Set<string>()
+  for (const home of homes) {
+    const names = await sharingSessions(join(home, sharedSessions))
+    for (const name of names) kept.add(pathFrom(recordings, join(home, name)))
+    if (await pathExists(join(home, rawFile))) await keepRowsOf(join(home, rawFile), names)
+  }
   const { lists, contents } = await openStore(recordings)
-  for (const session of lists.keys())
-    if (!(await pathExists(join(recordings, session, 'session.json')))) lists.delete(session)
+  for (const session of lists.keys()) if (!kept.has(session)) lists.delete(session)
   const named = new Set([...lists.values()].flatMap((files) => Object.values(files)))
   for (const hash of contents.keys()) if (!named.has(hash)) contents.delete(hash)
   await writeStore(join(recordings, sourceStoreFile), { lists, contents })
@@ -189,13 +205,16 @@ export async function sweepStore(recordings: string): Promise<number> {
 
 /** Removes the rows of lab attempts whose session is gone; returns the number of attempts left. */
 export async function sweepAttempts(recordings: string): Promise<number> {
-  const rows: AttemptRow[] = []
-  for (const { folder, row } of await listRecordedAttempts(recordings))
-    if (await pathExists(join(folder, 'session.json'))) rows.push(row)
+  const sessions = await sharingSessions(join(recordedLabs(recordings), sharedSessions))
+  const rows = (await listRecordedAttempts(recordings))
+    .map(({ row }) => row)
+    .filter(({ name }) => sessions.includes(name))
   await writeAttempts(recordings, rows)
-  await sweepShared(
-    recordedLabs(recordings),
-    rows.map(({ name }) => name),
-  )
   return rows.length
 }
+
+/** What to tell the user of an error, if it is one to act on. */
+export const sentencesOf = (error: unknown): string | undefined =>
+  error instanceof KernelLadderError
+    ? error.message + (error.remedy === undefined ? '' : ` ${inEnglish(error.remedy)}`)
+    : undefined

@@ -1,24 +1,24 @@
 // @ts-check
 /** Takes screenshots of the UI: the real server with the shipped recordings or fake tools. */
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { obtainChromium } from './chromium.mjs'
 import { nodePath } from './node.mjs'
 import { PlainError, root } from './project.mjs'
+import { recordedSession } from './recordings.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const capture = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
-const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.json')
 
 /** @typedef {import('playwright-core').Browser} Browser */
 /** @typedef {import('playwright-core').BrowserContextOptions} ContextOptions */
 
 /** Sessions that stress a screen: endless names, no rung that ran, no rungs at all. @param {string} store */
 function writeEdgeSessions(store) {
-  const real = JSON.parse(readFileSync(recording, 'utf8'))
+  const real = recordedSession('gemm-fp32-h200-4096')
   const long = 'Long name '.repeat(30)
   const failed = (/** @type {any} */ rung) => ({
     ...rung,

@@ -1,7 +1,7 @@
 // @ts-check
 /** Generates the published JSON schemas from the zod schemas that also define the documents' types. */
-import { format } from 'prettier'
 import { z } from 'zod'
+import { formatted } from './format.mjs'
 
 /** @typedef {import('../../src-main/hosts/cli/documents/document.ts').PublishedSchema} PublishedSchema */
 /** @typedef {import('zod').z.core.JSONSchema.BaseSchema} JsonSchema */
@@ -34,7 +34,7 @@ async function schemaText({ name, version, title, description, schema }, isPrint
     title: `Kernel Ladder: ${title}${version === null ? '' : `, schema ${version}`}`,
     description,
   }
-  return format(JSON.stringify({ ...about, ...rest }), { parser: 'json', printWidth: 100 })
+  return formatted(`${name}.json`, JSON.stringify({ ...about, ...rest }))
 }
 
 /**

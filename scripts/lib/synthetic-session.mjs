@@ -4,11 +4,9 @@
  * of a captured report, varied so that no two columns are alike. For benchmarks and screen tests; its
  * title says that it is synthetic.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './project.mjs'
-
-const recording = join(root, 'resources/recordings/gemm-fp32-h200-4096/session.json')
+import { recordedSession } from './recordings.mjs'
 
 /** Pseudorandom numbers from 0 to 1; the same sequence every time. */
 export function repeatable() {
@@ -25,7 +23,7 @@ export function repeatable() {
  * @returns {string} its ref
  */
 export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
-  const session = JSON.parse(readFileSync(recording, 'utf8'))
+  const session = recordedSession('gemm-fp32-h200-4096')
   const next = repeatable()
   /** @param {number} value */
   const varied = (value) => value * (0.5 + next())

@@ -1,6 +1,8 @@
 /** The state of something that is fetched; all that a screen needs to render it. */
 export type Loadable<T> =
-  { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: unknown }
+  | { state: 'loading' }
+  | { state: 'ready'; value: T }
+  | { state: 'failed'; error: unknown }
 
 export const loading = { state: 'loading' } as const
 

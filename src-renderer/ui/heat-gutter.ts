@@ -8,7 +8,8 @@ export type Heat = ReadonlyMap<number, number>
 /** With the file line of each line of the document; null clears the gutter. */
 export const setHeat = StateEffect.define<{ heat: Heat; lines: readonly number[] } | null>()
 
-function percent(share: number): string {
+/** A share as percent in as little room as a gutter has. */
+export function percentText(share: number): string {
   if (share < 0.0005) return '<0.1'
   return share >= 0.0995 ? `${Math.round(share * 100)}` : (share * 100).toFixed(1)
 }
@@ -24,7 +25,7 @@ class HeatMarker extends GutterMarker {
 
   override toDOM(): HTMLElement {
     const mark = document.createElement('span')
-    mark.textContent = percent(this.share)
+    mark.textContent = percentText(this.share)
     // A class per tint: the content security policy forbids style attributes.
     mark.className = `cm-heat-${Math.min(5, Math.ceil(this.share * 20))}`
     return mark

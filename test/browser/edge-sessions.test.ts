@@ -1,15 +1,12 @@
 /** Sessions that are empty, failed, half measured, overlong or hostile: each shown sensibly, nothing executed. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
 import { ownStore, startHarness, type Harness, settled } from './support'
+import { recordingsDir } from '../services/support'
 
-const recording = join(
-  import.meta.dirname,
-  '../../resources/recordings/gemm-fp32-h200-4096/session.json',
-)
 /** Whatever of it ran would leave a mark on the page. */
 const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{ran=1}}" onfocus="window.ran=1`
 const long = 'Long name '.repeat(30)
@@ -18,7 +15,7 @@ let harness: Harness
 let own: Awaited<ReturnType<typeof ownStore>>
 beforeAll(async () => {
   own = await ownStore()
-  const real = parseSession(await readFile(recording, 'utf8'), 'session.json')
+  const real = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
   const failed = (rung: Session['rungs'][number]): Session['rungs'][number] => ({
     ...rung,
     status: 'failed',

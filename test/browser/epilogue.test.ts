@@ -1,21 +1,18 @@
 /** A rung that computes more than the product says so where its figures stand. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
 import { compareRoute, ladderRoute, ownStore, startHarness, type Harness } from './support'
+import { recordingsDir } from '../services/support'
 
-const recording = join(
-  import.meta.dirname,
-  '../../resources/recordings/gemm-fp32-h200-4096/session.json',
-)
 const ref = 'with-epilogue'
 let harness: Harness
 let own: Awaited<ReturnType<typeof ownStore>>
 beforeAll(async () => {
   own = await ownStore()
-  const real = parseSession(await readFile(recording, 'utf8'), 'session.json')
+  const real = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
   const folder = join(own.store, ref)
   await mkdir(folder, { recursive: true })
   const session: Session = {

@@ -137,7 +137,7 @@ describe('a row', () => {
     await page.getByRole('button', { name: `Details of ${title}`, exact: true }).click()
     const text = await page.locator('.detail-cell').innerText()
     expect(text).toContain(`${launched}, at most ${build!.registersPerThread} of those compiled`)
-    await page.context().close()
+    await page.close()
   })
 
   it('opens to what its ladder says of it, also where it did pay', async () => {
@@ -162,6 +162,35 @@ describe('a row', () => {
     await page.getByRole('button', { name: `Compare ${a.title} with ${b.title}` }).click()
     await page.waitForURL((url) => url.hash.endsWith(`/compare/${a.id}/${b.id}`))
   })
+})
+
+it('is reached by keys alone: the filter, its rows, and their details', async () => {
+  const { page, faults } = await harness.open(ladderRoute(ref))
+  await page.locator(row('12_register_prefetch')).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('pipelining')
+  await page.keyboard.press('Enter')
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
+  await expect.poll(focused).toBe('12_register_prefetch')
+  await page.keyboard.press('Enter')
+  await page.locator('.details').waitFor()
+  await page.keyboard.press('Enter')
+  await page.locator('.details').waitFor({ state: 'hidden' })
+  expect(faults).toEqual([])
+})
+
+it('opens the rung that the palette finds by its id', async () => {
+  const { page, faults } = await harness.open('/doctor')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  await page.keyboard.type('12_register')
+  await page.getByRole('option').first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.locator('.details').waitFor()
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
+  await expect.poll(focused).toBe('12_register_prefetch')
+  expect(faults).toEqual([])
 })
 
 describe('controls', () => {

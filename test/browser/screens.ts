@@ -56,6 +56,15 @@ export const states: readonly Screen[] = [
     },
   },
   {
+    name: 'compare, whole kernels',
+    route: deepPair,
+    ready: '.cm-line',
+    act: async (page) => {
+      await page.keyboard.press('m')
+      await page.locator('.sass-list .row.cursor').first().waitFor()
+    },
+  },
+  {
     name: 'compare, chain',
     route: `${deep}compare/05_thread_tile_2d/06_float4`,
     ready: '.cm-line',

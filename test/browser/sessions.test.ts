@@ -128,9 +128,9 @@ describe('a dropped file', () => {
       },
       { name, base64: bytes.toString('base64') },
     )
-    await page.locator('.drop').dispatchEvent('dragenter', { dataTransfer: transfer })
+    await page.locator('main').dispatchEvent('dragenter', { dataTransfer: transfer })
     await page.getByText('Drop a .ncu-rep report').waitFor()
-    await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
+    await page.locator('main').dispatchEvent('drop', { dataTransfer: transfer })
   }
 
   it('that is a report becomes a session and opens', async () => {
@@ -148,6 +148,15 @@ describe('a dropped file', () => {
     await drop(page, 'theirs.html', Buffer.from(reportHtml([sample], {}, template, noPrivates)))
     await page.getByText(/^Measured on NVIDIA H200, /).waitFor()
     expect(await page.getByText(/^Live, /).count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  it('on any screen is imported, and opens', async () => {
+    const { page, faults } = await open()
+    await page.goto(`${harness.origin}/#/doctor`)
+    await page.getByRole('heading', { name: 'This machine' }).waitFor()
+    await drop(page, 'elsewhere.ncu-rep', await readFile(report))
+    await page.waitForURL((url) => url.hash.includes('/session/imported-elsewhere-'))
     expect(faults).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../src-main/domain/session/session'
@@ -8,17 +8,17 @@ import { faultsOf } from '../json-schemas'
 import { recordingsDir, tempDir } from '../services/support'
 import { stretched } from '../services/report/samples'
 import { bundle, run } from './support'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 
 const recorded = 'recorded:gemm-fp32-h200-4096'
 
 /** A copy of the recording on the disk, changed. */
 async function session(dir: string, change: (session: Session) => void): Promise<string> {
   const folder = join(dir, 'changed')
-  await cp(join(recordingsDir, 'gemm-fp32-h200-4096'), folder, { recursive: true })
-  const path = join(folder, 'session.json')
-  const value = JSON.parse(await readFile(path, 'utf8')) as Session
+  const value = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
   change(value)
-  await writeFile(path, JSON.stringify(value))
+  await mkdir(folder)
+  await writeFile(join(folder, 'session.json'), JSON.stringify(value))
   return folder
 }
 

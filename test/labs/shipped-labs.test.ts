@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import katex from 'katex'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
@@ -17,6 +16,7 @@ import { recordingsDir } from '../services/support'
 import { gemm } from '../gemm'
 import { keeping, keptNvcc, orSkip } from '../kept-nvcc'
 import { said } from '../said'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)
@@ -79,8 +79,7 @@ describe('the shipped labs', () => {
   })
 
   it('have an answer to every question that needs no measurement, on the recorded H200', async () => {
-    const file = join(recordingsDir, 'gemm-fp32-h200-1024', 'session.json')
-    const { device } = parseSession(await readFile(file, 'utf8'), 'session.json')
+    const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
         if (/\b(your|before)\./.test(answer)) continue

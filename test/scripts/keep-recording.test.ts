@@ -1,8 +1,15 @@
 /** From a session folder to a recording that ships, and the store that recordings share. */
+import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keepRecording, sweepAttempts, sweepStore } from '../../scripts/lib/keep-recording'
+import {
+  keepRecording,
+  looseRecordings,
+  sentencesOf,
+  sweepAttempts,
+  sweepStore,
+} from '../../scripts/lib/keep-recording'
 import {
   attemptListFile,
   listRecordedAttempts,
@@ -10,19 +17,26 @@ import {
   recordedLabs,
   recordedOutcomeOf,
 } from '../../src-main/adapters/labs/recorded-attempts'
-import { openRaw } from '../../src-main/adapters/tools/raw-files'
+import { openRaw, rawFile, shareRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
   readStore,
   sourceStoreFile,
   writeStore,
 } from '../../src-main/adapters/sessions/session-sources'
-import { readSession } from '../../src-main/adapters/sessions/session-store'
+import {
+  readSession,
+  shareSession,
+  sharedSessions,
+  readSessionText,
+} from '../../src-main/adapters/sessions/session-store'
+import { inputError } from '../../src-main/domain/errors'
 import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
 import { said } from '../said'
+import { keepRowsOf, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
 
 const shipped = 'seed-t4-h200'
 
@@ -37,9 +51,11 @@ async function read(folder: string) {
 /** The store and one recording, as they ship. */
 async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const dir = await tempDir()
-  for (const name of [sourceStoreFile, shipped])
-    await cp(join(recordingsDir, name), join(dir, name), { recursive: true })
-  return { dir, folder: join(dir, shipped) }
+  const folder = join(dir, shipped)
+  await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
+  await shareSession((await readSessionText(join(recordingsDir, shipped)))!.text, folder)
+  await shareRaw(join(recordingsDir, shipped), folder)
+  return { dir, folder }
 }
 
 async function copyOf(folder: string, name: string): Promise<string> {
@@ -58,7 +74,7 @@ describe('keeping a session as a recording', () => {
     await rename(folder!, own)
     const dir = await tempDir()
     const kept = await keepRecording(own, dir)
-    expect((await readdir(kept)).sort()).toEqual(['raw.jsonl', 'session.json'])
+    expect(existsSync(kept)).toBe(false)
     expect(await read(kept)).toEqual(await read(own))
     const again = await fakeMachine()
     const replayed = await again.run(
@@ -72,7 +88,9 @@ describe('keeping a session as a recording', () => {
     const { lists, contents } = await readStore(join(dir, sourceStoreFile))
     expect(contents).toEqual(stored.contents)
     expect(lists).toEqual(new Map([...stored.lists, ['twice', stored.lists.get('mine')]]))
-    expect((await readdir(dir)).sort()).toEqual(['mine', sourceStoreFile, 'twice'])
+    expect((await readdir(dir)).sort()).toEqual([rawFile, sharedSessions, sourceStoreFile])
+    for (const file of [rawFile, sharedSessions])
+      expect(await sharingSessions(join(dir, file))).toEqual(['mine', 'twice'])
   })
 
   it('leaves out where a ladder folder was', async () => {
@@ -83,7 +101,7 @@ describe('keeping a session as a recording', () => {
     session.ladder.folder = '/home/mallory/own'
     await writeFile(path, JSON.stringify(session))
     const kept = await keepRecording(folder!, await tempDir())
-    expect(await readFile(join(kept, 'session.json'), 'utf8')).not.toContain('mallory')
+    expect((await readSessionText(kept))!.text).not.toContain('mallory')
     expect((await readSession(kept)).ladder.id).toBe('gemm-fp32')
   })
 
@@ -91,9 +109,7 @@ describe('keeping a session as a recording', () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
       Promise.all(
-        [sourceStoreFile, `${shipped}/session.json`, `${shipped}/raw.jsonl`].map((path) =>
-          readFile(join(dir, path)),
-        ),
+        [sourceStoreFile, sharedSessions, rawFile].map((path) => readFile(join(dir, path))),
       )
     const before = await files()
     expect(await keepRecording(folder, dir)).toBe(folder)
@@ -115,6 +131,12 @@ describe('keeping a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
+  it('reports the remedy of an error beside it, and leaves other errors alone', () => {
+    const error = inputError('No GPU was found.', 'Use a machine that has one.')
+    expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
+    expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()
+  })
+
   it('keeps of an attempt at a lab its session and a row, its code once', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
@@ -128,13 +150,7 @@ describe('keeping a session as a recording', () => {
     const dir = await tempDir()
     await keepRecording(await copyOf(out, 'coalesce-starter-fake'), dir)
     const kept = await keepRecording(out, dir)
-    expect(await readdir(recordedLabs(dir))).toEqual([
-      'attempts.jsonl',
-      'coalesce-solution-fake',
-      'coalesce-starter-fake',
-      'raw.jsonl',
-    ])
-    expect(await readdir(kept)).toEqual(['session.json'])
+    expect(await readdir(recordedLabs(dir))).toEqual(['attempts.jsonl', rawFile, sharedSessions])
     expect(await read(kept)).toEqual(await read(join(out, 'session')))
 
     const [first, second] = await listRecordedAttempts(dir)
@@ -145,6 +161,10 @@ describe('keeping a session as a recording', () => {
       clean: [{ tool: 'memcheck', status: 'clean' }],
     })
 
+    // One that lies there as a folder is taken in.
+    await cp(join(out, 'session'), kept, { recursive: true })
+    expect(await looseRecordings(dir)).toEqual([kept])
+
     // Again, as an attempt and where it is.
     const list = await readFile(attemptListFile(dir), 'utf8')
     await keepRecording(out, dir)
@@ -154,8 +174,9 @@ describe('keeping a session as a recording', () => {
     await expect(keepRecording(out, dir)).rejects.toThrow(/lab\.cu is not the code/)
     expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
 
-    await rm(kept, { recursive: true })
+    await keepRowsOf(join(recordedLabs(dir), sharedSessions), [second!.name])
     expect(await sweepAttempts(dir)).toBe(1)
+    await sweepStore(dir)
     expect((await listRecordedAttempts(dir)).map(({ name }) => name)).toEqual([second!.name])
     expect((await openRaw(kept)).keys).toEqual([])
     expect((await openRaw(second!.folder)).keys).not.toEqual([])

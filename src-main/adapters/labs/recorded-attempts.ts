@@ -1,6 +1,6 @@
 /**
  * The lab attempts that ship, in `labs/` of the recordings: `attempts.jsonl` has a row for each, the attempt with its
- * name, and the folder of that name is its session.
+ * name, which is its session's in the files beside it (disk/shared-rows.ts).
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export type AttemptRow = z.infer<typeof Row>
 
 export interface RecordedAttempt {
   name: string
-  /** Its session's. */
+  /** What its session is read by. */
   folder: string
   row: AttemptRow
   /** File and row, for messages. */

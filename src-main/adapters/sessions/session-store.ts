@@ -14,33 +14,47 @@ import { formats, upgraded } from '../../domain/session/upgrade'
 import { parseJsonWithin } from '../../parsers/json-within'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
+import { sharedRows, shareRows, type RowText } from '../disk/shared-rows'
 import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 import { sourcesFolder } from './session-sources'
 
 export const sessionFile = 'session.json'
+/** Recordings have a row each instead (disk/shared-rows.ts). */
+export const sharedSessions = 'sessions.jsonl'
 /** Ten times the largest import; raw output and deep profiles are files of their own. */
 const mostMebibytes = 128
 const reportFile = 'profile.ncu-rep'
 /** Marks an imported session as not made here, which its session.json does not say. */
 const importedFile = 'imported.json'
 
+/** The text of a session.json, in its folder or shared; null if there is none. */
+export async function readSessionText(folder: string): Promise<RowText | null> {
+  const place = join(folder, sessionFile)
+  try {
+    return { text: await readPlainFile(place, mostMebibytes), place }
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? ''))
+      throw diskError(error, place, 'read')
+    const [row] = await sharedRows(folder, sharedSessions)
+    return row ?? null
+  }
+}
+
 /** Reads, upgrades and validates a session; a newer or damaged one is rejected with the reason and not changed. */
 export async function readSession(folder: string): Promise<Session> {
-  const path = join(folder, sessionFile)
-  let text: string
-  try {
-    text = await readPlainFile(path, mostMebibytes)
-  } catch (error) {
-    throw errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
-      ? inputError(
-          message('sessions.notSession', { folder, file: sessionFile }),
-          message('sessions.nameFolder'),
-        )
-      : diskError(error, path, 'read')
-  }
-  return parseSession(text, path)
+  const found = await readSessionText(folder)
+  if (found === null)
+    throw inputError(
+      message('sessions.notSession', { folder, file: sessionFile }),
+      message('sessions.nameFolder'),
+    )
+  return parseSession(found.text, found.place)
 }
+
+/** Puts the text of a session.json into the file that sessions beside `target` share. */
+export const shareSession = (text: string, target: string): Promise<void> =>
+  shareRows(target, sharedSessions, [JSON.stringify(JSON.parse(text))])
 
 /** Whether a folder was written by an import; a session from another machine may have been live there. */
 export const isImported = (folder: string): Promise<boolean> =>

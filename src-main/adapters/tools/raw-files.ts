@@ -1,18 +1,20 @@
 /**
  * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
  * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
- * report has megabytes) is stored gzipped. Older sessions have a folder instead, see raw-folder.ts.
+ * report has megabytes) is stored gzipped. Recordings share one such file (disk/shared-rows.ts); older sessions have a
+ * folder instead (raw-folder.ts).
  */
-import { open, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import { diskError, errorCode, readPlainFile } from '../disk/disk'
+import { errorCode } from '../disk/disk'
+import { rowsOf, sharedRows, shareRows, type RowText } from '../disk/shared-rows'
 import { outputLimitBytes } from './process'
-import { rowsOfFolder, type RowText } from './raw-folder'
+import { rowsOfFolder } from './raw-folder'
 import { toolNames, type RawCall, type RawRecorder } from './toolbox'
 
 export const rawFile = 'raw.jsonl'
@@ -171,30 +173,11 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
   return row.data
 }
 
-/** The rows of a file, each with its location for messages; null if there is no such file. */
-async function rowsOf(path: string): Promise<RowText[] | null> {
-  try {
-    const lines = (await readPlainFile(path)).split('\n')
-    return lines
-      .map((text, index) => ({ text, place: `${path}:${index + 1}` }))
-      .filter(({ text }) => text !== '')
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw diskError(error, path, 'read')
-    return null
-  }
-}
-
-/** How a row of a file that several sessions share begins. */
-const beginning = (folder: string): string => `{"session":${JSON.stringify(basename(folder))},`
-
-/** The rows of a session folder; none if nothing was stored. Recordings of labs share a file beside their folders. */
-async function rowsIn(folder: string): Promise<RowText[]> {
+/** The rows of a session; none if nothing was stored. */
+async function rowsIn(folder: string): Promise<readonly RowText[]> {
   const own = await rowsOf(join(folder, rawFile))
   if (own) return own
-  const begin = beginning(folder)
-  const shared = ((await rowsOf(join(dirname(folder), rawFile))) ?? [])
-    .filter(({ text }) => text.startsWith(begin))
-    .map(({ text, place }) => ({ text: `{${text.slice(begin.length)}`, place }))
+  const shared = await sharedRows(folder, rawFile)
   return shared.length > 0 ? shared : rowsOfFolder(folder)
 }
 
@@ -233,31 +216,10 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
     await writeFile(join(target, rawFile), rows.map(({ text }) => `${text}\n`).join(''))
 }
 
-/** Moves a folder's rows into the file that it shares with the folders beside it, in place of what that has of it. */
-export async function shareRaw(folder: string): Promise<void> {
-  const begin = beginning(folder)
-  const rows = (await rowsIn(folder)).map(({ text }) => `${begin}${text.slice(1)}`)
-  await keepShared(dirname(folder), (row) => !row.startsWith(begin), rows)
-  await rm(join(folder, rawFile), { force: true })
-}
-
-/** Removes the rows of sessions from a shared file whose folders are gone. */
-export const sweepShared = (home: string, folders: readonly string[]): Promise<void> => {
-  const begins = folders.map(beginning)
-  return keepShared(home, (row) => begins.some((begin) => row.startsWith(begin)))
-}
-
-/** In the order of sessions, so that one more adds its rows in one place. */
-async function keepShared(
-  home: string,
-  isKept: (row: string) => boolean,
-  more: readonly string[] = [],
-): Promise<void> {
-  const file = join(home, rawFile)
-  const texts = ((await rowsOf(file)) ?? []).map(({ text }) => text).filter(isKept)
-  const sessionOf = (row: string): string => row.slice(0, row.indexOf(','))
-  const all = [...texts, ...more].sort((a, b) =>
-    sessionOf(a) < sessionOf(b) ? -1 : sessionOf(a) > sessionOf(b) ? 1 : 0,
+/** Puts a session's raw output into the file that sessions beside `target` share. */
+export const shareRaw = async (folder: string, target: string): Promise<void> =>
+  shareRows(
+    target,
+    rawFile,
+    (await rowsIn(folder)).map(({ text }) => text),
   )
-  await writeFile(file, all.map((row) => `${row}\n`).join(''))
-}

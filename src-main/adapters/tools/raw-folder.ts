@@ -7,12 +7,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-
-/** A row of raw.jsonl and its location, for error messages. */
-export interface RowText {
-  text: string
-  place: string
-}
+import type { RowText } from '../disk/shared-rows'
 
 /** An empty stream has no file. */
 async function streamOf(base: string, stream: 'stdout' | 'stderr') {

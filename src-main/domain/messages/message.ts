@@ -33,7 +33,12 @@ export interface Passage {
 
 /** What can be inserted into a template: a metric is named in the reader's language; a list contains fragments. */
 export type MessageValue =
-  Piece | number | { metric: string } | Passage | AnyMessage | readonly AnyMessage[]
+  | Piece
+  | number
+  | { metric: string }
+  | Passage
+  | AnyMessage
+  | readonly AnyMessage[]
 
 export type Message<Key extends MessageKey> = {
   key: Key

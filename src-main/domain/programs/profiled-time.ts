@@ -1,17 +1,11 @@
 /** Times of launches under ncu, summed up. Pure. */
+import { ascending, quantile } from '../analysis/sample-interval'
 import type { ProfiledTime, RungResult, Session } from '../session/session'
-
-/** The value below which a share of the sorted values lies, between neighbours in proportion. */
-function quantile(sorted: readonly number[], share: number): number {
-  const at = (sorted.length - 1) * share
-  const below = sorted[Math.floor(at)]!
-  return below + (sorted[Math.ceil(at)]! - below) * (at - Math.floor(at))
-}
 
 /** undefined without any launch. */
 export function profiledTime(launchesMs: readonly number[]): ProfiledTime | undefined {
   if (launchesMs.length === 0) return undefined
-  const sorted = [...launchesMs].sort((a, b) => a - b)
+  const sorted = ascending(launchesMs)
   const medianMs = quantile(sorted, 0.5)
   return {
     launches: sorted.length,
@@ -27,7 +21,11 @@ export function profiledTime(launchesMs: readonly number[]): ProfiledTime | unde
 }
 
 /** All kernels of a session together, in ms; null if none was timed by ncu. */
-export function totalProfiledMs({ rungs }: Pick<Session, 'rungs'>): number | null {
+export function totalProfiledMs({
+  rungs,
+  program,
+}: Pick<Session, 'rungs' | 'program'>): number | null {
+  if (program) return program.totalMs
   const times = rungs.flatMap(({ profiledTime: time }) => (time ? [time.totalMs] : []))
   return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0)
 }

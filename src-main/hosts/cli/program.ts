@@ -19,6 +19,7 @@ import { templateNames } from '../../services/ladder-library/init'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
+import { compareCommand, type CompareOptions } from './commands/compare-command'
 import { doctorCommand } from './commands/doctor-command'
 import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
 import { importCommand, type ImportOptions } from './commands/import-command'
@@ -27,6 +28,7 @@ import { initCommand } from './commands/init-command'
 import { laddersCommand } from './commands/ladders-command'
 import { errorDocument } from './documents/error'
 import { checkOutput, note, printError, printJson } from './output'
+import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
 import { runCommand } from './commands/run-command'
@@ -124,6 +126,24 @@ function program(
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
   run.action(async (options: RunOptions) => finish(await runCommand(setUp, options, ofRun)))
   cli
+    .command('profile')
+    .description(
+      'profile the kernels of any program: all are timed, those that took most of the time are profiled',
+    )
+    .usage('[options] -- COMMAND [ARGUMENTS]')
+    .argument('<command...>', 'the program and its arguments, which are passed on exactly')
+    .option('--kernels <regex>', 'only kernels whose function name matches, anywhere in it')
+    .option('--nvtx <range>', 'only kernels launched in this NVTX range')
+    .option('--skip <n>', 'leave out the first launches that match', '0')
+    .option('--count <n>', 'look at so many launches and no more')
+    .option('--profile <level>', programLevels.join(', '), 'standard')
+    .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option(json, jsonText)
+    .action(async (words: string[], options: ProfileOptions) =>
+      finish(await profileCommand(setUp, words, options)),
+    )
+  cli
     .command('show')
     .description('print a session, or one of its rungs in depth')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
@@ -141,6 +161,22 @@ function program(
     .option(json, jsonText)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
       finish(await diffCommand(await setUp(), name, a, b, options)),
+    )
+  cli
+    .command('compare')
+    .description(
+      'compare two sessions of any kind: the total, then their rungs or kernels in pairs with the reason of each pair',
+    )
+    .argument('<a>', 'the session before: a folder or name, recorded or recorded:<name>')
+    .argument('<b>', 'the session after')
+    .option(
+      '--pair <A=B>',
+      'pair these two kernels by hand (repeatable)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(json, jsonText)
+    .action(async (a: string, b: string, options: CompareOptions) =>
+      finish(await compareCommand(await setUp(), a, b, options)),
     )
   cli
     .command('report')

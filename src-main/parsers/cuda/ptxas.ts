@@ -179,8 +179,7 @@ function parseDiagnostics(lines: readonly string[]): Diagnostic[] {
     if (diagnostic) {
       current = diagnostic
       below = []
-    } else if (isCaret(line))
-      below.pop() // the echoed source line above it
+    } else if (isCaret(line)) below.pop() // the echoed source line above it
     else below.push(line)
   }
   finish()

@@ -1,12 +1,13 @@
 /**
  * The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
- * that no session is read before it is opened. `npm run recordings` derives it from the sessions; for a recording
+ * that no session is parsed before it is opened. `npm run recordings` derives it from the sessions; for a recording
  * that it lacks, or if it is damaged, the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readSession } from '../../adapters/sessions/session-store'
+import { sharingSessions } from '../../adapters/disk/shared-rows'
+import { readSession, readSessionText, sharedSessions } from '../../adapters/sessions/session-store'
 import { SessionSummary } from '../../contract'
 import { summaryOf } from '../../contract/session-summary'
 import { inputError } from '../../domain/errors'
@@ -17,7 +18,7 @@ import type { Task } from '../../domain/task/task'
 
 export const recordingIndexFile = 'index.json'
 
-/** A recording's index entry; its name is the folder's. */
+/** A recording's index entry. */
 const RecordingSummary = SessionSummary.omit({
   ref: true,
   kind: true,
@@ -73,21 +74,23 @@ async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
   }
 }
 
-async function foldersIn(root: string): Promise<{ name: string; folder: string }[]> {
+/** Those that share files, and folders beside them. */
+async function placesIn(root: string): Promise<{ name: string; folder: string }[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-  return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map(({ name }) => ({ name, folder: join(root, name) }))
+  const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+  const sharing = await sharingSessions(join(root, sharedSessions))
+  const names = new Set([...sharing, ...folders.map(({ name }) => name)])
+  return [...names].sort().map((name) => ({ name, folder: join(root, name) }))
 }
 
 const summarize = ({ name, session }: Recording): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
 
-/** The readable ones; folders without a session are skipped. */
+/** The readable ones; a folder without a session is skipped. */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
   const found = await Promise.all(
-    (await foldersIn(root)).map(async ({ name, folder }): Promise<ListedRecording[]> => {
+    (await placesIn(root)).map(async ({ name, folder }): Promise<ListedRecording[]> => {
       const listed = Object.hasOwn(index, name) ? index[name] : undefined
       if (listed) return [{ name, folder, summary: listed }]
       const recording = await readRecording({ name, folder }).catch(() => null)
@@ -121,10 +124,9 @@ export const readRecordings = async (root: string): Promise<Recording[]> =>
 
 /** What index.json should contain for the recordings in a folder; throws if one cannot be read. */
 export async function recordingIndex(root: string): Promise<RecordingIndex> {
-  const isSession = async ({ folder }: { folder: string }): Promise<boolean> =>
-    (await readdir(folder)).includes('session.json')
   const recordings: RecordingIndex['recordings'] = {}
-  for (const place of (await foldersIn(root)).sort((a, b) => (a.name < b.name ? -1 : 1)))
-    if (await isSession(place)) recordings[place.name] = summarize(await readRecording(place))
+  for (const place of await placesIn(root))
+    if ((await readSessionText(place.folder)) !== null)
+      recordings[place.name] = summarize(await readRecording(place))
   return { schema: 1, recordings }
 }

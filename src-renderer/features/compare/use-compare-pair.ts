@@ -6,7 +6,8 @@ import { rungOf, type RungResult, type Session } from '../../../src-main/domain/
 import { useDeepStore } from '../../stores/deep'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
-import { guardOf, withoutVerdicts } from './guard'
+import type { MachineRung } from '../machine/machine'
+import { guardOf, withoutVerdicts } from '../session-guard'
 
 export interface PairAddress {
   sessionRef: string
@@ -112,6 +113,25 @@ export function useComparePair(address: () => PairAddress) {
         }
   })
 
+  /** What the machine code view shows, with as much as there is of each side; undefined while loading. */
+  const machine = computed<{ a: MachineRung; b: MachineRung } | undefined>(() => {
+    const shown = pair.value
+    if (!shown) return undefined
+    const side = (ref: string, { rung }: CompareSide): MachineRung | undefined => {
+      const profile = deep.of(ref, rung.id)
+      const texts = sessions.sources.get(ref)
+      if (profile?.state === 'loading' || texts?.state === 'loading') return undefined
+      return {
+        text: valueOf(texts)?.[rung.id] ?? null,
+        file: rung.file,
+        deep: valueOf(profile) ?? null,
+        registers: (rung.launches ?? []).map(({ resources }) => resources.registersPerThread),
+      }
+    }
+    const [a, b] = [side(refs.value.a, shown.a), side(refs.value.b, shown.b)]
+    return a && b && { a, b }
+  })
+
   return {
     load,
     failure,
@@ -122,6 +142,7 @@ export function useComparePair(address: () => PairAddress) {
     guard,
     comparison,
     sources,
+    machine,
     sourcesFailure,
     deepA,
     deepB,

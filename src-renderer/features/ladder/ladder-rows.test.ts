@@ -122,8 +122,19 @@ describe('picks', () => {
 })
 
 describe('compare', () => {
-  it('opens with the fastest rung and the one before it', () => {
+  it('opens with the step that bought most, of those that were timed', () => {
     expect(defaultPair(climb)).toEqual(['01_naive', '02_tile'])
+    const late = session([
+      rung('01_naive', 10),
+      rung('02_tile', 9),
+      rung('03_wide', 3),
+      rung('04', 2),
+    ])
+    expect(defaultPair(late)).toEqual(['02_tile', '03_wide'])
+    expect(defaultPair(session([rung('01_naive', null), rung('02_tile', 9)]))).toEqual([
+      '01_naive',
+      '02_tile',
+    ])
     expect(defaultPair(session([]))).toBeNull()
   })
 

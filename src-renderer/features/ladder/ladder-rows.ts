@@ -105,6 +105,9 @@ export function metricScale(session: Session, id: string): Scale {
   )
 }
 
+/** What the ratio column's times are divided by. */
+export type RatioTo = 'reference' | 'first' | 'baseline'
+
 /** Operations or bytes a second, by what bounds the task. */
 export const rateOf = (
   session: Session,
@@ -146,17 +149,18 @@ export function togglePick(picked: readonly string[], id: string): string[] {
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)
 
-/** The pair that Compare opens with: the fastest rung and the one it builds on. */
+/** The pair that Compare opens with: the step that bought most, as the factor between both times. */
 export function defaultPair(session: Session): [string, string] | null {
-  const timed = session.rungs.filter(
-    (rung) => rung.timing && rung.id !== session.ladder.reference && rungBefore(session, rung.id),
-  )
-  const fastest = timed.reduce<RungResult | undefined>(
-    (best, rung) => (!best || rung.timing!.medianMs < best.timing!.medianMs ? rung : best),
-    undefined,
-  )
-  const before = fastest && rungBefore(session, fastest.id)
-  if (fastest && before) return [before.id, fastest.id]
+  const steps = session.rungs.flatMap((rung) => {
+    const before = rungBefore(session, rung.id)
+    return rung.id !== session.ladder.reference && rung.timing && before?.timing
+      ? [{ a: before.id, b: rung.id, factor: before.timing.medianMs / rung.timing.medianMs }]
+      : []
+  })
+  if (steps.length > 0) {
+    const { a, b } = steps.reduce((best, step) => (step.factor > best.factor ? step : best))
+    return [a, b]
+  }
   const [first, second] = session.rungs
   return first && second ? [first.id, second.id] : null
 }

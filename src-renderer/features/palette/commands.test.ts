@@ -10,11 +10,13 @@ const all = [
   command('Ladder'),
   command('Charts of the ladder'),
   command('밝게', '테마'),
+  { ...command('12 Software pipelining', 'Rungs'), also: '12_register_prefetch' },
 ]
 
 describe('a search of the commands', () => {
   it.each([
-    ['', ['Show all', 'Ladder', 'Charts of the ladder', '밝게']],
+    ['', ['Show all', 'Ladder', 'Charts of the ladder', '밝게', '12 Software pipelining']],
+    ['register_pre', ['12 Software pipelining']],
     ['ladder', ['Ladder', 'Charts of the ladder']],
     ['LADDER charts', ['Charts of the ladder']],
     ['go al', ['Show all']],

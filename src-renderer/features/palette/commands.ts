@@ -9,6 +9,8 @@ export interface Command {
   /** In the user's language. */
   title: string
   group: string
+  /** Words that find it too, such as an id. */
+  also?: string
   /** The equivalent keys, in the order pressed. */
   keys?: readonly string[]
   run(): void
@@ -28,8 +30,8 @@ export const screenCommands = (): Command[] => [...screens].flatMap((list) => li
 export function findCommands(commands: readonly Command[], search: string): Command[] {
   const wanted = search.trim().toLowerCase()
   const words = wanted.split(/\s+/).filter(Boolean)
-  const found = commands.filter(({ title, group }) => {
-    const text = `${title} ${group}`.toLowerCase()
+  const found = commands.filter(({ title, group, also = '' }) => {
+    const text = `${title} ${group} ${also}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
   const begins = ({ title }: Command) => title.toLowerCase().startsWith(wanted)

@@ -12,10 +12,11 @@ export const helpGroups = [
     id: 'ladder',
     entries: [
       { id: 'move', keys: ['↑', '↓'] },
-      { id: 'open', keys: ['→', '←'] },
+      { id: 'open', keys: ['→', '←', 'Enter'] },
       { id: 'pick', keys: ['Space'] },
       { id: 'compare', keys: ['c'] },
       { id: 'pin', keys: ['p'] },
+      { id: 'find', keys: ['/'] },
     ],
   },
   {
@@ -25,6 +26,7 @@ export const helpGroups = [
       { id: 'step', keys: ['[', ']'] },
       { id: 'sass', keys: ['s'] },
       { id: 'chain', keys: ['c'] },
+      { id: 'machine', keys: ['m'] },
       { id: 'find', keys: ['/'] },
       { id: 'hot', keys: ['h'] },
     ],
@@ -35,6 +37,7 @@ export const helpGroups = [
       { id: 'move', keys: ['↑', '↓', '←', '→'] },
       { id: 'page', keys: ['PgUp', 'PgDn'] },
       { id: 'ends', keys: ['Home', 'End'] },
+      { id: 'sort', keys: ['Enter'] },
     ],
   },
 ] as const

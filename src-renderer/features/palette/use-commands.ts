@@ -1,11 +1,13 @@
 /** Commands available on every screen: screens, sessions, steps of the session, language, theme. */
 import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
-import { rungBefore } from '../../../src-main/domain/session/session'
+import { chartIds } from '../../../src-main/domain/report/drawing'
+import { rungBefore, type Session } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
 import { placeOf } from '../../screens'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
+import { rungNumbers } from '../../ui/format'
 import { languages } from '../../ui/language'
 import { themeChoice, themeChoices } from '../../ui/theme'
 import { sessionTitle } from '../sessions/session-list'
@@ -26,10 +28,16 @@ export function useCommands(help: () => void): () => Command[] {
       run: () => void router.push(placeOf(screen, sessions.currentRef)),
     }))
 
-  const steps = (): Command[] => {
+  function current(): { ref: string; session: Session } | undefined {
     const ref = sessions.currentRef
     const session = ref === null ? undefined : valueOf(sessions.sessions.get(ref))
-    if (!session || ref === null) return []
+    return session && ref !== null ? { ref, session } : undefined
+  }
+
+  const steps = (): Command[] => {
+    const found = current()
+    if (!found) return []
+    const { ref, session } = found
     return session.rungs.flatMap((rung) => {
       const before = rungBefore(session, rung.id)
       if (!before || rung.id === session.ladder.reference) return []
@@ -48,12 +56,43 @@ export function useCommands(help: () => void): () => Command[] {
     })
   }
 
+  /** Rungs by number and title, and by id, which is what the command line calls them. */
+  const rungs = (): Command[] => {
+    const found = current()
+    if (!found) return []
+    const numbers = rungNumbers(found.session.rungs)
+    return found.session.rungs.map(({ id, title }, index) => ({
+      id: `rung-${id}`,
+      title: `${numbers[index]} ${title}`,
+      group: t('palette.group.rungs'),
+      also: id,
+      run: () =>
+        void router.push({
+          name: 'ladder',
+          params: { sessionRef: found.ref },
+          query: { rung: id },
+        }),
+    }))
+  }
+
+  const charts = (): Command[] => {
+    const ref = sessions.currentRef
+    if (ref === null) return []
+    return chartIds.map((chart) => ({
+      id: `chart-${chart}`,
+      title: t(`charts.name.${chart}`),
+      group: t('palette.group.charts'),
+      run: () => void router.push({ name: 'charts', params: { sessionRef: ref, chart } }),
+    }))
+  }
+
   const open = (): Command[] =>
     (valueOf(sessions.list) ?? [])
       .filter(({ damaged }) => damaged === undefined)
       .map((item) => ({
         id: `open-${item.ref}`,
-        title: sessionTitle(item),
+        title: `${sessionTitle(item)} · ${t(`picker.level.${item.profile}`)}`,
+        also: item.ref,
         group: t('palette.group.sessions'),
         run: () => void router.push({ name: 'ladder', params: { sessionRef: item.ref } }),
       }))
@@ -81,7 +120,9 @@ export function useCommands(help: () => void): () => Command[] {
     ...screenCommands(),
     ...screens(),
     { id: 'help', title: t('help.title'), group: t('palette.group.help'), keys: ['?'], run: help },
+    ...rungs(),
     ...steps(),
+    ...charts(),
     ...open(),
     ...preferences(),
   ]

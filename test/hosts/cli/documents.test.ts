@@ -146,6 +146,28 @@ describe('--json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 20_fused_epilogue /)
   })
 
+  it('of compare: two ladders, an import beside itself, one of each', async () => {
+    const out = join(await tempDir(), 'imported')
+    await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
+    const other = 'recorded:gemm-fp32-h200-1024'
+    const ladders = documentOf<{ pairs: { by: string }[] }>(
+      'compare',
+      await runHere('compare', recorded, other, '--json'),
+    )
+    expect(ladders.pairs[0]!.by).toBe('rung')
+    const same = documentOf<{ total: { ratio: number }; pairs: { a: string; b: string }[] }>(
+      'compare',
+      await runHere('compare', out, out, '--json'),
+    )
+    expect(same.total.ratio).toBe(1)
+    expect(same.pairs.map(({ a, b }) => a === b)).toEqual([true, true, true])
+    const each = documentOf<{ comparable: { ok: boolean } }>(
+      'compare',
+      await runHere('compare', recorded, out, '--json'),
+    )
+    expect(each.comparable.ok).toBe(false)
+  })
+
   it('of report --ci, and of two sessions side by side', async () => {
     const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
     documentOf('ci', ci)

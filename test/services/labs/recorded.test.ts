@@ -1,6 +1,6 @@
 /** The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU. */
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { cp, writeFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
@@ -12,7 +12,11 @@ import {
 } from '../../../src-main/adapters/labs/recorded-attempts'
 import { openRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
-import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import {
+  readSession,
+  sharedSessions,
+  readSessionText,
+} from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
@@ -21,6 +25,7 @@ import { replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root, tempDir } from '../support'
 import { check, statusesOf } from './support'
 import { said } from '../../said'
+import { sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)
@@ -39,9 +44,8 @@ describe('the recorded outcomes', () => {
   it('are those of every starter and every solution, and are no recordings of a ladder', async () => {
     const names = both.map(({ name }) => name).sort()
     expect(attempts.map(({ name }) => name)).toEqual(names)
-    const files = await readdir(recordedLabs(recordingsDir))
-    const lists = [basename(attemptListFile(recordingsDir)), rawFile]
-    expect(files.sort()).toEqual([...names, ...lists])
+    for (const file of [rawFile, sharedSessions])
+      expect(await sharingSessions(join(recordedLabs(recordingsDir), file))).toEqual(names)
     const ladders = new Set((await listRecordings(recordingsDir)).map(({ name }) => name))
     expect(both.filter(({ name }) => ladders.has(name))).toEqual([])
     expect(ladders.has('labs')).toBe(false)
@@ -127,12 +131,11 @@ describe('the recorded outcomes', () => {
       const { texts: sources } = await readSources(folder, session)
       expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
       expect(sources[submissionId]).toBe(lab[which])
-      expect(await readdir(folder)).toEqual(['session.json'])
       const { keys, get } = await openRaw(folder)
       expect(keys).toContain('runner/device')
       const texts = [
         JSON.stringify(row),
-        await readFile(join(folder, 'session.json'), 'utf8'),
+        (await readSessionText(folder))!.text,
         ...(await Promise.all(keys.map(async (key) => JSON.stringify(await get(key))))),
       ]
       for (const text of texts)
@@ -143,9 +146,9 @@ describe('the recorded outcomes', () => {
   it('are not offered where their list is damaged, and a check says which row it is', async () => {
     const dir = await tempDir()
     const [lab] = labs
-    const { name, folder, row } = attemptOf(`${lab!.id}-solution-h200`)
-    await mkdir(recordedLabs(dir))
-    await cp(folder, join(recordedLabs(dir), name), { recursive: true })
+    const { row } = attemptOf(`${lab!.id}-solution-h200`)
+    await cp(recordedLabs(recordingsDir), recordedLabs(dir), { recursive: true })
+    await rm(attemptListFile(dir))
     const machine = await fakeMachine(nothing)
     const offered = () =>
       recordedOutcomes({ ...machine.setup.assets, recordingsDir: dir }, lab!).then((found) =>

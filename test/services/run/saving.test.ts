@@ -8,6 +8,7 @@ import {
   draftSession,
   parseSession,
   readSession,
+  readSessionText,
 } from '../../../src-main/adapters/sessions/session-store'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { diskError } from '../../../src-main/adapters/disk/disk'
@@ -20,7 +21,7 @@ import { message } from '../../../src-main/domain/messages/message'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 
-const text = await readFile(join(shipped, 'session.json'), 'utf8')
+const { text } = (await readSessionText(shipped))!
 
 describe('saving a session', () => {
   it('appears whole under its name, and leaves nothing beside it', async () => {

@@ -3,19 +3,19 @@
  * held against each other. What a version may say in other words is set apart from what it may not change.
  */
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   listRecordedAttempts,
   recordedEvidence,
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
-import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { readSession, sharedSessions } from '../../../src-main/adapters/sessions/session-store'
 import type { Statement } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { openSession } from '../../../src-main/services/sessions/sessions'
 import { withMetricsOf1 } from '../../version-1'
 import { recordingsDir, root, setupIn } from '../support'
+import { sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
 
 /** How a statement, which is not a string, is said. */
 export type Say = (statement: Exclude<Statement, string>) => string
@@ -89,10 +89,8 @@ function digestsOf(session: Session, say: Say): Record<string, string> {
 export async function shippedFigures(say: Say): Promise<Record<string, Record<string, string>>> {
   const places = setupIn(join(root, 'none'), { kernelsDir: join(root, 'cuda-kernels') })
   const found: Record<string, Record<string, string>> = {}
-  const folders = (await readdir(recordingsDir, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory() && entry.name !== 'labs')
-    .map(({ name }) => name)
-  for (const name of folders.sort()) {
+  const names = await sharingSessions(join(recordingsDir, sharedSessions))
+  for (const name of names.sort()) {
     found[name] = digestsOf(await readSession(join(recordingsDir, name)), say)
     const opened = await openSession(places, `recorded:${name}`)
     found[`${name} replayed`] = digestsOf(opened.session, say)

@@ -25,6 +25,9 @@ export const guard = {
   ofFirst: 'The first session: {what}',
   ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was cancelled before it finished.',
+  clocks:
+    'One session has times of the runner, the other times under ncu, which runs each launch by itself: the two are not compared.',
+  noPairs: 'No kernel of one session has a counterpart in the other.',
   problemWords: '{problem}, {scalars}',
   alone: '{what} only',
   more: '{what}, {other}',

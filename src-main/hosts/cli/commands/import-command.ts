@@ -6,7 +6,7 @@ import { exitCodes, inputError } from '../../../domain/errors'
 import { importReport, type ImportResult } from '../../../services/import/import-report'
 import { importHtml } from '../../../services/import/import-html'
 import { appVersion } from '../../../services/version'
-import { describeSession } from '../describe/describe-ladder'
+import { sessionText } from '../describe/describe-static'
 import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
 
@@ -32,7 +32,7 @@ export async function importCommand(
     ? await importPage(file, options, place)
     : await importProfile(file, options, place)
   if (options.json) printJson(runDocument, sessionFields(session, folder))
-  else printText(describeSession(session))
+  else printText(sessionText(session))
   note(`Saved in ${folder}`)
   if (misplaced) printError(misplaced)
   return misplaced ? exitCodes[misplaced.kind] : 0

@@ -39,7 +39,8 @@ const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass
 export const metric = (value: MetricValue | undefined): string =>
   value?.value == null ? none : formatValue(value.value, value.unit)
 
-const metricHeaders: Readonly<Record<string, string>> = {
+/** Short headers of columns. */
+export const metricHeaders: Readonly<Record<string, string>> = {
   wavesPerSm: 'waves/SM',
   theoreticalOccupancy: 'occ. theor.',
   achievedOccupancy: 'occ. achvd.',

@@ -1,9 +1,10 @@
 /** A session that was built but not run, as terminal text: the compiler's figures and what is derived from the launch. */
 import { inEnglish } from '../../../domain/text/wording'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
-import { gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
+import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
 import type { Build, RungResult, Session } from '../../../domain/session/session'
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
+import { describeKernels } from './describe-kernels'
 import { describeOrigin, describeSession } from './describe-ladder'
 import { table, type Column } from '../output'
 
@@ -22,8 +23,10 @@ const each = (
 ) => (rung.launches ? [...new Set(rung.launches.map(word))].join(', ') : none)
 
 /** Any session, as `run` and `show` print it. */
-export const sessionText = (session: Session): string =>
-  isBuiltOnly(session.target) ? describeStatic(session) : describeSession(session)
+export function sessionText(session: Session): string {
+  if (isBuiltOnly(session.target)) return describeStatic(session)
+  return can(session.target).knowsRun ? describeSession(session) : describeKernels(session)
+}
 
 function describeStatic(session: Session): string {
   const gpu = gpuOfTarget(session.target)

@@ -4,6 +4,7 @@ import { LabFile } from '../../../domain/labs/lab'
 import { LadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
+import { compareDocument } from './compare'
 import { diffDocument } from './diff'
 import type { PublishedSchema } from './document'
 import { doctorDocument } from './doctor'
@@ -39,6 +40,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   runDocument,
   showRungDocument,
   diffDocument,
+  compareDocument,
   ciDocument,
   comparisonDocument,
   regressDocument,

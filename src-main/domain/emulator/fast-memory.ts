@@ -1,0 +1,506 @@
+/**
+ * Loads, stores and copies of a whole warp as WebAssembly, for addresses in a pattern that has been seen: each lane
+ * within bounds, and all at the same distances from the first as before, so that the cost is known. Anything else
+ * answers 0 and is left to the instruction's step, which hands its pattern over for the next time.
+ */
+import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
+import { truePredicate, zeroRegister } from '../sass/instruction'
+import { deviceHigh } from './device'
+import type { Cost } from './patterns'
+import { lanes, predicateIndex } from './site'
+import { Code, i32, scalar, v128, vector } from './wasm'
+
+const rowBytes = 4 * lanes
+const ways = 32
+
+/** Before the ways of an instruction: for each of its two addresses the lowest one and how far it may go. */
+const boundsBytes = 16
+const wayHeader = 16
+const wayBytes = wayHeader + 2 * rowBytes
+export const siteBytes = boundsBytes + ways * wayBytes
+
+export interface FastSetting {
+  /** Row of the first uniform register, and byte of the first predicate, from the warp's base. */
+  registers: number
+  predicates: number
+  shared: number
+  sharedBytes: number
+  /** Where addresses are put down: two rows. */
+  scratch: number
+}
+
+export interface FastAccess {
+  /** The spaces of its addresses, the one whose pattern repeats first. */
+  spaces: readonly ('global' | 'shared')[]
+  bytes: number
+  code: Code
+}
+
+const widths: Record<string, number> = { '64': 8, '128': 16 }
+
+const zipLow = [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23]
+const zipHigh = [8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31]
+const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
+const highHalves = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
+const evenWords = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
+const oddWords = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31]
+
+/** Addresses of shared memory may move by a word, those of global memory by a line. */
+const periodOf = (spaces: FastAccess['spaces']): number =>
+  spaces.length === 1 && spaces[0] === 'shared' ? 4 : 128
+
+const isAligned = (bytes: number): number => bytes - 1
+
+/** The function of an instruction, or null where it stays with its step. Parameters: the warp's byte address, the mask. */
+export function fastAccess(
+  instruction: Instruction,
+  site: number,
+  setting: FastSetting,
+): FastAccess | null {
+  const { mnemonic, modifiers, operands } = instruction
+  if (['U8', 'S8', 'U16', 'S16'].some((word) => modifiers.includes(word))) return null
+  const bytes = widths[modifiers.find((word) => word in widths) ?? ''] ?? 4
+  const memory = operands.filter((operand) => operand.kind === 'memory')
+  const kinds: Record<string, FastAccess['spaces']> = {
+    LDS: ['shared'],
+    STS: ['shared'],
+    LDG: ['global'],
+    STG: ['global'],
+    LDGSTS: ['shared', 'global'],
+  }
+  const spaces = kinds[mnemonic]
+  if (!spaces || memory.length !== spaces.length) return null
+  const addresses = spaces.map((space) =>
+    spaces.length === 1
+      ? memory[0]!
+      : memory.find(({ descriptor }) => (descriptor !== null) === (space === 'global')),
+  )
+  if (addresses.some((each) => each === undefined)) return null
+  const simple = addresses.every((operand, place) => isSimple(operand!, spaces[place]!))
+  if (!simple) return null
+  const code = new Code(2)
+  const writer = new Writer(code, site, setting, bytes)
+  writer.wholeWarp()
+  if (mnemonic === 'LDGSTS') {
+    const condition = operands.find((operand) => operand.kind === 'predicate')
+    if (condition) {
+      if (condition.index !== truePredicate) writer.predicateHolds(condition)
+      else if (condition.negated) return null
+    }
+  }
+  for (const [place, operand] of addresses.entries())
+    writer.addresses(place, operand!, spaces[place]!)
+  writer.compare(spaces)
+  if (mnemonic === 'LDGSTS') writer.copy()
+  else {
+    const stores = mnemonic.startsWith('ST')
+    const value = stores
+      ? operands.filter(({ kind }) => kind === 'register').at(-1)
+      : operands.find(({ kind }) => kind === 'register')
+    if (value?.kind !== 'register') return null
+    const base = spaces[0] === 'shared' ? setting.shared : 0
+    if (stores) writer.store(value, base)
+    else if (value.index === zeroRegister) return null
+    else writer.load(value, base)
+  }
+  code.constant(1)
+  return { spaces, bytes, code }
+}
+
+const isSimple = (operand: MemoryOperand, space: 'global' | 'shared'): boolean =>
+  space === 'global'
+    ? operand.uniform === null &&
+      operand.width === 64 &&
+      operand.register !== null &&
+      operand.register !== zeroRegister
+    : operand.scale === 1
+
+class Writer {
+  private readonly hash: number
+  private readonly bad: number
+  private readonly vectors: number[]
+
+  constructor(
+    private readonly code: Code,
+    private readonly site: number,
+    private readonly setting: FastSetting,
+    private readonly bytes: number,
+  ) {
+    this.hash = code.local(i32)
+    this.bad = code.local(v128)
+    this.vectors = Array.from({ length: 9 }, () => code.local(v128))
+  }
+
+  private giveUpIf(): void {
+    const { code } = this
+    code.op(scalar.if, 0x40)
+    code.constant(0)
+    code.op(scalar.return, scalar.end)
+  }
+
+  wholeWarp(): void {
+    this.code.get(1)
+    this.code.constant(-1)
+    this.code.op(scalar.ne)
+    this.giveUpIf()
+  }
+
+  predicateHolds(operand: Parameters<typeof predicateIndex>[0]): void {
+    const { code } = this
+    code.get(0)
+    code.memory(scalar.load, this.setting.predicates + 4 * predicateIndex(operand))
+    code.constant(operand.negated ? 0 : -1)
+    code.op(scalar.ne)
+    this.giveUpIf()
+  }
+
+  private scratch(place: number): number {
+    return this.setting.scratch + place * rowBytes
+  }
+
+  /** Puts the 32 addresses down and collects what is wrong with them. */
+  addresses(place: number, operand: MemoryOperand, space: 'global' | 'shared'): void {
+    const { code } = this
+    const [low, size, high] = this.vectors as [number, number, number]
+    for (const [offset, local] of [
+      [0, low],
+      [4, size],
+    ] as const) {
+      code.constant(this.site + 8 * place)
+      code.memory(scalar.load, offset)
+      code.vector(vector.splat)
+      code.set(local)
+    }
+    const registerRow =
+      operand.register === null || operand.register === zeroRegister ? null : operand.register
+    const uniformRow =
+      operand.uniform === null || operand.uniform === 63
+        ? null
+        : this.setting.registers + operand.uniform
+    for (let group = 0; group < 8; group++) {
+      code.constant(this.scratch(place))
+      code.splat(operand.offset)
+      for (const row of [registerRow, uniformRow]) {
+        if (row === null) continue
+        code.get(0)
+        code.vectorMemory(vector.load, row * rowBytes + 16 * group)
+        code.vector(vector.intAdd)
+      }
+      code.tee(high)
+      code.vectorMemory(vector.store, 16 * group)
+      code.get(high)
+      code.get(low)
+      code.vector(vector.intSub)
+      code.get(size)
+      code.vector(vector.intGtU)
+      code.get(high)
+      code.splat(isAligned(this.bytes))
+      code.vector(vector.and)
+      code.vector(vector.or)
+      if (space === 'global') {
+        code.get(0)
+        code.vectorMemory(vector.load, (registerRow! + 1) * rowBytes + 16 * group)
+        code.splat(deviceHigh)
+        code.vector(vector.xor)
+        code.vector(vector.or)
+      }
+      code.get(this.bad)
+      code.vector(vector.or)
+      code.set(this.bad)
+    }
+  }
+
+  /** Looks the pattern up; gives up where it is another one, else counts it. */
+  compare(spaces: FastAccess['spaces']): void {
+    const { code } = this
+    pushHash(code, spaces, (place, lane) => {
+      code.constant(this.scratch(place))
+      code.memory(scalar.load, 4 * lane)
+    })
+    code.constant(wayBytes)
+    code.op(scalar.mul)
+    code.constant(this.site + boundsBytes)
+    code.op(scalar.add)
+    code.set(this.hash)
+    // The start of the pattern, which is never 0 in a way that is in use.
+    code.get(this.hash)
+    code.memory(scalar.load, 0)
+    pushStart(code, spaces, (place) => {
+      code.constant(this.scratch(place))
+      code.memory(scalar.load, 0)
+    })
+    code.op(scalar.ne)
+    this.giveUpIf()
+    for (const [place] of spaces.entries()) {
+      code.constant(this.scratch(place))
+      code.memory(scalar.load, 0)
+      code.vector(vector.splat)
+      code.set(this.vectors[0]!)
+      for (let group = 0; group < 8; group++) {
+        code.constant(this.scratch(place))
+        code.vectorMemory(vector.load, 16 * group)
+        code.get(this.vectors[0]!)
+        code.vector(vector.intSub)
+        code.get(this.hash)
+        code.vectorMemory(vector.load, wayHeader + place * rowBytes + 16 * group)
+        code.vector(vector.xor)
+        code.get(this.bad)
+        code.vector(vector.or)
+        code.set(this.bad)
+      }
+    }
+    code.get(this.bad)
+    code.vector(vector.any)
+    this.giveUpIf()
+    code.get(this.hash)
+    code.get(this.hash)
+    code.memory(scalar.load64, 8)
+    code.constant(1)
+    code.op(scalar.extendUnsigned, scalar.add64)
+    code.memory(scalar.store64, 8)
+  }
+
+  private address(place: number, lane: number): void {
+    this.code.constant(this.scratch(place))
+    this.code.memory(scalar.load, 4 * lane)
+  }
+
+  /** Four vectors of four words, rows for columns; the first four locals in, the same out. */
+  private transpose(): void {
+    const { code } = this
+    const [a, b, c, d, e, f, g, h] = this.vectors as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    const join = (x: number, y: number, places: readonly number[], into: number): void => {
+      code.get(x)
+      code.get(y)
+      code.shuffle(places)
+      code.set(into)
+    }
+    join(a, b, zipLow, e)
+    join(a, b, zipHigh, f)
+    join(c, d, zipLow, g)
+    join(c, d, zipHigh, h)
+    join(e, g, lowHalves, a)
+    join(e, g, highHalves, b)
+    join(f, h, lowHalves, c)
+    join(f, h, highHalves, d)
+  }
+
+  load(value: Extract<Operand, { kind: 'register' }>, base: number): void {
+    const { code, vectors } = this
+    const row = (part: number): number => (value.index + part) * rowBytes
+    const store = (part: number, group: number, local: number): void => {
+      code.get(0)
+      code.get(local)
+      code.vectorMemory(vector.store, row(part) + 16 * group)
+    }
+    for (let group = 0; group < 8; group++) {
+      if (this.bytes === 4) {
+        for (let lane = 0; lane < 4; lane++) {
+          code.get(0)
+          this.address(0, 4 * group + lane)
+          code.memory(scalar.load, base)
+          code.memory(scalar.store, row(0) + 16 * group + 4 * lane)
+        }
+      } else if (this.bytes === 16) {
+        for (let lane = 0; lane < 4; lane++) {
+          this.address(0, 4 * group + lane)
+          code.vectorMemory(vector.load, base)
+          code.set(vectors[lane]!)
+        }
+        this.transpose()
+        for (let part = 0; part < 4; part++) store(part, group, vectors[part]!)
+      } else {
+        for (const pair of [0, 1]) {
+          this.address(0, 4 * group + 2 * pair)
+          code.splat(0)
+          code.laneMemory(vector.load64Lane, base, 0)
+          code.set(vectors[pair]!)
+          this.address(0, 4 * group + 2 * pair + 1)
+          code.get(vectors[pair]!)
+          code.laneMemory(vector.load64Lane, base, 1)
+          code.set(vectors[pair]!)
+        }
+        for (const [part, places] of [evenWords, oddWords].entries()) {
+          code.get(0)
+          code.get(vectors[0]!)
+          code.get(vectors[1]!)
+          code.shuffle(places)
+          code.vectorMemory(vector.store, row(part) + 16 * group)
+        }
+      }
+    }
+  }
+
+  store(value: Extract<Operand, { kind: 'register' }>, base: number): void {
+    const { code, vectors } = this
+    const parts = this.bytes / 4
+    const read = (part: number, group: number): void => {
+      if (value.index === zeroRegister) code.splat(0)
+      else {
+        code.get(0)
+        code.vectorMemory(vector.load, (value.index + part) * rowBytes + 16 * group)
+      }
+    }
+    for (let group = 0; group < 8; group++) {
+      for (let part = 0; part < parts; part++) {
+        read(part, group)
+        code.set(vectors[part]!)
+      }
+      if (parts === 4) {
+        this.transpose()
+        for (let lane = 0; lane < 4; lane++) {
+          this.address(0, 4 * group + lane)
+          code.get(vectors[lane]!)
+          code.vectorMemory(vector.store, base)
+        }
+      } else
+        for (let lane = 0; lane < 4; lane++)
+          for (let part = 0; part < parts; part++) {
+            this.address(0, 4 * group + lane)
+            code.get(vectors[part]!)
+            code.laneMemory(vector.store32Lane, base + 4 * part, lane)
+          }
+    }
+  }
+
+  /** From global to shared memory, lane by lane. */
+  copy(): void {
+    const { code } = this
+    for (let lane = 0; lane < lanes; lane++) {
+      this.address(0, lane)
+      this.address(1, lane)
+      if (this.bytes === 16) {
+        code.vectorMemory(vector.load, 0)
+        code.vectorMemory(vector.store, this.setting.shared)
+      } else if (this.bytes === 8) {
+        code.memory(scalar.load64, 0)
+        code.memory(scalar.store64, this.setting.shared)
+      } else {
+        code.memory(scalar.load, 0)
+        code.memory(scalar.store, this.setting.shared)
+      }
+    }
+  }
+}
+
+/** The lanes whose distance from the first one tells patterns apart quickly. */
+const telling = [1, 8, 31]
+
+/** Pushes the number of the way that a pattern belongs in. */
+function pushHash(
+  code: Code,
+  spaces: FastAccess['spaces'],
+  address: (place: number, lane: number) => void,
+): void {
+  const period = periodOf(spaces)
+  code.constant(0)
+  for (const [place] of spaces.entries()) {
+    for (const lane of telling) {
+      address(place, lane)
+      address(place, 0)
+      code.op(scalar.sub, scalar.xor)
+    }
+    address(place, 0)
+    code.constant(period - 1)
+    code.op(scalar.and, scalar.add)
+  }
+  code.constant(0x9e3779b1 | 0)
+  code.op(scalar.mul)
+  code.constant(27)
+  code.op(scalar.shrUnsigned)
+}
+
+/** The same by JavaScript. */
+function hashOf(spaces: FastAccess['spaces'], addresses: readonly Int32Array[]): number {
+  const period = periodOf(spaces)
+  let hash = 0
+  for (const row of addresses) {
+    for (const lane of telling) hash ^= row[lane]! - row[0]!
+    hash = (hash + (row[0]! & (period - 1))) | 0
+  }
+  return Math.imul(hash, 0x9e3779b1) >>> 27
+}
+
+/** Where in a line each address begins, as one number above 0. */
+function pushStart(code: Code, spaces: FastAccess['spaces'], first: (place: number) => void): void {
+  const period = periodOf(spaces)
+  code.constant(1)
+  for (const [place] of spaces.entries()) {
+    code.constant(8)
+    code.op(scalar.shl)
+    first(place)
+    code.constant(period - 1)
+    code.op(scalar.and, scalar.or)
+  }
+}
+
+const startOf = (spaces: FastAccess['spaces'], addresses: readonly Int32Array[]): number =>
+  addresses.reduce((start, row) => (start << 8) | (row[0]! & (periodOf(spaces) - 1)), 1)
+
+export interface FastSite {
+  readonly access: FastAccess
+  readonly address: number
+  /** Costs of the patterns in use, by way. */
+  readonly costs: (Cost | undefined)[]
+}
+
+/** Keeps the pattern of an access that its step has done; gives back the pattern whose place it takes, with its count. */
+export function keepPattern(
+  words: Int32Array,
+  site: FastSite,
+  addresses: readonly Int32Array[],
+  cost: Cost,
+): { cost: Cost; times: number } | null {
+  const { spaces } = site.access
+  const way = hashOf(spaces, addresses)
+  const at = (site.address + boundsBytes + way * wayBytes) / 4
+  const before = takeCount(words, site, way)
+  words[at] = startOf(spaces, addresses)
+  for (const [place, row] of addresses.entries())
+    for (let lane = 0; lane < lanes; lane++)
+      words[at + wayHeader / 4 + place * lanes + lane] = row[lane]! - row[0]!
+  site.costs[way] = cost
+  return before
+}
+
+function takeCount(
+  words: Int32Array,
+  site: FastSite,
+  way: number,
+): { cost: Cost; times: number } | null {
+  const cost = site.costs[way]
+  if (!cost) return null
+  const at = (site.address + boundsBytes + way * wayBytes) / 4 + 2
+  const times = (words[at]! >>> 0) + (words[at + 1]! >>> 0) * 2 ** 32
+  words[at] = 0
+  words[at + 1] = 0
+  return { cost, times }
+}
+
+/** Counts of all patterns of an instruction that are still open. */
+export const takeCounts = (
+  words: Int32Array,
+  site: FastSite,
+): readonly { cost: Cost; times: number }[] =>
+  site.costs.flatMap((_, way) => takeCount(words, site, way) ?? [])
+
+/** The lowest address that an access of the instruction may have, and the highest above it. */
+export function setBounds(
+  words: Int32Array,
+  site: FastSite,
+  place: number,
+  low: number,
+  bytes: number,
+): void {
+  words[site.address / 4 + 2 * place] = low
+  words[site.address / 4 + 2 * place + 1] = bytes - site.access.bytes
+}

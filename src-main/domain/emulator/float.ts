@@ -1,0 +1,153 @@
+/** Arithmetic of a GPU's floating-point units, bit by bit, where JavaScript's differs. */
+
+const f32 = new Float32Array(1)
+const f32Bits = new Int32Array(f32.buffer)
+const f64 = new Float64Array(1)
+const f64Words = new Uint32Array(f64.buffer)
+
+/** What every operation of the FP32 units answers for NaN. */
+export const nanBits = 0x7fffffff
+
+export const floatOf = (bits: number): number => {
+  f32Bits[0] = bits
+  return f32[0]!
+}
+
+export const bitsOf = (value: number): number => {
+  if (Number.isNaN(value)) return nanBits
+  f32[0] = value
+  return f32Bits[0]!
+}
+
+export const doubleOf = (low: number, high: number): number => {
+  f64Words[0] = low
+  f64Words[1] = high
+  return f64[0]!
+}
+
+/** Low and high word of a double. */
+export const wordsOf = (value: number): [number, number] => {
+  f64[0] = value
+  return [f64Words[0]! | 0, f64Words[1]! | 0]
+}
+
+const smallestNormal = 2 ** -126
+
+/** Denormal numbers are zero of the same sign. */
+export const flush = (value: number): number =>
+  Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
+
+/** What is missing in `sum` of a + b, exactly. */
+const sumError = (a: number, b: number, sum: number): number => {
+  const rest = sum - a
+  return a - (sum - rest) + (b - rest)
+}
+
+const next = (value: number, up: boolean): number => {
+  f32[0] = value
+  if (value === 0) {
+    f32Bits[0] = up ? 1 : 0x80000001 | 0
+    return f32[0]
+  }
+  f32Bits[0]! += value > 0 === up ? 1 : -1
+  return f32[0]
+}
+
+const overflow = 2 ** 128 - 2 ** 103
+
+/**
+ * a * b + c for floats, rounded once. The product of two floats is exact in a double; their sum is rounded to a double
+ * first, which is wrong only where that falls on the middle between two floats and was not exact.
+ */
+export function fusedMultiplyAdd(a: number, b: number, c: number): number {
+  const product = a * b
+  const sum = product + c
+  const rounded = Math.fround(sum)
+  const left = sum - rounded
+  if (left === 0 || Number.isNaN(left)) return rounded
+  const other = rounded + left + left
+  const middle = Math.abs(sum) === overflow || Math.fround(other) === other
+  if (!middle) return rounded
+  const error = sumError(product, c, sum)
+  if (error === 0 || Number.isNaN(error)) return rounded
+  if (Math.abs(sum) === overflow)
+    return error > 0 === sum > 0 ? rounded : sum > 0 ? 2 ** 128 - 2 ** 104 : 2 ** 104 - 2 ** 128
+  return error > 0 ? Math.max(rounded, other) : Math.min(rounded, other)
+}
+
+export type Rounding = 'RN' | 'RZ' | 'RM' | 'RP'
+
+/** A sum or product that is known as `value` plus a tiny `error`, rounded to a float in that direction. */
+export function roundFloat(value: number, error: number, mode: Rounding): number {
+  const rounded = Math.fround(value)
+  const left = value - rounded + error
+  if (mode === 'RN' || left === 0 || Number.isNaN(left)) return rounded
+  const up = mode === 'RP' || (mode === 'RZ' && value < 0)
+  if (left > 0 && up) return next(rounded, true)
+  if (left < 0 && !up) return next(rounded, false)
+  return rounded
+}
+
+/** In a direction other than to the nearest. */
+export function multiplyAddDirected(a: number, b: number, c: number, mode: Rounding): number {
+  if (mode === 'RN') return fusedMultiplyAdd(a, b, c)
+  const product = a * b
+  const sum = product + c
+  return roundFloat(sum, sumError(product, c, sum), mode)
+}
+
+/** The value of a half, from its 16 bits. */
+export function halfOf(bits: number): number {
+  const exponent = (bits >>> 10) & 31
+  const fraction = bits & 1023
+  const sign = bits & 0x8000 ? -1 : 1
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
+  return exponent === 0
+    ? sign * fraction * 2 ** -24
+    : sign * (fraction + 1024) * 2 ** (exponent - 25)
+}
+
+/** A number that a double holds exactly (or to more than twice the bits), rounded to the nearest half. */
+export function halfBits(value: number): number {
+  if (Number.isNaN(value)) return 0x7fff
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
+  const size = Math.abs(value)
+  if (size >= 65520) return sign | 0x7c00
+  const exponent = size < 2 ** -14 ? -14 : Math.floor(Math.log2(size))
+  const unit = 2 ** ((size < 2 ** exponent ? exponent - 1 : exponent) - 10)
+  const scaled = size / Math.max(unit, 2 ** -24)
+  const floor = Math.floor(scaled)
+  const rest = scaled - floor
+  const rounded = rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
+  const result = rounded * Math.max(unit, 2 ** -24)
+  if (result < 2 ** -14) return sign | (result / 2 ** -24)
+  const e = Math.floor(Math.log2(result))
+  return sign | ((e + 15) << 10) | (result / 2 ** (e - 10) - 1024)
+}
+
+export const brainOf = (bits: number): number => floatOf(bits << 16)
+
+/** A float as bfloat16, to the nearest. */
+export function brainBits(value: number): number {
+  if (Number.isNaN(value)) return 0x7fff
+  const bits = bitsOf(value)
+  return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff
+}
+
+/** TF32 as the tensor cores read a register: the low 13 bits do not count. */
+export const tensorFloat = (bits: number): number => floatOf(bits & ~0x1fff)
+
+/** High 32 bits of the product of two unsigned integers. */
+export function multiplyHigh(a: number, b: number): number {
+  const aLow = a & 0xffff
+  const aHigh = a >>> 16
+  const bLow = b & 0xffff
+  const bHigh = b >>> 16
+  const cross = aHigh * bLow + (((aLow * bLow) / 65536) >>> 0)
+  const other = aLow * bHigh + (cross % 65536)
+  return (aHigh * bHigh + Math.floor(cross / 65536) + Math.floor(other / 65536)) | 0
+}
+
+/** The same for signed ones. */
+export const multiplyHighSigned = (a: number, b: number): number =>
+  (multiplyHigh(a >>> 0, b >>> 0) - (a < 0 ? b : 0) - (b < 0 ? a : 0)) | 0

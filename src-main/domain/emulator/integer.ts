@@ -1,0 +1,427 @@
+/** Integer arithmetic, logic, shifts and comparisons. The uniform forms (UIADD3 for IADD3) are the same ones. */
+import { multiplyHigh, multiplyHighSigned } from './float'
+import { eachLane, type Get, type Site } from './site'
+import type { Step } from './warp'
+import type { Operand } from '../sass/instruction'
+
+type Table = Record<string, (at: Site) => Step>
+
+const unary =
+  (value: (a: number) => number) =>
+  (at: Site): Step => {
+    const a = at.int(at.source(0))
+    const put = at.put()
+    return eachLane((_, base, lane) => put(base, lane, value(a(base, lane))))
+  }
+
+/** What an operand adds to an unsigned sum: the complement of a negated one has its carry. */
+function addend(at: Site, operand: Operand): Get {
+  const raw = at.raw(operand)
+  const modified = operand.kind !== 'immediate' && 'negated' in operand
+  if (modified && operand.negated) return (base, lane) => 2 ** 32 - (raw(base, lane) >>> 0)
+  if (modified && 'inverted' in operand && operand.inverted)
+    return (base, lane) => ~raw(base, lane) >>> 0
+  return (base, lane) => raw(base, lane) >>> 0
+}
+
+function addThree(at: Site): Step {
+  if (at.has('64')) return addWide(at)
+  const [a, b, c] = [0, 1, 2].map((place) => addend(at, at.source(place))) as [Get, Get, Get]
+  const put = at.put()
+  const carries = at.has('X') ? at.operands.ins.map((operand) => at.predicate(operand)) : []
+  const outs = at.operands.outs.map((operand) => at.putPredicate(operand))
+  return (warp, active) => {
+    const ins = carries.map((carry) => carry(warp))
+    let first = 0
+    let second = 0
+    eachLane((_, base, lane) => {
+      let sum = a(base, lane) + b(base, lane) + c(base, lane)
+      for (const mask of ins) sum += (mask >>> lane) & 1
+      put(base, lane, sum | 0)
+      if (sum >= 2 ** 32) first |= 1 << lane
+      if (sum >= 2 ** 33) second |= 1 << lane
+    })(warp, active)
+    outs[0]?.(warp, active, first)
+    outs[1]?.(warp, active, second)
+  }
+}
+
+const joined = (low: Get, high: Get): ((base: number, lane: number) => bigint) => {
+  return (base, lane) => (BigInt(high(base, lane)) << 32n) | BigInt(low(base, lane) >>> 0)
+}
+
+function addWide(at: Site): Step {
+  const sources = at.operands.sources.map((operand) => {
+    const get = joined(at.raw(operand, 0), at.raw(operand, 1))
+    const negated = 'negated' in operand && operand.negated
+    return negated ? (base: number, lane: number) => -get(base, lane) : get
+  })
+  const [low, high] = [at.put(0), at.put(1)]
+  return eachLane((_, base, lane) => {
+    const sum = sources.reduce((total, get) => total + get(base, lane), 0n)
+    low(base, lane, Number(BigInt.asIntN(32, sum)))
+    high(base, lane, Number(BigInt.asIntN(32, sum >> 32n)))
+  })
+}
+
+function multiplyAdd(at: Site): Step {
+  const [first, second, third] = [at.source(0), at.source(1), at.source(2)]
+  const a = at.int(first)
+  const b = at.int(second)
+  const signed = !at.has('U32')
+  if (at.has('WIDE') || at.has('HI')) {
+    const high = signed
+      ? multiplyHighSigned
+      : (x: number, y: number) => multiplyHigh(x >>> 0, y >>> 0)
+    const negated = 'negated' in third && third.negated
+    const [cLow, cHigh] = [at.raw(third, 0), at.raw(third, 1)]
+    const wide = at.has('WIDE')
+    const [putLow, putHigh] = wide ? [at.put(0), at.put(1)] : [() => {}, at.put(0)]
+    const carry = at.has('X') ? at.predicate(at.operands.ins[0]) : () => 0
+    const out = at.putPredicate(at.operands.outs[0])
+    return (warp, active) => {
+      const carryIn = carry(warp)
+      let carries = 0
+      eachLane((_, base, lane) => {
+        const x = a(base, lane)
+        const y = b(base, lane)
+        let c0 = cLow(base, lane) >>> 0
+        let c1 = cHigh(base, lane) >>> 0
+        if (negated) {
+          const complement = BigInt.asUintN(64, -((BigInt(c1) << 32n) | BigInt(c0)))
+          c0 = Number(complement & 0xffffffffn)
+          c1 = Number(complement >> 32n)
+        }
+        const low = (Math.imul(x, y) >>> 0) + c0 + ((carryIn >>> lane) & 1)
+        const sum = (high(x, y) >>> 0) + c1 + (low >= 2 ** 32 ? 1 : 0)
+        putLow(base, lane, low | 0)
+        putHigh(base, lane, sum | 0)
+        if (sum >= 2 ** 32) carries |= 1 << lane
+      })(warp, active)
+      out(warp, active, carries)
+    }
+  }
+  const c = addend(at, third)
+  const put = at.put()
+  const carry = at.has('X') ? at.predicate(at.operands.ins[0]) : () => 0
+  const out = at.putPredicate(at.operands.outs[0])
+  return (warp, active) => {
+    const carryIn = carry(warp)
+    let carries = 0
+    eachLane((_, base, lane) => {
+      const sum =
+        (Math.imul(a(base, lane), b(base, lane)) >>> 0) + c(base, lane) + ((carryIn >>> lane) & 1)
+      put(base, lane, sum | 0)
+      if (sum >= 2 ** 32) carries |= 1 << lane
+    })(warp, active)
+    out(warp, active, carries)
+  }
+}
+
+const leftHigh = (low: number, high: number, by: number): number =>
+  by === 0 ? high : by >= 32 ? low << (by - 32) : (high << by) | (low >>> (32 - by))
+
+/** (a << shift) + b, or with HI the high word of the two-word a:c shifted. */
+function shiftAdd(at: Site): Step {
+  const { sources } = at.operands
+  const shiftOperand = sources.at(-1)!
+  const shift = shiftOperand.kind === 'immediate' ? shiftOperand.bits & 31 : at.unknown()
+  const high = at.has('HI')
+  const first = at.source(0)
+  const a = at.raw(first)
+  const negated = 'negated' in first && first.negated
+  const b = addend(at, at.source(1))
+  const sign = at.has('SX32')
+  const upper = high && !sign ? at.raw(at.source(2)) : () => 0
+  const put = at.put()
+  const out = at.putPredicate(at.operands.outs[0])
+  const carry = at.has('X') ? at.predicate(at.operands.ins[0]) : () => 0
+  return (warp, active) => {
+    const carryIn = carry(warp)
+    let carries = 0
+    eachLane((_, base, lane) => {
+      const low = a(base, lane)
+      let part: number
+      if (high) {
+        part = leftHigh(low, sign ? low >> 31 : upper(base, lane), shift)
+      } else part = low << shift
+      const value = negated ? 2 ** 32 - (part >>> 0) : part >>> 0
+      const sum = value + b(base, lane) + ((carryIn >>> lane) & 1)
+      put(base, lane, sum | 0)
+      if (sum >= 2 ** 32) carries |= 1 << lane
+    })(warp, active)
+    out(warp, active, carries)
+  }
+}
+
+/** SHF: a two-word value a (low) and c (high), shifted; one word of it is the result. */
+function funnel(at: Site): Step {
+  const [low, by, high] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
+  const put = at.put()
+  const left = at.has('L')
+  const takeHigh = at.has('HI')
+  const signed = at.has('S32') || at.has('S64')
+  const wide = at.has('S64') || at.has('U64')
+  const most = at.has('W') ? (wide ? 63 : 31) : wide ? 63 : 32
+  const wrap = at.has('W')
+  return eachLane((_, base, lane) => {
+    const lo = low(base, lane)
+    const hi = high(base, lane)
+    const amount = by(base, lane) >>> 0
+    const n = wrap ? amount & most : Math.min(amount, wide ? 64 : 32)
+    let result: number
+    if (!wide) {
+      // Of 32-bit types the funnel is two words wide, and the shift at most one.
+      if (left) result = takeHigh ? leftHigh(lo, hi, n) : n >= 32 ? 0 : lo << n
+      else if (takeHigh) result = n >= 32 ? (signed ? hi >> 31 : 0) : signed ? hi >> n : hi >>> n
+      else result = n === 0 ? lo : n >= 32 ? hi : (lo >>> n) | (hi << (32 - n))
+    } else {
+      const value = (BigInt(hi) << 32n) | BigInt(lo >>> 0)
+      const shifted = left
+        ? value << BigInt(n)
+        : (signed ? value : BigInt.asUintN(64, value)) >> BigInt(n)
+      result = Number(BigInt.asIntN(32, takeHigh ? shifted >> 32n : shifted))
+    }
+    put(base, lane, result)
+  })
+}
+
+export function logicOf(a: number, b: number, c: number, table: number): number {
+  let result = 0
+  if (table & 1) result |= ~a & ~b & ~c
+  if (table & 2) result |= ~a & ~b & c
+  if (table & 4) result |= ~a & b & ~c
+  if (table & 8) result |= ~a & b & c
+  if (table & 16) result |= a & ~b & ~c
+  if (table & 32) result |= a & ~b & c
+  if (table & 64) result |= a & b & ~c
+  if (table & 128) result |= a & b & c
+  return result
+}
+
+const immediate = (at: Site, operand: Operand): number =>
+  operand.kind === 'immediate' ? operand.bits : at.unknown()
+
+function logic(at: Site): Step {
+  const [a, b, c] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
+  const table = immediate(at, at.source(3))
+  const put = at.destinationIsZero ? () => {} : at.put()
+  const out = at.putPredicate(at.operands.outs[0])
+  const condition = at.predicate(at.operands.ins[0])
+  return (warp, active) => {
+    let nonzero = condition(warp)
+    eachLane((_, base, lane) => {
+      const value = logicOf(a(base, lane), b(base, lane), c(base, lane), table)
+      put(base, lane, value)
+      if (value !== 0) nonzero |= 1 << lane
+    })(warp, active)
+    out(warp, active, nonzero)
+  }
+}
+
+/** PLOP3: two predicates from three by truth tables. The operands stand in one list: two out, three in. */
+function predicateLogic(at: Site): Step {
+  const predicates = at.instruction.operands.filter(
+    (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
+  )
+  const tables = at.instruction.operands
+    .filter((operand) => operand.kind === 'immediate')
+    .map((operand) => operand.bits)
+  if (predicates.length !== 5 || tables.length !== 2) return at.unknown()
+  const [out, other] = predicates.slice(0, 2).map((operand) => at.putPredicate(operand))
+  const [a, b, c] = predicates.slice(2).map((operand) => at.predicate(operand))
+  return (warp, active) => {
+    const [x, y, z] = [a!(warp), b!(warp), c!(warp)]
+    out!(warp, active, logicOf(x, y, z, tables[0]!) & active)
+    other!(warp, active, logicOf(x, y, z, tables[1]!) & active)
+  }
+}
+
+const comparisons: Record<string, (order: number) => boolean> = {
+  LT: (order) => order < 0,
+  EQ: (order) => order === 0,
+  LE: (order) => order <= 0,
+  GT: (order) => order > 0,
+  NE: (order) => order !== 0,
+  GE: (order) => order >= 0,
+  F: () => false,
+  T: () => true,
+}
+
+const joins: Record<string, (a: number, b: number) => number> = {
+  AND: (a, b) => a & b,
+  OR: (a, b) => a | b,
+  XOR: (a, b) => a ^ b,
+}
+
+/** Ends a comparison: both outs, joined with the predicate that came in. */
+export function finishComparison(
+  at: Site,
+): (warp: Parameters<Step>[0], active: number, holds: number) => void {
+  const join = joins[at.instruction.modifiers.find((word) => word in joins) ?? 'AND']!
+  const [out, other] = at.operands.outs.map((operand) => at.putPredicate(operand))
+  const condition = at.predicate(at.operands.ins[0])
+  return (warp, active, holds) => {
+    const incoming = condition(warp)
+    out?.(warp, active, join(holds, incoming) & active)
+    other?.(warp, active, join(~holds, incoming) & active)
+  }
+}
+
+function compare(whole: Site): Step {
+  const at = whole.compares()
+  const name = at.instruction.modifiers[0]!
+  const holds = comparisons[name] ?? at.unknown(name)
+  const a = at.int(at.source(0))
+  const b = at.int(at.source(1))
+  const signed = !at.has('U32')
+  const extended = at.has('EX')
+  const low = extended ? at.predicate(at.operands.ins[1]) : () => 0
+  const finish = finishComparison(at)
+  return (warp, active) => {
+    const lowHolds = low(warp)
+    let mask = 0
+    eachLane((_, base, lane) => {
+      const x = signed ? a(base, lane) : a(base, lane) >>> 0
+      const y = signed ? b(base, lane) : b(base, lane) >>> 0
+      const order = x < y ? -1 : x > y ? 1 : 0
+      // Of a 64-bit comparison this is the high word; where it is equal, the low word's answer stands.
+      const yes =
+        extended && order === 0 && name !== 'EQ' && name !== 'NE'
+          ? ((lowHolds >>> lane) & 1) === 1
+          : extended && name === 'EQ'
+            ? order === 0 && ((lowHolds >>> lane) & 1) === 1
+            : extended && name === 'NE'
+              ? order !== 0 || ((lowHolds >>> lane) & 1) === 1
+              : holds(order)
+      if (yes) mask |= 1 << lane
+    })(warp, active)
+    finish(warp, active, mask)
+  }
+}
+
+/** Minimum where the predicate at the end holds, else maximum. */
+function extremum(at: Site, plus: boolean): Step {
+  const a = at.int(at.source(0))
+  const b = at.int(at.source(1))
+  const c = plus ? at.int(at.source(2)) : () => 0
+  const unsigned = at.has('U32')
+  const smaller = at.predicate(at.operands.ins[0])
+  const relu = at.has('RELU')
+  const put = at.put()
+  return (warp, active) => {
+    const choose = smaller(warp)
+    eachLane((_, base, lane) => {
+      const x = plus ? (a(base, lane) + b(base, lane)) | 0 : a(base, lane)
+      const y = plus ? c(base, lane) : b(base, lane)
+      const less = unsigned ? x >>> 0 < y >>> 0 : x < y
+      const value = less === (((choose >>> lane) & 1) === 1) ? x : y
+      put(base, lane, relu ? Math.max(value, 0) : value)
+    })(warp, active)
+  }
+}
+
+const reverse = (value: number): number => {
+  let result = 0
+  for (let bit = 0; bit < 32; bit++) result |= ((value >>> bit) & 1) << (31 - bit)
+  return result
+}
+
+/** Place of the highest one (of a negative signed number, the highest zero), -1 where there is none. */
+function findLeading(at: Site): Step {
+  const a = at.int(at.source(0))
+  const put = at.put()
+  const signed = !at.has('U32')
+  const shift = at.has('SH')
+  return eachLane((_, base, lane) => {
+    const value = a(base, lane)
+    const bits = signed && value < 0 ? ~value : value
+    const place = 31 - Math.clz32(bits)
+    put(base, lane, place < 0 ? -1 : shift ? 31 - place : place)
+  })
+}
+
+function permute(at: Site): Step {
+  const a = at.int(at.source(0))
+  const selector = at.int(at.source(1))
+  const b = at.int(at.source(2))
+  const put = at.put()
+  if (at.instruction.modifiers.length > 0) return at.unknown()
+  return eachLane((_, base, lane) => {
+    const [low, high, choose] = [a(base, lane), b(base, lane), selector(base, lane)]
+    let result = 0
+    for (let place = 0; place < 4; place++) {
+      const from = (choose >>> (4 * place)) & 15
+      const word = from & 4 ? high : low
+      const byte = (word >>> (8 * (from & 3))) & 255
+      result |= (from & 8 ? (byte & 128 ? 255 : 0) : byte) << (8 * place)
+    }
+    put(base, lane, result)
+  })
+}
+
+function bitMask(at: Site): Step {
+  const a = at.int(at.source(0))
+  const b = at.int(at.source(1))
+  const put = at.put()
+  const wrap = at.has('W')
+  return eachLane((_, base, lane) => {
+    const start = a(base, lane) >>> 0
+    const width = b(base, lane) >>> 0
+    const from = wrap ? start & 31 : start
+    const count = wrap ? width & 31 : Math.min(width, 32)
+    const ones = count >= 32 ? -1 : (1 << count) - 1
+    put(base, lane, from >= 32 ? 0 : ones << from)
+  })
+}
+
+function signExtend(at: Site): Step {
+  const a = at.int(at.source(0))
+  const b = at.int(at.source(1))
+  const put = at.put()
+  const signed = !at.has('U32')
+  return eachLane((_, base, lane) => {
+    const width = Math.min(b(base, lane) >>> 0, 32)
+    const shift = 32 - width
+    const value = a(base, lane)
+    put(
+      base,
+      lane,
+      width === 0 ? 0 : signed ? (value << shift) >> shift : (value << shift) >>> shift,
+    )
+  })
+}
+
+const popCount = (value: number): number => {
+  let count = 0
+  for (let rest = value; rest !== 0; rest &= rest - 1) count++
+  return count
+}
+
+function add(at: Site): Step {
+  const a = at.int(at.source(0))
+  const b = at.int(at.source(1))
+  const put = at.put()
+  return eachLane((_, base, lane) => put(base, lane, (a(base, lane) + b(base, lane)) | 0))
+}
+
+export const integerSteps: Table = {
+  IADD3: addThree,
+  IMAD: multiplyAdd,
+  LEA: shiftAdd,
+  SHF: funnel,
+  LOP3: logic,
+  PLOP3: predicateLogic,
+  ISETP: compare,
+  IMNMX: (at) => extremum(at, false),
+  VIMNMX: (at) => extremum(at, false),
+  VIADDMNMX: (at) => extremum(at, true),
+  VIADD: add,
+  IABS: unary((a) => Math.abs(a) | 0),
+  POPC: unary(popCount),
+  BREV: unary(reverse),
+  FLO: findLeading,
+  PRMT: permute,
+  BMSK: bitMask,
+  SGXT: signExtend,
+}

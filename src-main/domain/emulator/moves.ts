@@ -1,0 +1,306 @@
+/** What moves values about: between registers, lanes, predicates and special registers. */
+import { eachLane, firstLane, lanes, type Get, type Site } from './site'
+import { predicateTrue, uniformPredicates, type Step } from './warp'
+
+const copy = (at: Site): Step => {
+  const a = at.int(at.source(0))
+  const put = at.put()
+  return eachLane((_, base, lane) => put(base, lane, a(base, lane)))
+}
+
+/** The first source where the predicate holds, else the second. */
+function select(at: Site, read: (place: number) => Get): Step {
+  const a = read(0)
+  const b = read(1)
+  const put = at.put()
+  const condition = at.predicate(at.operands.ins[0])
+  return (warp, active) => {
+    const mask = condition(warp)
+    eachLane((_, base, lane) =>
+      put(base, lane, (mask >>> lane) & 1 ? a(base, lane) : b(base, lane)),
+    )(warp, active)
+  }
+}
+
+/** A float as bits with its sign and size changed, which is all that a selection does to it. */
+function floatBits(at: Site, place: number): Get {
+  const operand = at.source(place)
+  const raw = at.raw(operand)
+  if (operand.kind === 'immediate' || !('absolute' in operand)) return raw
+  const { absolute, negated } = operand
+  return (base, lane) => {
+    let bits = raw(base, lane)
+    if (absolute) bits &= 0x7fffffff
+    if (negated) bits ^= 0x80000000
+    return bits
+  }
+}
+
+function special(at: Site): Step {
+  const operand = at.source(0)
+  if (operand.kind !== 'special-register') return at.unknown()
+  const wide = at.instruction.mnemonic === 'CS2R' && !at.has('32')
+  const put = at.put()
+  if (operand.name === 'SRZ') {
+    const high = wide ? at.put(1) : () => {}
+    return eachLane((_, base, lane) => {
+      put(base, lane, 0)
+      high(base, lane, 0)
+    })
+  }
+  const value = at.machine.special(operand.name) ?? at.unknown(operand.name)
+  const high = wide ? at.put(1) : () => {}
+  return eachLane((warp, base, lane) => {
+    put(base, lane, value(warp, lane))
+    high(base, lane, 0)
+  })
+}
+
+/** R2UR: of the first lane that is on; its predicate says whether all lanes agree (OR: any bit of it). */
+function toUniform(at: Site): Step {
+  const a = at.int(at.source(0))
+  const put = at.put()
+  const outs = at.operands.outs.map((operand) => at.putPredicate(operand))
+  return (warp, active) => {
+    if (active === 0) return
+    const { base } = warp
+    const value = a(base, firstLane(active))
+    let same = -1
+    eachLane((_, b, lane) => {
+      if (a(b, lane) !== value) same = 0
+    })(warp, active)
+    for (let lane = 0; lane < lanes; lane++) put(base, lane, value)
+    for (const out of outs) out(warp, active, same)
+  }
+}
+
+const widths: Record<string, number> = { '64': 2, '128': 4 }
+
+/** LDC and ULDC. */
+function loadConstant(at: Site): Step {
+  const operand = at.source(0)
+  const words = widths[Object.keys(widths).find((word) => at.has(word)) ?? ''] ?? 1
+  const narrow = ['U8', 'S8', 'U16', 'S16'].find((word) => at.has(word))
+  if (narrow !== undefined && operand.kind === 'constant') {
+    const bits = narrow.endsWith('8') ? 8 : 16
+    const signed = narrow.startsWith('S')
+    const whole = at.raw({ ...operand, offset: operand.offset & ~3 })
+    if (operand.register !== null && operand.register !== 255) return at.unknown()
+    const shift = 8 * (operand.offset & 3)
+    const put = at.put()
+    return eachLane((_, base, lane) => {
+      const value = (whole(base, lane) >>> shift) << (32 - bits)
+      put(base, lane, signed ? value >> (32 - bits) : value >>> (32 - bits))
+    })
+  }
+  const parts = Array.from({ length: words }, (_, part) => ({
+    get: at.raw(operand, part),
+    put: at.put(part),
+  }))
+  // The index register may be one of the destinations.
+  return eachLane((_, base, lane) => {
+    const values = parts.map(({ get }) => get(base, lane))
+    parts.forEach(({ put }, part) => put(base, lane, values[part]!))
+  })
+}
+
+/** SHFL: within segments that the third operand cuts. A source outside, or a lane that is off, gives the lane's own. */
+function shuffle(at: Site): Step {
+  const a = at.int(at.source(0))
+  const by = at.int(at.source(1))
+  const limits = at.int(at.source(2))
+  const put = at.put()
+  const out = at.putPredicate(at.operands.outs[0])
+  const mode = ['IDX', 'UP', 'DOWN', 'BFLY'].find((word) => at.has(word)) ?? at.unknown()
+  const values = new Int32Array(lanes)
+  return (warp, active) => {
+    let inside = 0
+    eachLane((_, base, lane) => {
+      const segment = (limits(base, lane) >>> 8) & 31
+      const clamp = limits(base, lane) & 31
+      const distance = by(base, lane) & 31
+      const first = lane & segment
+      const last = first | (clamp & ~segment)
+      let from: number
+      let valid: boolean
+      if (mode === 'UP') {
+        from = lane - distance
+        valid = from >= last
+      } else if (mode === 'DOWN') {
+        from = lane + distance
+        valid = from <= last
+      } else {
+        from = mode === 'BFLY' ? lane ^ distance : first | (distance & ~segment)
+        valid = from <= last
+      }
+      if (!valid) from = lane
+      else inside |= 1 << lane
+      values[lane] = a(base, from)
+    })(warp, active)
+    eachLane((_, base, lane) => put(base, lane, values[lane]!))(warp, active)
+    out(warp, active, inside)
+  }
+}
+
+/** VOTE and VOTEU: the ballot, and whether any, all, or equally many lanes hold. */
+function vote(at: Site): Step {
+  const predicates = at.instruction.operands.filter(
+    (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
+  )
+  if (predicates.length === 0) return at.unknown()
+  const condition = at.predicate(predicates.at(-1))
+  const out = predicates.length > 1 ? at.putPredicate(predicates[0]) : () => {}
+  const put = at.operands.destination ? at.put() : () => {}
+  const mode = ['ANY', 'ALL', 'EQ'].find((word) => at.has(word)) ?? at.unknown()
+  const uniform = at.operands.destination?.kind === 'uniform-register'
+  return (warp, active) => {
+    const ballot = condition(warp) & active
+    const answer =
+      mode === 'ANY'
+        ? ballot !== 0
+        : mode === 'ALL'
+          ? ballot === active
+          : ballot === 0 || ballot === active
+    out(warp, active, answer ? -1 : 0)
+    eachLane((_, base, lane) => put(base, lane, ballot))(warp, uniform ? -1 : active)
+  }
+}
+
+/** REDUX: of the lanes that are on, into a uniform register. */
+function reduce(at: Site): Step {
+  const a = at.int(at.source(0))
+  const put = at.put()
+  const unsigned = !at.has('S32')
+  const kind = ['SUM', 'MIN', 'MAX', 'AND', 'OR', 'XOR'].find((word) => at.has(word)) ?? 'AND'
+  const join: Record<string, (x: number, y: number) => number> = {
+    SUM: (x, y) => (x + y) | 0,
+    MIN: (x, y) => ((unsigned ? x >>> 0 < y >>> 0 : x < y) ? x : y),
+    MAX: (x, y) => ((unsigned ? x >>> 0 > y >>> 0 : x > y) ? x : y),
+    AND: (x, y) => x & y,
+    OR: (x, y) => x | y,
+    XOR: (x, y) => x ^ y,
+  }
+  return (warp, active) => {
+    if (active === 0) return
+    let value: number | null = null
+    eachLane((_, base, lane) => {
+      value = value === null ? a(base, lane) : join[kind]!(value, a(base, lane))
+    })(warp, active)
+    for (let lane = 0; lane < lanes; lane++) put(warp.base, lane, value!)
+  }
+}
+
+/** MATCH: lanes with the same value. */
+function match(at: Site): Step {
+  const a = at.int(at.source(0))
+  const high = at.has('U64') ? at.int(at.source(0), 1) : () => 0
+  const put = at.put()
+  const out = at.putPredicate(at.operands.outs[0])
+  const all = at.has('ALL')
+  return (warp, active) => {
+    const found = new Map<string, number>()
+    const key = (base: number, lane: number): string => `${a(base, lane)} ${high(base, lane)}`
+    eachLane((_, base, lane) => {
+      const value = key(base, lane)
+      found.set(value, (found.get(value) ?? 0) | (1 << lane))
+    })(warp, active)
+    const same = found.size === 1
+    const masks = new Int32Array(lanes)
+    eachLane((_, base, lane) => {
+      masks[lane] = all ? (same ? active : 0) : found.get(key(base, lane))!
+    })(warp, active)
+    eachLane((_, base, lane) => put(base, lane, masks[lane]!))(warp, active)
+    out(warp, active, same ? -1 : 0)
+  }
+}
+
+/** P2R: predicates as bits, under a mask, the rest from a register. */
+function predicatesToRegister(at: Site): Step {
+  const rest = at.operands.sources.filter((operand) => operand.kind !== 'predicate-file')
+  const [b, mask] = rest.map((operand) => at.int(operand))
+  if (!b || !mask) return at.unknown()
+  const shift =
+    8 * Number(at.instruction.modifiers.find((word) => /^B\d$/.test(word))?.slice(1) ?? 0)
+  const file = at.instruction.operands.find((operand) => operand.kind === 'predicate-file')
+  const first = file?.kind === 'predicate-file' && file.uniform ? uniformPredicates : 0
+  const put = at.put()
+  return eachLane((warp, base, lane) => {
+    let bits = 0
+    for (let index = 0; index < predicateTrue; index++)
+      bits |= ((warp.predicates[first + index]! >>> lane) & 1) << index
+    const under = mask(base, lane) << shift
+    put(base, lane, (b(base, lane) & ~under) | ((bits << shift) & under))
+  })
+}
+
+/** R2P: the other way. */
+function registerToPredicates(at: Site): Step {
+  const [a, mask] = at.instruction.operands
+    .filter((operand) => operand.kind !== 'predicate-file')
+    .map((operand) => at.int(operand))
+  if (!a || !mask) return at.unknown()
+  const shift =
+    8 * Number(at.instruction.modifiers.find((word) => /^B\d$/.test(word))?.slice(1) ?? 0)
+  return (warp, active) => {
+    for (let index = 0; index < predicateTrue; index++) {
+      let bits = 0
+      let chosen = 0
+      eachLane((_, base, lane) => {
+        if ((mask(base, lane) >>> index) & 1) chosen |= 1 << lane
+        if ((a(base, lane) >>> (index + shift)) & 1) bits |= 1 << lane
+      })(warp, active)
+      warp.predicates[index] = (warp.predicates[index]! & ~chosen) | (bits & chosen)
+    }
+  }
+}
+
+/** ELECT: one lane of those that are on. */
+function elect(at: Site): Step {
+  const predicates = at.instruction.operands.filter((operand) => operand.kind.endsWith('predicate'))
+  const out = at.putPredicate(predicates[0] as (typeof at.operands.outs)[number])
+  return (warp, active) => {
+    const lane = active === 0 ? 0 : firstLane(active)
+    out(warp, active, active === 0 ? 0 : 1 << lane)
+    if (at.operands.destination && !at.destinationIsZero)
+      for (let each = 0; each < lanes; each++) at.put()(warp.base, each, lane)
+  }
+}
+
+/** MOVM.16.MT88: an 8 x 8 matrix of halves, two in a lane, transposed. */
+function transposeMatrix(at: Site): Step {
+  const a = at.int(at.source(0))
+  const put = at.put()
+  if (!at.has('MT88')) return at.unknown()
+  return (warp, active) => {
+    const { base } = warp
+    const element = (row: number, column: number): number =>
+      (a(base, 4 * row + (column >> 1)) >>> (16 * (column & 1))) & 0xffff
+    const values = Array.from({ length: lanes }, (_, lane) => {
+      const row = lane >> 2
+      const column = 2 * (lane & 3)
+      return element(column, row) | (element(column + 1, row) << 16)
+    })
+    eachLane((_, b, lane) => put(b, lane, values[lane]!))(warp, active)
+  }
+}
+
+export const moveSteps: Record<string, (at: Site) => Step> = {
+  MOV: copy,
+  SEL: (at) => select(at, (place) => at.int(at.source(place))),
+  FSEL: (at) => select(at, (place) => floatBits(at, place)),
+  S2R: special,
+  S2UR: special,
+  CS2R: special,
+  R2UR: toUniform,
+  LDC: loadConstant,
+  ULDC: loadConstant,
+  SHFL: shuffle,
+  VOTE: vote,
+  VOTEU: vote,
+  REDUX: reduce,
+  MATCH: match,
+  P2R: predicatesToRegister,
+  R2P: registerToPredicates,
+  ELECT: elect,
+  MOVM: transposeMatrix,
+}

@@ -1,0 +1,331 @@
+/**
+ * An instruction as its step is made: its operands sorted into what it writes and reads, and each turned into a
+ * function of the lane. What depends on the launch alone (immediates, constant banks) is looked up here, once.
+ *
+ * A register is a row of 32 words, uniform registers too (all lanes alike), so that one rule serves both files.
+ */
+import {
+  truePredicate,
+  zeroRegister,
+  zeroUniformRegister,
+  type ConstantOperand,
+  type Instruction,
+  type MemoryOperand,
+  type Operand,
+  type PredicateOperand,
+  type RegisterOperand,
+  type UniformPredicateOperand,
+  type UniformRegisterOperand,
+} from '../sass/instruction'
+import { floatOf } from './float'
+import type { Cost } from './patterns'
+import { Halt, predicateTrue, uniformPredicates, type Step, type Warp } from './warp'
+
+export const lanes = 32
+
+/** Value of an operand for a lane; `base` is the warp's. */
+export type Get = (base: number, lane: number) => number
+export type Put = (base: number, lane: number, value: number) => void
+
+export interface Views {
+  readonly words: Int32Array
+  readonly unsigned: Uint32Array
+  readonly floats: Float32Array
+  readonly bytes: Uint8Array
+  readonly halves: Uint16Array
+}
+
+/** Where things lie in the memory for the time of a launch, and who keeps the count. */
+export interface Machine {
+  readonly views: Views
+  /** Rows of registers of a warp, R0 first; the uniform ones follow. */
+  readonly registers: number
+  /** Byte that address 0 of shared memory stands for, and its bytes. */
+  readonly shared: number
+  readonly sharedBytes: number
+  /** Local memory: `localBytes` for each thread of the block. */
+  readonly local: number
+  readonly localBytes: number
+  readonly counts: Counts
+  /** A word of a constant bank, 0 where the bank has none. */
+  constant(bank: number, offset: number): number
+  /** Value of a special register, by its name. */
+  special(name: string): ((warp: Warp, lane: number) => number) | null
+  /** Whether these bytes lie in one buffer. */
+  inBuffer(offset: number, bytes: number): boolean
+  report(finding: Finding): void
+  readonly watch: Watch | null
+  /** An access of a whole warp has been done and cost that. */
+  seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
+}
+
+/** By instruction. */
+export interface Counts {
+  readonly executed: Float64Array
+  readonly threads: Float64Array
+  readonly on: Float64Array
+  readonly wavefronts: Float64Array
+  readonly idealWavefronts: Float64Array
+  readonly tags: Float64Array
+  readonly sectors: Float64Array
+  readonly idealSectors: Float64Array
+  readonly divergent: Float64Array
+}
+
+export type FindingKind =
+  | 'outside-global'
+  | 'outside-shared'
+  | 'outside-local'
+  | 'misaligned'
+  | 'unwritten-global'
+  | 'unwritten-shared'
+  | 'race'
+  | 'divergent-barrier'
+
+export interface Finding {
+  kind: FindingKind
+  /** Index of the instruction. */
+  at: number
+  write: boolean
+  bytes: number
+  /** Thread of the block and number of the block; both linear. */
+  thread: number
+  block: number
+  address: number
+  /** The other access of a race. */
+  other?: { at: number; write: boolean; thread: number }
+}
+
+/** Who wrote and read what, where checks are asked for. */
+export interface Watch {
+  global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
+  shared(
+    at: number,
+    warp: Warp,
+    lane: number,
+    address: number,
+    bytes: number,
+    write: boolean,
+    atomic: boolean,
+  ): void
+}
+
+const isPredicate = (
+  operand: Operand | undefined,
+): operand is PredicateOperand | UniformPredicateOperand =>
+  operand?.kind === 'predicate' || operand?.kind === 'uniform-predicate'
+
+const isRegister = (
+  operand: Operand | undefined,
+): operand is RegisterOperand | UniformRegisterOperand =>
+  operand?.kind === 'register' || operand?.kind === 'uniform-register'
+
+export interface Operands {
+  /** Predicates before and right behind the destination register. */
+  outs: (PredicateOperand | UniformPredicateOperand)[]
+  destination: RegisterOperand | UniformRegisterOperand | null
+  sources: Operand[]
+  /** Predicates at the end. */
+  ins: (PredicateOperand | UniformPredicateOperand)[]
+}
+
+/** Sorts operands of arithmetic: [outs] [register [outs]] sources [ins]. */
+export function sortOperands(all: readonly Operand[], writesRegister: boolean): Operands {
+  const rest = [...all]
+  const outs: Operands['outs'] = []
+  const take = () => {
+    while (isPredicate(rest[0])) outs.push(rest.shift() as PredicateOperand)
+  }
+  take()
+  let destination: Operands['destination'] = null
+  if (writesRegister && isRegister(rest[0])) {
+    destination = rest.shift() as RegisterOperand
+    take()
+  }
+  const ins: Operands['ins'] = []
+  while (isPredicate(rest.at(-1))) ins.unshift(rest.pop() as PredicateOperand)
+  return { outs, destination, sources: rest, ins }
+}
+
+export function predicateIndex(operand: PredicateOperand | UniformPredicateOperand): number {
+  if (operand.index === truePredicate) return predicateTrue
+  return operand.kind === 'predicate' ? operand.index : uniformPredicates + operand.index
+}
+
+const isZero = (operand: RegisterOperand | UniformRegisterOperand): boolean =>
+  operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
+
+export class Site {
+  readonly operands: Operands
+
+  constructor(
+    readonly instruction: Instruction,
+    readonly index: number,
+    readonly machine: Machine,
+    writesRegister = true,
+  ) {
+    this.operands = sortOperands(instruction.operands, writesRegister)
+  }
+
+  get views(): Views {
+    return this.machine.views
+  }
+
+  has(modifier: string): boolean {
+    return this.instruction.modifiers.includes(modifier)
+  }
+
+  /** Anything that this instruction has and its step does not know. */
+  unknown(what = 'this form'): never {
+    throw new Halt('unknown-instruction', this.instruction, what)
+  }
+
+  /** The same instruction without a destination register: comparisons. */
+  compares(): Site {
+    return new Site(this.instruction, this.index, this.machine, false)
+  }
+
+  /** First word of a register's row, from the warp's base. */
+  row(operand: RegisterOperand | UniformRegisterOperand, part = 0): number {
+    const index = operand.index + part
+    return (operand.kind === 'register' ? index : this.machine.registers + index) * lanes
+  }
+
+  source(place: number): Operand {
+    return this.operands.sources[place] ?? this.unknown('an operand is missing')
+  }
+
+  /** An integer operand, or its word `part` of several. */
+  int(operand: Operand, part = 0): Get {
+    const raw = this.raw(operand, part)
+    if (isRegister(operand) || operand.kind === 'constant') {
+      if (operand.inverted) return (base, lane) => ~raw(base, lane)
+      if (operand.negated && part === 0) return (base, lane) => -raw(base, lane) | 0
+      if (operand.absolute) return (base, lane) => Math.abs(raw(base, lane)) | 0
+    }
+    return raw
+  }
+
+  /** The bits of an operand, whatever stands before it. */
+  raw(operand: Operand, part = 0): Get {
+    const { words } = this.views
+    if (isRegister(operand)) {
+      if (isZero(operand)) return () => 0
+      const row = this.row(operand, part)
+      if (operand.kind === 'uniform-register') return (base) => words[base + row]!
+      return (base, lane) => words[base + row + lane]!
+    }
+    if (operand.kind === 'immediate') {
+      const bits = part === 0 ? operand.bits : operand.bits < 0 && operand.signed ? -1 : 0
+      return () => bits
+    }
+    if (operand.kind === 'constant') return this.constant(operand, part)
+    return this.unknown()
+  }
+
+  private constant(operand: ConstantOperand, part: number): Get {
+    const { bank, register, uniform } = operand
+    if (typeof bank !== 'number') return this.unknown('a constant bank by handle')
+    const offset = operand.offset + 4 * part
+    const { words } = this.views
+    const indexRow =
+      register !== null && register !== zeroRegister
+        ? register * lanes
+        : uniform !== null && uniform !== zeroUniformRegister
+          ? (this.machine.registers + uniform) * lanes
+          : null
+    if (indexRow === null) {
+      const value = this.machine.constant(bank, offset)
+      return () => value
+    }
+    return (base, lane) => this.machine.constant(bank, offset + words[base + indexRow + lane]!)
+  }
+
+  float(operand: Operand): Get {
+    const modified = isRegister(operand) || operand.kind === 'constant'
+    const raw = this.raw(operand)
+    if (!modified) {
+      const value = floatOf(raw(0, 0))
+      return () => value
+    }
+    const { floats } = this.views
+    let get: Get
+    if (operand.kind === 'register' && !isZero(operand)) {
+      const row = this.row(operand)
+      get = (base, lane) => floats[base + row + lane]!
+    } else get = (base, lane) => floatOf(raw(base, lane))
+    const plain = get
+    if (operand.absolute && operand.negated) return (base, lane) => -Math.abs(plain(base, lane))
+    if (operand.absolute) return (base, lane) => Math.abs(plain(base, lane))
+    if (operand.negated) return (base, lane) => -plain(base, lane)
+    return plain
+  }
+
+  /** Mask of the lanes in which a predicate operand holds. */
+  predicate(
+    operand: PredicateOperand | UniformPredicateOperand | undefined,
+  ): (warp: Warp) => number {
+    if (operand === undefined) return () => -1
+    const index = predicateIndex(operand)
+    if (operand.negated) return (warp) => ~warp.predicates[index]!
+    return (warp) => warp.predicates[index]!
+  }
+
+  /** Writes a predicate for the lanes in `active`. */
+  putPredicate(
+    operand: PredicateOperand | UniformPredicateOperand | undefined,
+  ): (warp: Warp, active: number, mask: number) => void {
+    if (operand === undefined) return () => {}
+    const index = predicateIndex(operand)
+    if (index === predicateTrue) return () => {}
+    if (operand.kind === 'uniform-predicate')
+      return (warp, _, mask) => {
+        warp.predicates[index] = mask !== 0 ? -1 : 0
+      }
+    return (warp, active, mask) => {
+      warp.predicates[index] = (warp.predicates[index]! & ~active) | (mask & active)
+    }
+  }
+
+  /** Writes word `part` of the destination. */
+  put(part = 0, operand = this.operands.destination): Put {
+    if (operand === null) return this.unknown('it has no destination')
+    return this.putRegister(operand, part)
+  }
+
+  putRegister(operand: RegisterOperand | UniformRegisterOperand, part = 0): Put {
+    if (isZero(operand)) return () => {}
+    const { words } = this.views
+    const row = this.row(operand, part)
+    return (base, lane, value) => {
+      words[base + row + lane] = value
+    }
+  }
+
+  get destinationIsZero(): boolean {
+    return this.operands.destination === null || isZero(this.operands.destination)
+  }
+
+  memory(): MemoryOperand {
+    const found = this.instruction.operands.find((operand) => operand.kind === 'memory')
+    return found?.kind === 'memory' ? found : this.unknown('it has no address')
+  }
+}
+
+/** A step that does `value` lane by lane. */
+export function eachLane(each: (warp: Warp, base: number, lane: number) => void): Step {
+  return (warp, active) => {
+    const { base } = warp
+    for (let rest = active; rest !== 0; rest &= rest - 1)
+      each(warp, base, 31 - Math.clz32(rest & -rest))
+  }
+}
+
+/** The lowest lane of a mask. */
+export const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask)
+
+export const countLanes = (mask: number): number => {
+  let count = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++
+  return count
+}

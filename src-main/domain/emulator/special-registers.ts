@@ -1,0 +1,45 @@
+/** What S2R, S2UR and CS2R read. */
+import type { Launch } from './launch'
+import { lanes } from './site'
+import type { Warp } from './warp'
+
+export interface BlockPlace {
+  /** Linear, x first. */
+  number: number
+  at: readonly [number, number, number]
+}
+
+type Value = (warp: Warp, lane: number) => number
+
+export function specialRegister(
+  name: string,
+  { block, grid }: Pick<Launch, 'block' | 'grid'>,
+  place: () => BlockPlace,
+): Value | null {
+  const thread = (warp: Warp, lane: number): number => warp.number * lanes + lane
+  const below = (lane: number): number => (1 << lane) - 1
+  const values: Record<string, Value> = {
+    'SR_TID.X': (warp, lane) => thread(warp, lane) % block[0],
+    'SR_TID.Y': (warp, lane) => Math.floor(thread(warp, lane) / block[0]) % block[1],
+    'SR_TID.Z': (warp, lane) => Math.floor(thread(warp, lane) / (block[0] * block[1])),
+    'SR_CTAID.X': () => place().at[0],
+    'SR_CTAID.Y': () => place().at[1],
+    'SR_CTAID.Z': () => place().at[2],
+    'SR_NCTAID.X': () => grid[0],
+    'SR_NCTAID.Y': () => grid[1],
+    'SR_NCTAID.Z': () => grid[2],
+    SR_LANEID: (_, lane) => lane,
+    SR_VIRTID: (warp) => warp.number,
+    SR_EQMASK: (_, lane) => 1 << lane,
+    SR_LTMASK: (_, lane) => below(lane),
+    SR_LEMASK: (_, lane) => below(lane) | (1 << lane),
+    SR_GTMASK: (_, lane) => ~(below(lane) | (1 << lane)),
+    SR_GEMASK: (_, lane) => ~below(lane),
+    SR_CgaCtaId: () => 0,
+    SR_CLOCKLO: () => 0,
+    SR_CLOCKHI: () => 0,
+    SR_GLOBALTIMERLO: () => 0,
+    SR_GLOBALTIMERHI: () => 0,
+  }
+  return values[name] ?? null
+}

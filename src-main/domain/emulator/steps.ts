@@ -1,0 +1,54 @@
+/** The step of an instruction: by its mnemonic, or for the uniform datapath by that of the lanes' instruction. */
+import type { Instruction } from '../sass/instruction'
+import { floatingSteps } from './floating'
+import { integerSteps } from './integer'
+import { memorySteps } from './memory-steps'
+import { moveSteps } from './moves'
+import { packedSteps } from './packed'
+import { Site, type Machine } from './site'
+import { tensorSteps } from './tensor'
+import { Halt, type Step } from './warp'
+
+/** What has no effect here: memory is one, in order, and nothing takes time. */
+const nothing = new Set([
+  'NOP',
+  'MEMBAR',
+  'ERRBAR',
+  'CGAERRBAR',
+  'CCTL',
+  'CCTLL',
+  'FENCE',
+  'DEPBAR',
+  'LDGDEPBAR',
+  'YIELD',
+  'NANOSLEEP',
+  'ENDCOLLECTIVE',
+  'PREEXIT',
+  'ACQBULK',
+  'USETMAXREG',
+  'PMTRIG',
+])
+
+const tables: Record<string, (at: Site) => Step> = {
+  ...integerSteps,
+  ...floatingSteps,
+  ...packedSteps,
+  ...moveSteps,
+  ...memorySteps,
+  ...tensorSteps,
+}
+
+/** Those that answer for the whole warp themselves. */
+const ofWarp = new Set(['VOTEU', 'REDUX', 'R2UR', 'ELECT'])
+
+export function stepOf(instruction: Instruction, index: number, machine: Machine): Step {
+  const { mnemonic } = instruction
+  if (nothing.has(mnemonic)) return () => {}
+  const site = new Site(instruction, index, machine)
+  const own = tables[mnemonic]
+  if (own && (!/^U|^S2UR$/.test(mnemonic) || ofWarp.has(mnemonic))) return own(site)
+  const make = own ?? (mnemonic.startsWith('U') ? tables[mnemonic.slice(1)] : undefined)
+  if (!make) throw new Halt('unknown-instruction', instruction, mnemonic)
+  const step = make(site)
+  return (warp) => step(warp, -1)
+}

@@ -1,0 +1,16 @@
+/** The part of WebAssembly that the emulator uses; the language's own library has it only together with the DOM. */
+declare namespace WebAssembly {
+  class Memory {
+    constructor(descriptor: { initial: number; maximum?: number })
+    readonly buffer: ArrayBuffer
+    grow(pages: number): number
+  }
+  interface Module {
+    readonly [Symbol.toStringTag]: string
+  }
+  const Module: new (bytes: Uint8Array<ArrayBuffer>) => Module
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>)
+    readonly exports: Record<string, unknown>
+  }
+}

@@ -1,0 +1,110 @@
+/** What of a session is paired with another's: a rung of a ladder, a kernel of a program or of an import. Pure. */
+import { can } from '../target/targets'
+import type { ProfiledKernel, ProfiledTime, RungResult, Session, Timing } from '../session/session'
+import { parseKernelName } from './kernel-name'
+
+/** Who measured a time: the two are of different kinds and are never compared. */
+export type Clock = 'runner' | 'ncu'
+
+export interface UnitTime {
+  ms: number
+  clock: Clock
+  /** The relative uncertainty of `ms`, from 0; null if nothing says how far it varies. */
+  uncertainty: number | null
+}
+
+type Extent = [number, number, number] | null
+
+export interface UnitKernel {
+  name: string
+  /** With its namespaces, without template arguments. */
+  path: string
+  template: string | null
+  grid: Extent
+  block: Extent
+  range: string | null
+}
+
+export interface Unit {
+  /** The rung's id; `<rung>/2` for the second of several kernels of one NVTX range. */
+  id: string
+  rung: string
+  title: string
+  /** null for a rung of a ladder that was not profiled, or that launches several kernels. */
+  kernel: UnitKernel | null
+  time: UnitTime | null
+  /** How many launches `time` is the sum of; null for the median of a ladder's rung. */
+  launches: number | null
+}
+
+/** A half-width of the median's 95 % interval that assumes nothing but a middle half of this width. */
+const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
+
+/** Launches under ncu follow each other within minutes at most; that they agree says little about the next run. */
+const leastUncertainty = 0.005
+
+const runnerTime = ({ medianMs, spread, samples }: Timing): UnitTime => ({
+  ms: medianMs,
+  clock: 'runner',
+  uncertainty: Math.max(leastUncertainty, ofMedian(spread, samples)),
+})
+
+const ncuTime = ({ totalMs, spread, launches }: ProfiledTime): UnitTime => ({
+  ms: totalMs,
+  clock: 'ncu',
+  uncertainty: spread === null ? null : Math.max(leastUncertainty, ofMedian(spread, launches)),
+})
+
+const toKernel = ({ name, grid, block, range }: ProfiledKernel): UnitKernel => {
+  const { path, template } = parseKernelName(name)
+  return { name, path, template, grid, block, range: range ?? null }
+}
+
+/** The kernel of a rung that launches just one. */
+const onlyKernel = (rung: RungResult): UnitKernel | null => {
+  const kernels = rung.profile?.kernels ?? rung.launches ?? []
+  const [only] = kernels
+  return kernels.length === 1 && only ? toKernel({ passes: null, ...only }) : null
+}
+
+function kernelTime({ ncuMetrics }: ProfiledKernel): UnitTime | null {
+  const { value, unit } = ncuMetrics?.['gpu__time_duration.sum'] ?? {}
+  return typeof value === 'number' && unit === 'ns'
+    ? { ms: value / 1e6, clock: 'ncu', uncertainty: null }
+    : null
+}
+
+function unitsOfRung(rung: RungResult): Unit[] {
+  const { id, title, profile, profiledTime: time } = rung
+  const kernels = profile?.kernels ?? []
+  const own = { id, rung: id, title }
+  if (kernels.length <= 1)
+    return [
+      {
+        ...own,
+        kernel: onlyKernel(rung),
+        time: time ? ncuTime(time) : null,
+        launches: time?.launches ?? 1,
+      },
+    ]
+  return kernels.map((kernel, index) => ({
+    id: `${id}/${index + 1}`,
+    rung: id,
+    title,
+    kernel: toKernel(kernel),
+    time: kernelTime(kernel),
+    launches: 1,
+  }))
+}
+
+export const unitsOf = ({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] =>
+  can(target).knowsRun
+    ? rungs.map((rung) => ({
+        id: rung.id,
+        rung: rung.id,
+        title: rung.title,
+        kernel: onlyKernel(rung),
+        time: rung.timing ? runnerTime(rung.timing) : null,
+        launches: null,
+      }))
+    : rungs.flatMap(unitsOfRung)

@@ -1,0 +1,69 @@
+/** Machine code to instructions. What the table does not know stays unknown, with its address and bits. */
+import { Encoding } from './encoding'
+import type { Control, Instruction, PredicateOperand, UniformPredicateOperand } from './instruction'
+import { opcodeOf } from './opcodes'
+import type { Draft } from './parts'
+
+export interface UnknownInstruction {
+  readonly unknown: true
+  readonly address: number
+  readonly words: Instruction['words']
+}
+
+export const instructionBytes = 16
+
+export function decodeInstruction(
+  words: Instruction['words'],
+  address: number,
+  architecture: number,
+): Instruction | UnknownInstruction {
+  const unknown: UnknownInstruction = { unknown: true, address, words }
+  const encoding = new Encoding(words)
+  const entry = opcodeOf(encoding.bits(0, 12))
+  if (!entry) return unknown
+  const draft: Draft = {
+    encoding,
+    address,
+    architecture,
+    mnemonic: entry.mnemonic,
+    modifiers: [],
+    operands: [],
+  }
+  const control = readControl(encoding)
+  const guard: PredicateOperand | UniformPredicateOperand = {
+    kind: entry.mnemonic.startsWith('U') ? 'uniform-predicate' : 'predicate',
+    index: encoding.bits(12, 3),
+    negated: encoding.bit(15),
+  }
+  for (const part of entry.parts) part(draft)
+  if (!encoding.complete) return unknown
+  const { mnemonic, modifiers, operands } = draft
+  return { address, words, guard, mnemonic, modifiers, operands, control }
+}
+
+/** All instructions of a function, in order. */
+export function decodeKernel(
+  code: Uint8Array,
+  architecture: number,
+): (Instruction | UnknownInstruction)[] {
+  const view = new DataView(code.buffer, code.byteOffset, code.length)
+  return Array.from({ length: Math.floor(code.length / instructionBytes) }, (_, index) => {
+    const at = index * instructionBytes
+    const word = (offset: number): number => view.getUint32(at + offset, true)
+    return decodeInstruction([word(0), word(4), word(8), word(12)], at, architecture)
+  })
+}
+
+function readControl(encoding: Encoding): Control {
+  const barrier = (at: number): number | null => {
+    const index = encoding.bits(at, 3)
+    return index === 7 ? null : index
+  }
+  return {
+    stall: encoding.bits(105, 4),
+    yield: !encoding.bit(109),
+    writeBarrier: barrier(110),
+    readBarrier: barrier(113),
+    waitMask: encoding.bits(116, 6),
+  }
+}

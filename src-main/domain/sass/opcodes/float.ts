@@ -1,0 +1,173 @@
+/** FP32, FP64 and packed 16-bit arithmetic. */
+import {
+  a,
+  ab,
+  abc,
+  ac,
+  alu,
+  always,
+  b,
+  c,
+  choice,
+  d,
+  flag,
+  pd,
+  ps,
+  unlessTrue,
+  c32,
+  when,
+  type Draft,
+  type Opcode,
+  type Part,
+  type SourceOptions,
+} from '../parts'
+
+const f32: SourceOptions = { neg: true, abs: true, imm: 'f32' }
+const f64: SourceOptions = { neg: true, abs: true, imm: 'f64' }
+
+const rounding = choice(78, 2, ['', 'RM', 'RP', 'RZ'])
+const ftz = flag(80, 'FTZ')
+const saturate = flag(77, 'SAT')
+const comparisons = [
+  'F',
+  'LT',
+  'EQ',
+  'LE',
+  'GT',
+  'NE',
+  'GE',
+  'NUM',
+  'NAN',
+  'LTU',
+  'EQU',
+  'LEU',
+  'GTU',
+  'NEU',
+  'GEU',
+  'T',
+]
+const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
+
+/** The source that is chosen or the sign of it: `PT` or `!PT` for minimum and maximum. */
+const selector = ps(87)
+
+/* Packed halves: which of them a source gives to both lanes. */
+const halves = ['', 'F32', 'H0_H0', 'H1_H1']
+const halvesAt: Readonly<Record<number, number>> = { 24: 74, 32: 60, 64: 81 }
+const half = ({ encoding }: Draft, at: number): string[] =>
+  [halves[encoding.bits(halvesAt[at]!, 2)]!].filter(Boolean)
+const h2: SourceOptions = {
+  neg: true,
+  abs: true,
+  imm: 'f16x2',
+  suffixes: half,
+  at64: [84, 83],
+  bf16At: 85,
+}
+const h2set: SourceOptions = { ...h2, bf16At: 65 }
+const bf16 = flag(85, 'BF16_V2')
+
+const halfSetParts = (result: Part[], more: Part[] = []): Part[] => [
+  flag(65, 'BF16_V2'),
+  ...more,
+  choice(76, 4, comparisons),
+  ftz,
+  choice(69, 2, ['AND', 'OR', 'XOR']),
+  ...result,
+]
+
+/** What else decides whether a negative result becomes zero. */
+const relu: Part = when(79, 1, 1, [unlessTrue(ps(87))])
+
+export const floatOpcodes: Opcode[] = [
+  alu(0x021, 'FADD', ac, ftz, rounding, saturate, d, a(f32), c32(f32)),
+  alu(
+    0x020,
+    'FMUL',
+    ab,
+    choice(84, 3, [undefined, 'D8', 'D4', 'D2', '', 'M2', 'M4', 'M8']),
+    ftz,
+    rounding,
+    saturate,
+    d,
+    a(f32),
+    b(f32),
+  ),
+  alu(0x023, 'FFMA', abc, ftz, rounding, saturate, d, a(f32), b(f32), c(f32)),
+  alu(0x009, 'FMNMX', ab, ftz, flag(81, 'NAN'), flag(82, 'XORSIGN'), d, a(f32), b(f32), selector),
+  alu(0x008, 'FSEL', ab, ftz, d, a(f32), b(f32), selector),
+  alu(
+    0x00b,
+    'FSETP',
+    ab,
+    choice(76, 4, comparisons),
+    ftz,
+    combination,
+    pd(81),
+    pd(84),
+    a(f32),
+    b(f32),
+    selector,
+  ),
+  alu(
+    0x00a,
+    'FSET',
+    ab,
+    always('BF'),
+    choice(76, 4, comparisons),
+    ftz,
+    combination,
+    d,
+    a(f32),
+    b(f32),
+    selector,
+  ),
+  alu(0x102, 'FCHK', ab, pd(81), a(f32), b(f32)),
+  alu(
+    0x108,
+    'MUFU',
+    ab,
+    choice(74, 6, ['COS', 'SIN', 'EX2', 'LG2', 'RCP', 'RSQ', 'RCP64H', 'RSQ64H', 'SQRT', 'TANH']),
+    flag(73, 'F16'),
+    d,
+    b(f32),
+  ),
+
+  alu(0x029, 'DADD', ac, rounding, d, a(f64), c(f64)),
+  alu(0x028, 'DMUL', ab, rounding, d, a(f64), b(f64)),
+  alu(0x02b, 'DFMA', abc, rounding, d, a(f64), b(f64), c(f64)),
+  alu(
+    0x02a,
+    'DSETP',
+    ac,
+    choice(76, 4, ['MIN', ...comparisons.slice(1, 15), 'MAX']),
+    combination,
+    pd(81),
+    pd(84),
+    a(f64),
+    c32(f64),
+    selector,
+  ),
+
+  alu(0x030, 'HADD2', ac, when(78, 1, 1, [always('F32')]), bf16, ftz, saturate, d, a(h2), c32(h2)),
+  alu(0x032, 'HMUL2', ab, bf16, ftz, saturate, d, a(h2), b(h2)),
+  alu(0x031, 'HFMA2', abc, bf16, ftz, flag(79, 'RELU'), saturate, d, a(h2), b(h2), c(h2), relu),
+  alu(
+    0x035,
+    'HFMA2',
+    abc,
+    always('MMA'),
+    bf16,
+    ftz,
+    flag(79, 'RELU'),
+    saturate,
+    d,
+    a(h2),
+    b(h2),
+    c(h2),
+    relu,
+  ),
+  alu(0x040, 'HMNMX2', ab, bf16, ftz, flag(81, 'NAN'), d, a(h2), b(h2), selector),
+  alu(0x034, 'HSETP2', ac, ...halfSetParts([pd(81), pd(84), a(h2set), c32(h2set), selector])),
+  alu(0x033, 'HSET2', ac, ...halfSetParts([d, a(h2set), c32(h2set), selector], [flag(71, 'BF')])),
+]

@@ -1,0 +1,381 @@
+/**
+ * What opcodes are described with: an entry of the table is a list of parts, and each part reads a few bits and adds
+ * what they say to the instruction, a modifier or an operand. Their order is the order in which it is printed.
+ */
+import type { Encoding } from './encoding'
+import type { ImmediateOperand, Operand, RegisterOperand } from './instruction'
+
+export interface Draft {
+  readonly encoding: Encoding
+  readonly address: number
+  readonly architecture: number
+  mnemonic: string
+  readonly modifiers: string[]
+  readonly operands: Operand[]
+}
+
+export type Part = (draft: Draft) => void
+
+export interface Opcode {
+  /** The low 12 bits: one of each way to give the sources. */
+  readonly codes: readonly number[]
+  readonly mnemonic: string
+  readonly parts: readonly Part[]
+}
+
+export const opcode = (
+  codes: number | readonly number[],
+  mnemonic: string,
+  ...parts: Part[]
+): Opcode => ({
+  codes: typeof codes === 'number' ? [codes] : codes,
+  mnemonic,
+  parts,
+})
+
+/*
+ * Arithmetic opcodes have 9 bits; bits 9 to 11 say what the 32 bits from bit 32 on hold, and which source that is:
+ *
+ *       1        2          3         4          5         6        7
+ *   b = reg      reg at 64  at 64     immediate  constant  uniform  reg at 64
+ *   c = at 64    immediate  constant  at 64      at 64     at 64    uniform
+ */
+export type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
+export const abc: readonly Form[] = [1, 2, 3, 4, 5, 6, 7]
+/** One or two sources: the second one is at bit 32. */
+export const ab: readonly Form[] = [1, 4, 5, 6]
+/** Two sources with the second one numbered as a third. */
+export const ac: readonly Form[] = [1, 2, 3, 7]
+
+export const alu = (
+  base: number,
+  mnemonic: string,
+  forms: readonly Form[],
+  ...parts: Part[]
+): Opcode =>
+  opcode(
+    forms.map((form) => (form << 9) | base),
+    mnemonic,
+    ...parts,
+  )
+
+const formOf = ({ encoding }: Draft): Form => encoding.bits(9, 3) as Form
+
+/** The architecture's URZ and how many bits a uniform register takes. */
+const uniformBits = 6
+
+/* Modifiers */
+
+/** Printed if the bit is set, or `otherwise` if not. */
+export const flag =
+  (at: number, name: string, otherwise = ''): Part =>
+  ({ encoding, modifiers }) => {
+    const text = encoding.bit(at) ? name : otherwise
+    if (text) modifiers.push(text)
+  }
+
+/** By value: an empty name prints nothing, a missing one is unknown. */
+export const choice =
+  (
+    at: number,
+    width: number,
+    names: readonly (string | undefined)[] | Readonly<Record<number, string>>,
+  ): Part =>
+  ({ encoding, modifiers }) => {
+    const name = (names as Readonly<Record<number, string | undefined>>)[encoding.bits(at, width)]
+    if (name === undefined) encoding.known = false
+    else if (name) modifiers.push(...name.split('.'))
+  }
+
+/** Printed whatever the bits are. */
+export const always =
+  (name: string): Part =>
+  ({ modifiers }) => {
+    modifiers.push(name)
+  }
+
+/** Bits that have this value in every instruction that is known. */
+export const fixed =
+  (at: number, width: number, value: number): Part =>
+  ({ encoding }) => {
+    if (encoding.bits(at, width) !== value) encoding.known = false
+  }
+
+/** What an opcode is called, or how it is encoded, before an architecture. */
+export const before =
+  (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>
+  (draft) => {
+    for (const part of draft.architecture < architecture ? then : otherwise) part(draft)
+  }
+
+export const named =
+  (mnemonic: string): Part =>
+  (draft) => {
+    draft.mnemonic = mnemonic
+  }
+
+/** Other parts where a bit field has a value. */
+export const when =
+  (
+    at: number,
+    width: number,
+    value: number | readonly number[],
+    then: readonly Part[],
+    otherwise: readonly Part[] = [],
+  ): Part =>
+  (draft) => {
+    const values = typeof value === 'number' ? [value] : value
+    const parts = values.includes(draft.encoding.bits(at, width)) ? then : otherwise
+    for (const part of parts) part(draft)
+  }
+
+/* Operands */
+
+export interface SourceOptions {
+  /** It can be negated, be absolute, be inverted: by the slot's own bits. */
+  neg?: boolean
+  abs?: boolean
+  /** The bit of `neg` inverts instead. */
+  not?: boolean
+  /** How an immediate is printed. */
+  imm?: ImmediateOperand['type'] | 'signed'
+  /** Printed behind it. */
+  suffixes?: (draft: Draft, at: number) => string[]
+  /** The bits of `neg` and `abs` at 64, where they are not the usual ones. */
+  at64?: readonly [neg: number, abs: number]
+  /** The bit that makes packed halves BF16. */
+  bf16At?: number
+}
+
+/** Whether the operand cache keeps it: a bit for each source in order, wherever it is encoded. */
+const reuseBits = { a: 122, b: 123, c: 124 } as const
+type Reuse = keyof typeof reuseBits
+
+function modifiersOf(draft: Draft, options: SourceOptions, negAt: number, absAt: number) {
+  const { encoding } = draft
+  const flipped = (options.neg || options.not) && encoding.bit(negAt)
+  return {
+    negated: Boolean(flipped && !options.not),
+    inverted: Boolean(flipped && options.not),
+    absolute: Boolean(options.abs && encoding.bit(absAt)),
+  }
+}
+
+const slotBits: Readonly<Record<number, readonly [neg: number, abs: number]>> = {
+  24: [72, 73],
+  32: [63, 62],
+  64: [75, 74],
+}
+
+function register(
+  draft: Draft,
+  at: number,
+  options: SourceOptions = {},
+  reuse?: Reuse,
+): RegisterOperand {
+  const [neg, abs] = (at === 64 && options.at64) || (slotBits[at] ?? [-1, -1])
+  return {
+    kind: 'register',
+    index: draft.encoding.bits(at, 8),
+    ...modifiersOf(draft, options, neg, abs),
+    reuse: reuse !== undefined && draft.encoding.bit(reuseBits[reuse]),
+    suffixes: options.suffixes?.(draft, at) ?? [],
+  }
+}
+
+function uniformRegister(draft: Draft, at: number, options: SourceOptions = {}): Operand {
+  const [neg, abs] = slotBits[at] ?? [-1, -1]
+  return {
+    kind: 'uniform-register',
+    index: draft.encoding.bits(at, uniformBits),
+    ...modifiersOf(draft, options, neg, abs),
+    suffixes: options.suffixes?.(draft, at) ?? [],
+  }
+}
+
+function immediate({ encoding }: Draft, { imm = 'integer', bf16At }: SourceOptions): Operand {
+  const bits = encoding.bits(32, 32)
+  if (bf16At !== undefined && encoding.bit(bf16At))
+    return { kind: 'immediate', bits, type: 'bf16x2', signed: false }
+  return imm === 'signed'
+    ? { kind: 'immediate', bits: bits | 0, type: 'integer', signed: true }
+    : { kind: 'immediate', bits, type: imm, signed: false }
+}
+
+/** `c[0x0][0x160]`, or `cx[UR4][0x160]` where bit 91 is set. */
+function constant(draft: Draft, options: SourceOptions): Operand {
+  const { encoding } = draft
+  const [neg, abs] = slotBits[32]!
+  const bindless = encoding.bit(91)
+  return {
+    kind: 'constant',
+    bank: bindless ? { uniform: encoding.bits(32, uniformBits) } : encoding.bits(54, 5),
+    offset: encoding.bits(38, 16),
+    register: null,
+    uniform: null,
+    ...modifiersOf(draft, options, neg, abs),
+    suffixes: options.suffixes?.(draft, 32) ?? [],
+  }
+}
+
+function at32(draft: Draft, options: SourceOptions, reuse: Reuse): Operand {
+  switch (formOf(draft)) {
+    case 1:
+      return register(draft, 32, options, reuse)
+    case 2:
+    case 4:
+      return immediate(draft, options)
+    case 3:
+    case 5:
+      return constant(draft, options)
+    case 6:
+    case 7:
+      if (!draft.encoding.bit(91)) draft.encoding.known = false
+      return uniformRegister(draft, 32, options)
+  }
+}
+
+const source =
+  (read: (draft: Draft) => Operand): Part =>
+  (draft) => {
+    draft.operands.push(read(draft))
+  }
+
+/** A register wherever it is. */
+export const reg = (at: number, options: SourceOptions = {}, reuse?: Reuse): Part =>
+  source((draft) => register(draft, at, options, reuse))
+export const ureg = (at: number, options: SourceOptions = {}): Part =>
+  source((draft) => uniformRegister(draft, at, options))
+
+/** The destination. */
+export const d = reg(16)
+export const ud = ureg(16)
+
+export const a = (options: SourceOptions = {}): Part =>
+  source((draft) => register(draft, 24, options, 'a'))
+export const b = (options: SourceOptions = {}): Part =>
+  source((draft) =>
+    ab.includes(formOf(draft)) ? at32(draft, options, 'b') : register(draft, 64, options, 'b'),
+  )
+export const c = (options: SourceOptions = {}): Part =>
+  source((draft) =>
+    ab.includes(formOf(draft)) ? register(draft, 64, options, 'c') : at32(draft, options, 'c'),
+  )
+/** The third source where it is always at bit 32. */
+export const c32 = (options: SourceOptions = {}): Part =>
+  source((draft) => at32(draft, options, 'c'))
+
+/** The same of the uniform opcodes: bit 91 is set, and registers are uniform. */
+export const uniform = fixed(91, 1, 1)
+export const ua = (options: SourceOptions = {}): Part => ureg(24, options)
+const uniformAt32 = (draft: Draft, options: SourceOptions): Operand =>
+  [2, 4].includes(formOf(draft)) ? immediate(draft, options) : uniformRegister(draft, 32, options)
+export const ub = (options: SourceOptions = {}): Part =>
+  source((draft) =>
+    formOf(draft) === 2 ? uniformRegister(draft, 64, options) : uniformAt32(draft, options),
+  )
+export const uc = (options: SourceOptions = {}): Part =>
+  source((draft) =>
+    formOf(draft) === 2 ? uniformAt32(draft, options) : uniformRegister(draft, 64, options),
+  )
+
+/** A predicate that is written. */
+export const pd = (at: number): Part =>
+  source(({ encoding }) => ({ kind: 'predicate', index: encoding.bits(at, 3), negated: false }))
+export const upd = (at: number): Part =>
+  source(({ encoding }) => ({
+    kind: 'uniform-predicate',
+    index: encoding.bits(at, 3),
+    negated: false,
+  }))
+
+/** One that is read: its number and, behind it, whether it is negated. */
+export const ps = (at: number, negAt = at + 3): Part =>
+  source(({ encoding }) => ({
+    kind: 'predicate',
+    index: encoding.bits(at, 3),
+    negated: encoding.bit(negAt),
+  }))
+export const ups = (at: number, negAt = at + 3): Part =>
+  source(({ encoding }) => ({
+    kind: 'uniform-predicate',
+    index: encoding.bits(at, 3),
+    negated: encoding.bit(negAt),
+  }))
+
+/** The operand of a part, unless it is PT and so not printed. */
+export const unlessTrue =
+  (part: Part): Part =>
+  (draft) => {
+    part(draft)
+    const last = draft.operands.at(-1)
+    if (
+      (last?.kind === 'predicate' || last?.kind === 'uniform-predicate') &&
+      last.index === 7 &&
+      !last.negated
+    )
+      draft.operands.pop()
+  }
+
+/** The operand of a part, unless it is RZ or URZ and so not printed. */
+export const unlessZero =
+  (part: Part): Part =>
+  (draft) => {
+    part(draft)
+    const last = draft.operands.at(-1)
+    if (
+      (last?.kind === 'register' && last.index === 255) ||
+      (last?.kind === 'uniform-register' && last.index === 63)
+    )
+      draft.operands.pop()
+  }
+
+export const int = (at: number, width: number): Part =>
+  source(({ encoding }) => ({
+    kind: 'immediate',
+    bits: encoding.bits(at, width),
+    type: 'integer',
+    signed: false,
+  }))
+
+export const word = (text: string): Part => source(() => ({ kind: 'word', text }))
+
+/** A place in the code, from the next instruction on. */
+export const target =
+  (read: (encoding: Encoding) => number): Part =>
+  (draft) => {
+    draft.operands.push({
+      kind: 'target',
+      address: draft.address + 16 + read(draft.encoding),
+    })
+  }
+
+/* Memory */
+
+export interface MemoryOptions {
+  /** The bits of the offset: 24 from bit 40 on. */
+  offset?: readonly [at: number, width: number]
+  register?: number | null
+  /** The uniform base, where a bit says that there is one. */
+  uniform?: number | null
+  descriptor?: number | null
+  wide?: boolean
+  scale?: 1 | 4 | 8 | 16
+  uniformWide?: boolean
+}
+
+export const memory =
+  (read: (draft: Draft) => MemoryOptions): Part =>
+  (draft) => {
+    const { offset, register, uniform, descriptor, wide, scale, uniformWide } = read(draft)
+    draft.operands.push({
+      kind: 'memory',
+      register: register ?? null,
+      width: wide ? 64 : 32,
+      scale: scale ?? 1,
+      uniform: uniform ?? null,
+      uniformWidth: uniformWide ? 64 : 32,
+      descriptor: descriptor ?? null,
+      offset: offset ? draft.encoding.signed(...offset) : 0,
+    })
+  }

@@ -1,0 +1,79 @@
+/** Two sessions beside each other, as terminal text. */
+import { inEnglish } from '../../../domain/text/wording'
+import type { SessionComparison } from '../../../domain/programs/compare-sessions'
+import { extentText, shortName } from '../../../domain/programs/kernel-name'
+import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import type { Session } from '../../../domain/session/session'
+import { table, type Column } from '../output'
+import { describeOrigin } from './describe-ladder'
+
+const none = '–'
+
+const msText = (ms: number | null): string => (ms === null ? none : formatMs(ms))
+const ratioText = (ratio: number | null): string => (ratio === null ? none : formatRatio(ratio))
+const changeText = (ms: number | null): string =>
+  ms === null ? none : `${ms < 0 ? '−' : '+'}${formatMs(Math.abs(ms))}`
+
+type Pair = SessionComparison['pairs'][number]
+type Only = SessionComparison['onlyA'][number]
+
+function kernelText({ title, kernel }: Pair['sideA']): string {
+  if (!kernel) return title
+  const shape =
+    kernel.grid || kernel.block ? ` ${extentText(kernel.grid)} of ${extentText(kernel.block)}` : ''
+  return `${shortName(kernel.name)}${shape}${kernel.range ? ` in ${kernel.range}` : ''}`
+}
+
+const briefText = ({ title, kernel }: Pair['sideA']): string =>
+  kernel ? shortName(kernel.name, 36) : title
+
+const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
+
+function pairTable(pairs: readonly Pair[]): string {
+  const columns: Column<Pair>[] = [
+    { header: 'kernel', align: 'left', cell: ({ sideB }) => kernelText(sideB) },
+    { header: 'before', cell: ({ timeA }) => msText(timeA) },
+    { header: 'after', cell: ({ timeB }) => msText(timeB) },
+    { header: 'after/before', cell: ({ ratio }) => ratioText(ratio) },
+    { header: 'change', cell: ({ change }) => changeText(change) },
+    { header: '', align: 'left', cell: ({ verdict }) => verdict },
+    { header: 'paired by', align: 'left', cell: ({ by }) => by.replaceAll('+', ', ') },
+    { header: '', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
+  ]
+  return table(pairs, columns)
+}
+
+/** What happened to the kernels without a counterpart, in sentences. */
+function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
+  const byId = (list: readonly Only[]): Map<string, Only> =>
+    new Map(list.map((one) => [one.id, one]))
+  const [left, right] = [byId(onlyA), byId(onlyB)]
+  const names = (ids: readonly string[], from: Map<string, Only>): string =>
+    ids.map((id) => briefText(from.get(id)!)).join(' + ')
+  return [...changes]
+    .sort((one, other) => magnitude(other) - magnitude(one))
+    .map(({ kind, a, b, timeA, timeB, ratio }) => {
+      if (kind === 'added') return `added: ${names(b, right)} (${msText(timeB)})`
+      if (kind === 'removed') return `removed: ${names(a, left)} (${msText(timeA)})`
+      return `${kind}: ${names(a, left)} (${msText(timeA)}) → ${names(b, right)} (${msText(timeB)}${ratio === null ? '' : `, ${formatRatio(ratio)}`})`
+    })
+}
+
+export function describeSessions(a: Session, b: Session, comparison: SessionComparison): string {
+  const { total, pairs, comparable } = comparison
+  const changed = changeLines(comparison)
+  return [
+    `before: ${describeOrigin(a)}`,
+    `after:  ${describeOrigin(b)}`,
+    '',
+    `total: ${msText(total.timeA)} → ${msText(total.timeB)}${total.ratio === null ? '' : `, ${formatRatio(total.ratio)} of the time before`}`,
+    ...(comparable.ok ? [] : ['These figures cannot be compared:']),
+    ...comparable.reasons.map((reason) => `${comparable.ok ? 'note' : '  '}: ${inEnglish(reason)}`),
+    '',
+    // What moved the total most comes first.
+    ...(pairs.length === 0
+      ? []
+      : [pairTable([...pairs].sort((one, other) => magnitude(other) - magnitude(one)))]),
+    ...(changed.length === 0 ? [] : ['', ...changed]),
+  ].join('\n')
+}

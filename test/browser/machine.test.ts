@@ -1,0 +1,87 @@
+/** Source and machine code of whole kernels, in Compare. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import type { DeepKernel } from '../../src-main/domain/session/deep'
+import { compareRoute, startHarness, type Harness } from './support'
+
+let harness: Harness
+const deepRef = 'recorded:gemm-fp32-h200-4096-deep'
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.stop())
+
+const kernelOf = async (rung: string): Promise<DeepKernel> =>
+  (await harness.core.call('sessions.deep', { ref: deepRef, rung }))!.kernels[0]!
+
+async function open(a: string, b: string, options = {}) {
+  const opened = await harness.open(compareRoute(deepRef, a, b), { width: 1440, ...options })
+  await opened.page.locator('.compare .headline').waitFor()
+  await opened.page.keyboard.press('m')
+  await opened.page.locator('.sass-list .row.cursor').first().waitFor()
+  return opened
+}
+const sideOf = (page: Page, side: string) => page.getByRole('region', { name: side, exact: true })
+
+it('leads from a line to its instructions and from an instruction to its line', async () => {
+  const { page, faults } = await open('11_warp_tile', '12_register_prefetch')
+  const { instructions } = await kernelOf('12_register_prefetch')
+  const b = sideOf(page, 'b')
+  // It opens at the hottest line.
+  await expect.poll(() => b.locator('.cm-markedLine').innerText()).toContain('sum[i][j] +=')
+  const row = b.locator('.row.cursor')
+  const chosen = instructions[Number(await row.getAttribute('data-index'))]!
+  expect(chosen.line).toBe(158)
+  expect(await row.innerText()).toContain(chosen.text)
+  await b.locator('.cm-line', { hasText: 'for (int step = 0; step < TN' }).first().click()
+  await expect.poll(() => b.locator('.cm-markedLine').innerText()).toContain('for (int step')
+  await b.getByRole('listbox').focus()
+  await page.keyboard.press('Home')
+  await expect.poll(() => row.getAttribute('data-index')).toBe('0')
+  await expect
+    .poll(() => b.locator('.cm-lineNumbers').innerText())
+    .toContain(String(instructions[0]!.line))
+  expect(faults).toEqual([])
+})
+
+it('finds over both kernels, filters by opcode, and goes to the next hottest line', async () => {
+  const { page, faults } = await open('05_thread_tile_2d', '06_float4')
+  const [a, b] = [await kernelOf('05_thread_tile_2d'), await kernelOf('06_float4')]
+  const stores = [a, b].map(
+    ({ instructions }) => instructions.filter(({ text }) => text.includes('STG')).length,
+  )
+  await page.keyboard.press('/')
+  await page.keyboard.type('stg')
+  const found = page.locator('.machine .find .count')
+  await expect.poll(() => found.innerText()).toBe(`1 of ${stores[0]! + stores[1]!}`)
+  await page.keyboard.press('Shift+Enter')
+  await expect.poll(() => sideOf(page, 'b').locator('.row.cursor').innerText()).toContain('STG')
+  await page.getByLabel('Opcodes shown').selectOption('STG')
+  await expect
+    .poll(() => sideOf(page, 'b').locator('.row').first().getAttribute('aria-setsize'))
+    .toBe(String(stores[1]))
+  await page.getByLabel('Opcodes shown').selectOption('')
+  await page.locator('.machine').getByLabel('Line heat').selectOption('sharedWavefrontsExcess')
+  await sideOf(page, 'a').getByRole('listbox').focus()
+  await page.keyboard.press('h')
+  const hottest = a.lines.reduce((most, line) =>
+    line.sharedWavefrontsExcess! > most.sharedWavefrontsExcess! ? line : most,
+  )
+  await expect
+    .poll(() => sideOf(page, 'a').locator('.cm-markedLine').innerText())
+    .toContain(hottest.text!.trim())
+  expect(faults).toEqual([])
+})
+
+it('draws a few rows of thousands of instructions, and goes to their end', async () => {
+  const { page, faults } = await open('00_cublas', '12_register_prefetch')
+  const { instructions } = await kernelOf('00_cublas')
+  const a = sideOf(page, 'a')
+  const rows = a.locator('.row')
+  expect(await rows.first().getAttribute('aria-setsize')).toBe(String(instructions.length))
+  expect(await rows.count()).toBeLessThan(100)
+  await a.getByRole('listbox').focus()
+  await page.keyboard.press('End')
+  await expect.poll(() => a.locator('.row.cursor').innerText()).toContain(instructions.at(-1)!.text)
+  expect(faults).toEqual([])
+})

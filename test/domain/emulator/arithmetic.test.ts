@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import {
+  brainBits,
+  floatOf,
+  fusedMultiplyAdd,
+  halfBits,
+  halfOf,
+  multiplyHigh,
+  multiplyHighSigned,
+} from '../../../src-main/domain/emulator/float'
+
+/** Whole numbers that a test can check with: a float as mantissa and exponent. */
+function exact(value: number): [bigint, number] {
+  const bits = new Uint32Array(new Float32Array([value]).buffer)[0]!
+  const exponent = (bits >>> 23) & 255
+  const mantissa = BigInt(bits & 0x7fffff) | (exponent === 0 ? 0n : 0x800000n)
+  return [bits >>> 31 ? -mantissa : mantissa, Math.max(exponent, 1) - 150]
+}
+
+/** a * b + c by whole numbers, rounded once to the nearest, ties to even. */
+function reference(a: number, b: number, c: number): number {
+  const [ma, ea] = exact(a)
+  const [mb, eb] = exact(b)
+  const [mc, ec] = exact(c)
+  const exponent = Math.min(ea + eb, ec)
+  const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
+  if (sum === 0n) return a * b + c
+  const size = sum < 0n ? -sum : sum
+  const drop = Math.max(size.toString(2).length - 24, -149 - exponent)
+  let kept = size
+  if (drop > 0) {
+    const unit = 1n << BigInt(drop)
+    const rest = size % unit
+    kept = size / unit
+    if (2n * rest > unit || (2n * rest === unit && kept % 2n === 1n)) kept++
+  } else kept = size << BigInt(-drop)
+  return Math.fround((sum < 0n ? -1 : 1) * Number(kept) * 2 ** (exponent + drop))
+}
+
+/** The finalizer of MurmurHash3: the same numbers on every run. */
+function randomBits(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x9e3779b9) | 0
+    let bits = Math.imul(state ^ (state >>> 16), 0x85ebca6b)
+    bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+    return bits ^ (bits >>> 16)
+  }
+}
+
+describe('a * b + c for floats', () => {
+  it('is rounded once', () => {
+    const next = randomBits(1)
+    // Near one another in size, so that rounding twice would be seen.
+    const near = () => floatOf((next() & 0x80ffffff) | 0x3f000000)
+    const short = () => floatOf((next() & 0x80fff000) | 0x3f000000)
+    const tiny = () => Math.fround(near() * 2 ** (-20 - (next() & 15)))
+    for (let round = 0; round < 20000; round++) {
+      const [a, b, c] = round % 3 === 0 ? [near(), near(), near()] : [short(), short(), tiny()]
+      expect(fusedMultiplyAdd(a, b, c)).toBe(reference(a, b, c))
+    }
+  })
+
+  it('is not what two roundings give where the double falls on the middle between floats', () => {
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the middle between two floats; the third number decides.
+    const a = 1 + 2 ** -12
+    const c = 2 ** -80
+    expect(Math.fround(a * a + c)).toBe(1 + 2 ** -11)
+    expect(fusedMultiplyAdd(a, a, c)).toBe(1 + 2 ** -11 + 2 ** -23)
+    expect(fusedMultiplyAdd(a, a, -c)).toBe(1 + 2 ** -11)
+    expect(fusedMultiplyAdd(a, a, 0)).toBe(1 + 2 ** -11)
+  })
+
+  it('keeps the signs of zero, infinity and NaN', () => {
+    expect(fusedMultiplyAdd(-0, 1, -0)).toBe(-0)
+    expect(fusedMultiplyAdd(1, 1, -1)).toBe(0)
+    expect(fusedMultiplyAdd(Infinity, 1, -Infinity)).toBeNaN()
+    expect(fusedMultiplyAdd(2 ** 100, 2 ** 100, -1)).toBe(Infinity)
+    // Halfway beyond the largest float, and a little less.
+    const largest = 2 ** 128 - 2 ** 104
+    expect(fusedMultiplyAdd(1, largest, 2 ** 103)).toBe(Infinity)
+    expect(fusedMultiplyAdd(2 ** 64 - 2 ** 40, 2 ** 64, 2 ** 103)).toBe(Infinity)
+  })
+})
+
+describe('halves', () => {
+  it('survive the way to a number and back', () => {
+    for (let bits = 0; bits < 0x10000; bits++) {
+      const value = halfOf(bits)
+      expect(halfBits(value)).toBe(Number.isNaN(value) ? 0x7fff : bits)
+    }
+  })
+
+  it('are rounded to the nearest, ties to even', () => {
+    expect(halfBits(1 + 2 ** -11)).toBe(0x3c00)
+    expect(halfBits(1 + 3 * 2 ** -11)).toBe(0x3c02)
+    expect(halfBits(65519)).toBe(0x7bff)
+    expect(halfBits(65520)).toBe(0x7c00)
+    expect(halfBits(2 ** -25)).toBe(0)
+    expect(halfBits(1.0001 * 2 ** -25)).toBe(1)
+    expect(brainBits(1 + 2 ** -8)).toBe(0x3f80)
+    expect(brainBits(1 + 3 * 2 ** -8)).toBe(0x3f82)
+  })
+})
+
+describe('the high word of a product', () => {
+  it('is that of whole numbers', () => {
+    const next = randomBits(2)
+    for (let round = 0; round < 2000; round++) {
+      const [a, b] = round === 0 ? [-1, -1] : [next(), next()]
+      expect(multiplyHighSigned(a, b)).toBe(Number((BigInt(a) * BigInt(b)) >> 32n))
+      const unsigned = (BigInt(a >>> 0) * BigInt(b >>> 0)) >> 32n
+      expect(multiplyHigh(a >>> 0, b >>> 0) >>> 0).toBe(Number(unsigned))
+    }
+  })
+})
