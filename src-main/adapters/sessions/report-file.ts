@@ -12,13 +12,13 @@ import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { launchResources } from '../../parsers/ncu/ncu-launch'
 import { launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { isNcuRep, parseNcuRep } from '../../parsers/ncu/ncu-rep'
-import type { LaunchCode } from '../../parsers/ncu/ncu-rep-code'
+import { unknownOpcode, type LaunchCode } from '../../parsers/ncu/ncu-rep-code'
 import { isSourcePage, parseSourcePage, sourcePageLaunches } from '../../parsers/ncu/ncu-source'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
 
 export type ReportLaunch = NcuLaunch
-export { launchMs }
+export { launchMs, unknownOpcode }
 
 /** Maps a path recorded by the compiler to a file's name in the session. */
 export type NameFile = (path: string) => string

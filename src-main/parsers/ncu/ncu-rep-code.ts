@@ -7,10 +7,12 @@ import type {
   SourceLine,
   Work,
 } from '../../domain/session/deep'
+import { decodeInstruction } from '../../domain/sass/decode'
+import type { Instruction as MachineInstruction } from '../../domain/sass/instruction'
 import { placesOf } from '../../domain/sass/machine-code'
+import { printInstruction, printOpcode } from '../../domain/sass/print'
 import { instructionBytes, readCubin } from '../cubin/cubin'
 import type { MessageOf } from './ncu-rep-messages'
-import { mnemonicOf } from './sass-mnemonics'
 
 export interface LaunchCode {
   kernel: DeepKernel
@@ -176,16 +178,45 @@ function linesOf(
   )
 }
 
+interface CodeRow {
+  text: string
+  opcode: string
+  places: Place[]
+}
+
+/** What the decoder does not know is shown as the bits that it is. */
+function textOf(
+  words: MachineInstruction['words'],
+  offset: number,
+  architecture: number,
+): Pick<CodeRow, 'text' | 'opcode'> {
+  const decoded = decodeInstruction(words, offset, architecture)
+  if (!('unknown' in decoded))
+    // ncu's page leaves the hints to the register cache out.
+    return {
+      text: printInstruction(decoded).replaceAll('.reuse', ''),
+      opcode: printOpcode(decoded),
+    }
+  const bits = words.toReversed().map((word) => word.toString(16).padStart(8, '0'))
+  return { text: `0x${bits.join('')}`, opcode: unknownOpcode }
+}
+
+/** The opcode of an instruction that cannot be read. */
+export const unknownOpcode = '?'
+
 /** Instructions of the kernel in the cubin; null if there is no such kernel, or if the cubin cannot be read. */
-function rowsOf(cubin: Uint8Array, name: string): { opcode: string; places: Place[] }[] | null {
+function rowsOf(cubin: Uint8Array, name: string): CodeRow[] | null {
   try {
-    const kernel = readCubin(cubin).kernels.find((own) => own.name === name)
+    const code = readCubin(cubin)
+    const kernel = code.kernels.find((own) => own.name === name)
     if (!kernel) return null
     const view = new DataView(kernel.code.buffer, kernel.code.byteOffset, kernel.code.byteLength)
-    return Array.from({ length: Math.floor(view.byteLength / instructionBytes) }, (_, index) => ({
-      opcode: mnemonicOf(view.getUint16(index * instructionBytes, true) & 0xfff),
-      places: placesOf(kernel.lines, index * instructionBytes),
-    }))
+    const word = (at: number): number => view.getUint32(at, true)
+    return Array.from({ length: Math.floor(view.byteLength / instructionBytes) }, (_, index) => {
+      const at = index * instructionBytes
+      const words = [word(at), word(at + 4), word(at + 8), word(at + 12)] as const
+      return { ...textOf(words, at, code.architecture), places: placesOf(kernel.lines, at) }
+    })
   } catch {
     // Machine code of another GPU, or damaged; the figures of the launch do not depend on it.
     return null
@@ -215,17 +246,18 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
     (source.files?.entries ?? []).map(({ path, text }) => [nameOf(path), { path, text }]),
   )
   const texts = new Map([...files].map(([file, { text }]) => [file, text.split(/\r?\n/)]))
-  const rows = code.map(({ opcode, places }, index) => ({
+  const rows = code.map(({ text, opcode, places }, index) => ({
+    text,
     opcode,
     places: places.map(({ file, line }) => ({ file: nameOf(file), line })),
     work: workAt(index * instructionBytes, instances),
   }))
-  const instructions = rows.map(({ opcode, places, work }, index): Instruction => {
+  const instructions = rows.map(({ text, opcode, places, work }, index): Instruction => {
     const [place, ...further] = places
     return {
       index,
       offset: index * instructionBytes,
-      text: opcode,
+      text,
       opcode,
       file: place?.file ?? null,
       line: place?.line ?? null,
@@ -246,7 +278,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
   }
 }
 
-/** ncu counts them with their modifiers, which the machine code alone does not tell here. */
+/** As ncu counted them, where it did; otherwise as sums over the instructions. */
 function opcodesOf(
   instructions: readonly Instruction[],
   { metrics }: MessageOf<'Detailed'>,

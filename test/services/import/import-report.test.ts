@@ -58,7 +58,7 @@ describe('a report', () => {
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
     expect(said(session.warnings[0])).toMatch(
-      /nothing in it was built.*own measurement.*not a timing/,
+      /nothing in it was built.*own, taken while profiling.*not timings/,
     )
     expect(JSON.stringify(session)).not.toMatch(/\/tmp\/x|"vm"|192\.0\.2/)
   })
@@ -104,7 +104,7 @@ describe('a report with its code', () => {
     expect(kernel!.instructions).toHaveLength(240)
     expect(kernel!.rules.map(({ name }) => name)).toContain('UncoalescedGlobalAccess')
     expect(lineHeat(deep!, 'executed')[0]!.text).toMatch(/\S/)
-    expect(said(deep!.notes).join()).toContain('mnemonics alone')
+    expect(deep!.notes).toEqual([])
   })
 
   it('has a time under ncu for each kernel, and no runner’s time', async () => {
