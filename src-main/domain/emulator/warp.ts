@@ -50,4 +50,9 @@ export class Halt extends Error {
 }
 
 export type HaltReason =
-  'unknown-instruction' | 'illegal-address' | 'too-long' | 'deadlock' | 'memory' | 'trap'
+  | 'unknown-instruction'
+  | 'illegal-address'
+  | 'too-long'
+  | 'deadlock'
+  | 'memory'
+  | 'trap'
