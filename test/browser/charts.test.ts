@@ -70,7 +70,7 @@ it('names the level and the command in place of zeros where nothing was collecte
       `kernel-ladder run --ladder ${session.ladder.id} --size 8192 --profile standard`,
     )
     expect(await page.locator('canvas').count()).toBe(0)
-    await page.context().close()
+    await page.close()
   }
 })
 

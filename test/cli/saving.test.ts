@@ -79,7 +79,7 @@ const unshare = ['--pid', '--fork', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0
 
 /*
- * Where it may not (no Linux, no privilege), test/adapters/disk/owned-folder.test.ts stands for it: there the
+ * Where it may not (no Linux, no privilege), test/adapters/disk/disk.test.ts stands for it: there the
  * owner file is edited to say what a process of another namespace would write.
  */
 describe.skipIf(!mayUnshare)('a program in a container that shares the store', () => {

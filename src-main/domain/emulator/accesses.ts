@@ -193,6 +193,24 @@ function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   }
 }
 
+/** Stands in place of a global address where LDGSTS writes zeros instead of what is there. */
+export const zeroFilled = -1
+
+/**
+ * LDGSTS through the first-level cache: a wavefront carries what comes from one line, and lanes of one bank wait for one
+ * another. Zeros go along with it.
+ */
+function lineCopy(bytes: number, mask: number, shared: Addresses, global: Addresses): number {
+  const lines = new Map<number, number>()
+  for (const lane of lanesOf(mask)) {
+    const line = Math.floor(global[lane]! / lineBytes)
+    lines.set(line, (lines.get(line) ?? 0) | (1 << lane))
+  }
+  let wavefronts = 0
+  for (const lanes of lines.values()) wavefronts += busiestBank(bytes, lanes, shared, false)
+  return wavefronts
+}
+
 /** LDGSTS: a copy from global to shared memory; `bypass` where it leaves the first-level cache out. */
 export function copyAccess(
   bytes: number,
@@ -201,17 +219,22 @@ export function copyAccess(
   shared: Addresses,
   global: Addresses,
 ): { shared: SharedCost; global: GlobalCost } {
-  const source = globalAccess(bytes, mask, global)
+  let reading = mask
+  for (const lane of lanesOf(mask)) if (global[lane] === zeroFilled) reading &= ~(1 << lane)
+  const source = globalAccess(bytes, reading, global)
+  const zeros = mask & ~reading
+  const cleared = busiestBank(bytes, zeros, shared, false)
   if (!bypass) {
-    const wavefronts = inParts(lanesPerWavefront(bytes), mask, (lanes) =>
-      busiestBank(bytes, lanes, shared, false),
-    )
+    const wavefronts = Math.max(lineCopy(bytes, reading, shared, global), cleared)
     const ideal = Math.min(wavefronts, idealWavefronts(bytes, bitsOf(mask)))
     return { shared: { wavefronts, ideal }, global: source }
   }
-  const copy = sectorCopy(mask, shared, global)
+  const copy = sectorCopy(reading, shared, global)
   return {
-    shared: { wavefronts: copy.wavefronts, ideal: copy.ideal },
+    shared: {
+      wavefronts: copy.wavefronts + cleared,
+      ideal: copy.ideal + Math.min(cleared, idealWavefronts(bytes, bitsOf(zeros))),
+    },
     global: { sectors: copy.sectors, ideal: copy.idealSectors, tags: source.tags },
   }
 }

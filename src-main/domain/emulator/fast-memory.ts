@@ -7,7 +7,7 @@ import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
 import { truePredicate, zeroRegister } from '../sass/instruction'
 import { deviceHigh } from './device'
 import type { Cost } from './patterns'
-import { lanes, predicateIndex, sortOperands } from './site'
+import { lanes, predicateIndex } from './site'
 import { Code, i32, scalar, v128, vector } from './wasm'
 
 const rowBytes = 4 * lanes
@@ -82,7 +82,7 @@ export function fastAccess(
   const writer = new Writer(code, site, setting, bytes)
   writer.wholeWarp()
   if (mnemonic === 'LDGSTS') {
-    const condition = sortOperands(operands, false).ins[0]
+    const condition = operands.find((operand) => operand.kind === 'predicate')
     if (condition) {
       if (condition.index !== truePredicate) writer.predicateHolds(condition)
       else if (condition.negated) return null

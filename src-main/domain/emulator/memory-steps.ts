@@ -1,7 +1,7 @@
 /** Loads, stores, atomics and copies: what they do to memory, what they cost, and which of them are wrong. */
 import type { MemoryOperand, Operand } from '../sass/instruction'
 import { zeroRegister, zeroUniformRegister } from '../sass/instruction'
-import { copyAccess, globalAccess, sharedAccess, sharedMatrices } from './accesses'
+import { zeroFilled, copyAccess, globalAccess, sharedAccess, sharedMatrices } from './accesses'
 import { deviceHigh } from './device'
 import { bitsOf, brainBits, brainOf, doubleOf, floatOf, halfBits, halfOf, wordsOf } from './float'
 import { patternsOf, type Cost } from './patterns'
@@ -366,13 +366,17 @@ function copyToShared(at: Site): Step {
       idealSectors: cost.global.ideal,
     }
   })
-  const condition = at.predicate(at.operands.ins[0])
+  const condition = at.predicate(
+    at.instruction.operands.find((operand) => operand.kind === 'predicate'),
+  )
   const { bytes: memory } = at.views
   return (warp, active) => {
     const wanted = active & condition(warp)
     const zeroed = writes(warp, active & ~wanted, target)
     const good = reads(warp, wanted, source) & writes(warp, wanted, target)
-    const cost = costs(good, target, source)
+    if (zeroed !== 0)
+      for (let lane = 0; lane < lanes; lane++) if ((zeroed >>> lane) & 1) source[lane] = zeroFilled
+    const cost = costs(good | zeroed, target, source)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [target, source], cost)
     watchAll(at, 'global', warp, good, source, bytes, false)

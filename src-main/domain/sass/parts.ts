@@ -101,11 +101,17 @@ export const fixed =
     if (encoding.bits(at, width) !== value) encoding.known = false
   }
 
-/** Bits that say nothing here. */
-export const ignored =
-  (at: number, width: number): Part =>
-  ({ encoding }) => {
-    encoding.bits(at, width)
+/** What an opcode is called, or how it is encoded, before an architecture. */
+export const before =
+  (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>
+  (draft) => {
+    for (const part of draft.architecture < architecture ? then : otherwise) part(draft)
+  }
+
+export const named =
+  (mnemonic: string): Part =>
+  (draft) => {
+    draft.mnemonic = mnemonic
   }
 
 /** Other parts where a bit field has a value. */
@@ -123,12 +129,6 @@ export const when =
     for (const part of parts) part(draft)
   }
 
-export const onlyForms =
-  (forms: readonly Form[], then: readonly Part[], otherwise: readonly Part[] = []): Part =>
-  (draft) => {
-    for (const part of forms.includes(formOf(draft)) ? then : otherwise) part(draft)
-  }
-
 /* Operands */
 
 export interface SourceOptions {
@@ -141,9 +141,10 @@ export interface SourceOptions {
   imm?: ImmediateOperand['type'] | 'signed'
   /** Printed behind it. */
   suffixes?: (draft: Draft, at: number) => string[]
-  /** The bit of `neg`, where it is not the slot's. */
-  negAt?: number
-  absAt?: number
+  /** The bits of `neg` and `abs` at 64, where they are not the usual ones. */
+  at64?: readonly [neg: number, abs: number]
+  /** The bit that makes packed halves BF16. */
+  bf16At?: number
 }
 
 /** Whether the operand cache keeps it: a bit for each source in order, wherever it is encoded. */
@@ -152,11 +153,11 @@ type Reuse = keyof typeof reuseBits
 
 function modifiersOf(draft: Draft, options: SourceOptions, negAt: number, absAt: number) {
   const { encoding } = draft
-  const flipped = (options.neg || options.not) && encoding.bit(options.negAt ?? negAt)
+  const flipped = (options.neg || options.not) && encoding.bit(negAt)
   return {
     negated: Boolean(flipped && !options.not),
     inverted: Boolean(flipped && options.not),
-    absolute: Boolean(options.abs && encoding.bit(options.absAt ?? absAt)),
+    absolute: Boolean(options.abs && encoding.bit(absAt)),
   }
 }
 
@@ -172,7 +173,7 @@ function register(
   options: SourceOptions = {},
   reuse?: Reuse,
 ): RegisterOperand {
-  const [neg, abs] = slotBits[at] ?? [-1, -1]
+  const [neg, abs] = (at === 64 && options.at64) || (slotBits[at] ?? [-1, -1])
   return {
     kind: 'register',
     index: draft.encoding.bits(at, 8),
@@ -192,8 +193,10 @@ function uniformRegister(draft: Draft, at: number, options: SourceOptions = {}):
   }
 }
 
-function immediate({ encoding }: Draft, { imm = 'integer' }: SourceOptions): Operand {
+function immediate({ encoding }: Draft, { imm = 'integer', bf16At }: SourceOptions): Operand {
   const bits = encoding.bits(32, 32)
+  if (bf16At !== undefined && encoding.bit(bf16At))
+    return { kind: 'immediate', bits, type: 'bf16x2', signed: false }
   return imm === 'signed'
     ? { kind: 'immediate', bits: bits | 0, type: 'integer', signed: true }
     : { kind: 'immediate', bits, type: imm, signed: false }
@@ -306,7 +309,12 @@ export const unlessTrue =
   (draft) => {
     part(draft)
     const last = draft.operands.at(-1)
-    if (last && 'index' in last && last.index === 7) draft.operands.pop()
+    if (
+      (last?.kind === 'predicate' || last?.kind === 'uniform-predicate') &&
+      last.index === 7 &&
+      !last.negated
+    )
+      draft.operands.pop()
   }
 
 /** The operand of a part, unless it is RZ or URZ and so not printed. */

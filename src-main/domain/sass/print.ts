@@ -10,21 +10,29 @@ import {
   type SourceModifiers,
 } from './instruction'
 
-export function printInstruction(instruction: Instruction): string {
+interface PrintOptions {
+  /** Whether to say which registers stay in the operand cache. */
+  reuse: boolean
+}
+
+export function printInstruction(
+  instruction: Instruction,
+  options: PrintOptions = { reuse: true },
+): string {
   const { guard } = instruction
   const before = guard.index === truePredicate && !guard.negated ? '' : `@${printOperand(guard)} `
-  return `${before}${printOpcode(instruction)} ${printOperands(instruction)}`.trimEnd()
+  return `${before}${printOpcode(instruction)} ${printOperands(instruction, options)}`.trimEnd()
 }
 
 /** A target relative to a register stands behind it without a comma. */
-function printOperands({ operands, mnemonic }: Instruction): string {
-  const texts = operands.map(printOperand)
-  const last = operands.at(-1)
-  if (last?.kind === 'target' && operands.at(-2)?.kind === 'register' && !warpwide.has(mnemonic))
+function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
+  const texts = operands.map((operand) =>
+    printOperand(operand.kind === 'register' && !reuse ? { ...operand, reuse } : operand),
+  )
+  if (operands.length > 1 && ['BRX', 'CALL', 'RET'].includes(mnemonic))
     texts.push(`${texts.splice(-2).join(' ')}`)
   return texts.join(', ')
 }
-const warpwide = new Set(['WARPSYNC'])
 
 /** `LDG.E.128.CONSTANT`. */
 export const printOpcode = ({ mnemonic, modifiers }: Instruction): string =>
@@ -33,14 +41,12 @@ export const printOpcode = ({ mnemonic, modifiers }: Instruction): string =>
 export function printOperand(operand: Operand): string {
   switch (operand.kind) {
     case 'register':
-      return modified(
-        operand,
-        registerName(operand.index),
-        operand.reuse ? '.reuse' : '',
+      return withSuffixes(
+        modified(operand, registerName(operand.index)) + (operand.reuse ? '.reuse' : ''),
         operand.suffixes,
       )
     case 'uniform-register':
-      return modified(operand, uniformName(operand.index), '', operand.suffixes)
+      return modified(operand, withSuffixes(uniformName(operand.index), operand.suffixes))
     case 'predicate':
       return `${operand.negated ? '!' : ''}${operand.index === truePredicate ? 'PT' : `P${operand.index}`}`
     case 'uniform-predicate':
@@ -60,14 +66,12 @@ export function printOperand(operand: Operand): string {
         ...(uniform === null ? [] : [uniformName(uniform)]),
         ...(offset === 0 && (register !== null || uniform !== null) ? [] : [hex(offset)]),
       ]
-      return modified(operand, `${place}[${parts.join('+')}]`, '', operand.suffixes)
+      return modified(operand, withSuffixes(`${place}[${parts.join('+')}]`, operand.suffixes))
     }
     case 'memory':
       return printMemory(operand)
     case 'matrix-descriptor':
-      return ['gdesc', ...operand.suffixes].length > 1
-        ? `gdesc[${uniformName(operand.uniform)}].${operand.suffixes.join('.')}`
-        : `gdesc[${uniformName(operand.uniform)}]`
+      return withSuffixes(`gdesc[${uniformName(operand.uniform)}]`, operand.suffixes)
     case 'special-register':
       return operand.name
     case 'convergence-barrier':
@@ -90,21 +94,18 @@ const uniformName = (index: number): string =>
 const hex = (value: number): string =>
   value < 0 ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`
 
-function modified(
-  { negated, absolute, inverted }: SourceModifiers,
-  name: string,
-  reuse: string,
-  suffixes: readonly string[],
-): string {
-  const behind = suffixes.map((suffix) => `.${suffix}`).join('')
-  const value = absolute ? `|${name}${behind}|${reuse}` : `${name}${reuse}${behind}`
-  return `${inverted ? '~' : ''}${negated ? '-' : ''}${value}`
+function modified(operand: SourceModifiers, name: string): string {
+  const value = operand.absolute ? `|${name}|` : name
+  return `${operand.inverted ? '~' : ''}${operand.negated ? '-' : ''}${value}`
 }
+
+const withSuffixes = (name: string, suffixes: readonly string[]): string =>
+  [name, ...suffixes].join('.')
 
 function printMemory(memory: MemoryOperand): string {
   const { register, width, scale, uniform, uniformWidth, descriptor, offset } = memory
   const parts = []
-  if (register !== null && !(register === zeroRegister && uniform !== null))
+  if (register !== null && !(register === zeroRegister && (uniform !== null || offset !== 0)))
     parts.push(
       `${registerName(register)}${scale === 1 ? '' : `.X${scale}`}${width === 64 ? '.64' : ''}`,
     )
@@ -115,39 +116,57 @@ function printMemory(memory: MemoryOperand): string {
 }
 
 function printImmediate({ bits, type }: ImmediateOperand): string {
+  const half = (part: number, value: number, quietBit: number): string =>
+    printFloat(value, part >= 0x8000, (part & quietBit) !== 0)
+  const [high, low] = [bits >>> 16, bits & 0xffff]
   switch (type) {
     case 'integer':
       return hex(bits)
     case 'f32':
-      return printFloat(float32(bits), bits, 0x7fffff)
+      return printFloat(float32(bits), bits >>> 31 === 1, (bits & 0x400000) !== 0)
     case 'f64':
-      return printFloat(float64(bits), bits, 0xfffff)
+      return printFloat(float64(bits), bits >>> 31 === 1, (bits & 0x80000) !== 0)
     case 'f16x2':
-      return `${printFloat(float16(bits >>> 16), bits >>> 16, 0x3ff)}, ${printFloat(float16(bits & 0xffff), bits, 0x3ff)}`
+      return `${half(high, float16(high), 0x200)}, ${half(low, float16(low), 0x200)}`
     case 'bf16x2':
-      return `${printFloat(float32(bits & 0xffff0000), bits >>> 16, 0x7f)}, ${printFloat(float32(bits << 16), bits, 0x7f)}`
+      return `${half(high, float32(high << 16), 0x40)}, ${half(low, float32(low << 16), 0x40)}`
   }
 }
 
 /** 20 significant digits, or an exponent. */
-function printFloat(value: number, bits: number, mantissa: number): string {
+function printFloat(value: number, negative: boolean, quiet: boolean): string {
   if (Number.isNaN(value)) {
-    const quiet = bits & ((mantissa + 1) >>> 1)
-    return `${bits >>> 31 ? '-' : '+'}${quiet ? 'Q' : 'S'}NAN`
+    return `${negative ? '-' : '+'}${quiet ? 'Q' : 'S'}NAN `
   }
   if (!Number.isFinite(value)) return `${value < 0 ? '-' : '+'}INF `
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
-  if (Math.abs(value) > largestInteger) return withExponent(value.toExponential(20))
-  const exponent = Number(value.toExponential(19).split('e')[1])
-  if (exponent < -4) {
-    const [digits, power] = value.toExponential(19).split('e')
-    return withExponent(`${withoutZeros(digits!)}e${power}`)
-  }
-  return withoutZeros(value.toFixed(19 - exponent))
+  if (Math.abs(value) >= integersBelow) return withExponent(digitsOf(value, 20))
+  const [digits, power] = digitsOf(value, 19).split('e') as [string, string]
+  const exponent = Number(power)
+  if (exponent < -4) return withExponent(`${withoutZeros(digits)}e${power}`)
+  return withoutZeros(shifted(digits, exponent))
 }
 
-/** Beyond it, all 20 digits behind the point are printed. */
-const largestInteger = 2 ** 31
+/** One digit, the point, and `count` more, rounded as C does: a tie goes to the even digit. */
+function digitsOf(value: number, count: number): string {
+  const [exact, power] = value.toExponential(100).split('e') as [string, string]
+  const end = exact.indexOf('.') + 1 + count
+  const [kept, rest] = [exact.slice(0, end), exact.slice(end)]
+  if (!/^50*$/.test(rest) || Number(kept.at(-1)) % 2 !== 0) return value.toExponential(count)
+  return `${kept}e${power}`
+}
+
+/** `1.25` and 1 to `12.5`. */
+function shifted(digits: string, exponent: number): string {
+  const sign = digits.startsWith('-') ? '-' : ''
+  const plain = digits.replace(/[-.]/g, '')
+  return exponent < 0
+    ? `${sign}0.${'0'.repeat(-exponent - 1)}${plain}`
+    : `${sign}${plain.slice(0, exponent + 1)}.${plain.slice(exponent + 1)}`
+}
+
+/** From there on, 20 digits behind the point are printed. */
+const integersBelow = 2 ** 31
 
 const withoutZeros = (digits: string): string =>
   digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits

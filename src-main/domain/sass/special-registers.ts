@@ -1,6 +1,7 @@
 /** What S2R, S2UR and CS2R read, by number; pairs are named after their low half. */
 export const specialRegisters: Readonly<Record<number, string>> = {
   0x00: 'SR_LANEID',
+  0x02: 'SR_VIRTCFG',
   0x03: 'SR_VIRTID',
   0x21: 'SR_TID.X',
   0x22: 'SR_TID.Y',
@@ -9,6 +10,8 @@ export const specialRegisters: Readonly<Record<number, string>> = {
   0x26: 'SR_CTAID.Y',
   0x27: 'SR_CTAID.Z',
   0x2f: 'SR_SWINHI',
+  0x32: 'SR_SMEMSZ',
+  0x37: 'SR_LMEMHIOFF',
   0x38: 'SR_EQMASK',
   0x39: 'SR_LTMASK',
   0x3a: 'SR_LEMASK',

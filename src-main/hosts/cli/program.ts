@@ -21,6 +21,7 @@ import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { compareCommand, type CompareOptions } from './commands/compare-command'
 import { doctorCommand } from './commands/doctor-command'
+import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
 import { initCommand } from './commands/init-command'
@@ -253,6 +254,19 @@ function program(
   regress.action(async (options: RegressCommandOptions) =>
     finish(await regressCommand(setUp, options, ofRegress)),
   )
+  const history = cli
+    .command('history')
+    .description(
+      'show how the times of a ladder’s rungs moved over its sessions, and where they changed',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--threshold <percent>', 'the smallest change to list, 0.1 to 100 (default: 1)')
+    .option(json, jsonText)
+  const ofHistory = addProblemOptions(history, tasks, 'only sessions with this value of every size')
+  history.action(async (options: HistoryCommandOptions) =>
+    finish(await historyCommand(setUp, options, ofHistory)),
+  )
   cli
     .command('import')
     .description(
@@ -326,7 +340,8 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!['run', 'sanitize', 'regress'].some((command) => words.includes(command))) return []
+  if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
+    return []
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 

@@ -7,17 +7,17 @@ import type {
   SourceLine,
   Work,
 } from '../../domain/session/deep'
-import { decodeInstruction } from '../../domain/sass/decode'
-import type { Instruction as MachineInstruction } from '../../domain/sass/instruction'
-import { placesOf } from '../../domain/sass/machine-code'
-import { printInstruction, printOpcode } from '../../domain/sass/print'
-import { instructionBytes, readCubin } from '../cubin/cubin'
+import type { Statement } from '../../domain/messages/message'
+import { listingOf, type Listing } from '../../domain/sass/listing'
+import { readCubin } from '../cubin/cubin'
 import type { MessageOf } from './ncu-rep-messages'
 
 export interface LaunchCode {
   kernel: DeepKernel
   /** The files that the kernel's lines are in, if the report holds their text. */
   sources: { path: string; text: string }[]
+  /** Instructions that are not known. */
+  unknown: Statement[]
 }
 
 type Counter = Exclude<keyof Work, 'stalls' | 'samples' | 'notIssuedSamples'>
@@ -178,45 +178,16 @@ function linesOf(
   )
 }
 
-interface CodeRow {
-  text: string
-  opcode: string
-  places: Place[]
-}
-
-/** What the decoder does not know is shown as the bits that it is. */
-function textOf(
-  words: MachineInstruction['words'],
-  offset: number,
-  architecture: number,
-): Pick<CodeRow, 'text' | 'opcode'> {
-  const decoded = decodeInstruction(words, offset, architecture)
-  if (!('unknown' in decoded))
-    // ncu's page leaves the hints to the register cache out.
-    return {
-      text: printInstruction(decoded).replaceAll('.reuse', ''),
-      opcode: printOpcode(decoded),
-    }
-  const bits = words.toReversed().map((word) => word.toString(16).padStart(8, '0'))
-  return { text: `0x${bits.join('')}`, opcode: unknownOpcode }
-}
-
-/** The opcode of an instruction that cannot be read. */
-export const unknownOpcode = '?'
-
 /** Instructions of the kernel in the cubin; null if there is no such kernel, or if the cubin cannot be read. */
-function rowsOf(cubin: Uint8Array, name: string): CodeRow[] | null {
+function listingIn(
+  cubin: Uint8Array,
+  name: string,
+  nameOf: (path: string) => string,
+): Listing | null {
   try {
-    const code = readCubin(cubin)
-    const kernel = code.kernels.find((own) => own.name === name)
-    if (!kernel) return null
-    const view = new DataView(kernel.code.buffer, kernel.code.byteOffset, kernel.code.byteLength)
-    const word = (at: number): number => view.getUint32(at, true)
-    return Array.from({ length: Math.floor(view.byteLength / instructionBytes) }, (_, index) => {
-      const at = index * instructionBytes
-      const words = [word(at), word(at + 4), word(at + 8), word(at + 12)] as const
-      return { ...textOf(words, at, code.architecture), places: placesOf(kernel.lines, at) }
-    })
+    const { kernels, architecture } = readCubin(cubin)
+    const kernel = kernels.find((own) => own.name === name)
+    return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
     // Machine code of another GPU, or damaged; the figures of the launch do not depend on it.
     return null
@@ -235,9 +206,9 @@ export interface CodeParts {
 
 export function launchCode({ name, detailed, source, metricName, nameOf }: CodeParts): LaunchCode {
   const rules = rulesOf(detailed.rules)
-  const code = source && rowsOf(source.cubin, detailed.mangledName)
+  const code = source && listingIn(source.cubin, detailed.mangledName, nameOf)
   const none = { name, instructions: [], lines: [], opcodes: null, rules }
-  if (!code) return { kernel: none, sources: [] }
+  if (!code) return { kernel: none, sources: [], unknown: [] }
   const base = Number(
     source.functions?.entries.find((own) => own.name === detailed.mangledName)?.address ?? 0n,
   )
@@ -246,17 +217,15 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
     (source.files?.entries ?? []).map(({ path, text }) => [nameOf(path), { path, text }]),
   )
   const texts = new Map([...files].map(([file, { text }]) => [file, text.split(/\r?\n/)]))
-  const rows = code.map(({ text, opcode, places }, index) => ({
-    text,
-    opcode,
-    places: places.map(({ file, line }) => ({ file: nameOf(file), line })),
-    work: workAt(index * instructionBytes, instances),
+  const rows = code.instructions.map((listed) => ({
+    ...listed,
+    work: workAt(listed.offset, instances),
   }))
-  const instructions = rows.map(({ text, opcode, places, work }, index): Instruction => {
+  const instructions = rows.map(({ offset, text, opcode, places, work }, index): Instruction => {
     const [place, ...further] = places
     return {
       index,
-      offset: index * instructionBytes,
+      offset,
       text,
       opcode,
       file: place?.file ?? null,
@@ -275,10 +244,11 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
       rules,
     },
     sources: [...files].flatMap(([file, source]) => (used.has(file) ? [source] : [])),
+    unknown: code.unknown,
   }
 }
 
-/** As ncu counted them, where it did; otherwise as sums over the instructions. */
+/** As ncu counted them, else the sum over the instructions. */
 function opcodesOf(
   instructions: readonly Instruction[],
   { metrics }: MessageOf<'Detailed'>,

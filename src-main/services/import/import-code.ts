@@ -1,7 +1,7 @@
 /** The code in a report as deep profiles and sources of a session: advice, instructions and lines with their counters. */
 import { createHash } from 'node:crypto'
 import { sourceName } from '../../adapters/disk/build-cache'
-import { unknownOpcode, type NameFile, type ReportFile } from '../../adapters/sessions/report-file'
+import type { NameFile, ReportFile } from '../../adapters/sessions/report-file'
 import { message, type Statement } from '../../domain/messages/message'
 import { deepSchemaVersion, type DeepKernel, type DeepProfile } from '../../domain/session/deep'
 import type { RungResult } from '../../domain/session/session'
@@ -92,6 +92,7 @@ export function importCode(
       left -= kernel.instructions.length
       counted ||= kernel.instructions.some(({ executed }) => executed !== null)
       for (const { path, text } of code.sources) sources.set(nameOf(path), text)
+      notes.push(...code.unknown)
       if (kernel.lines.length === 0) notes.push(message('deep.noLines', { kernel: kernel.name }))
       return [kernel]
     })
@@ -101,10 +102,6 @@ export function importCode(
     if (isEmpty && report.format !== 'details-csv') continue
     if (kernels.length === 0) continue
     if (report.format === 'details-csv') notes.push(message('deep.adviceAlone', { file: name }))
-    const unknown = kernels
-      .flatMap(({ instructions }) => instructions)
-      .filter(({ opcode }) => opcode === unknownOpcode).length
-    if (unknown > 0) notes.push(message('deep.unknownCode', { file: name, count: unknown }))
     byRung.set(rung.id, { schema: deepSchemaVersion, rung: rung.id, kernels, notes })
     const file = mainFile(kernels, (own) => sources.has(own))
     if (file !== null) fileOf.set(rung.id, { file, sourceHash: sha256(sources.get(file)!) })

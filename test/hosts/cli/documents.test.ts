@@ -206,6 +206,14 @@ describe('--json', () => {
     expect(markdown.stdout).toContain('| `06_float4` |')
   })
 
+  it('of history, of one session', async () => {
+    await withTools()
+    const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
+    expect((await runHere('run', ...ladder, '--profile', 'none')).code).toBe(0)
+    documentOf('history', await runHere('history', ...ladder, '--json'))
+    expect((await runHere('history', ...ladder)).stdout).toContain('too few sessions')
+  })
+
   it('of lab list', async () => {
     documentOf('lab-list', await runHere('lab', 'list', '--json'))
   })

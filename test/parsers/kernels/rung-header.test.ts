@@ -184,6 +184,11 @@ describe('a fault is told with file, line, key and what to write instead', () =>
       replaced('TN 8 {4,8}', 'TN 8 {8,8}'),
       /:7: @param TN lists an allowed value twice/,
     ],
+    [
+      'a value beyond any number',
+      replaced('{4,8}', `{8,${'9'.repeat(400)}}`),
+      /:7: @param contains/,
+    ],
     ['a value that is no number', replaced('{4,8}', '{4,x}'), /:7: @param contains/],
     ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
     ['a type that is none', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],

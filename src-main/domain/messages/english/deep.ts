@@ -2,9 +2,9 @@
 export const deep = {
   noInstructions: 'ncu showed no instructions for {kernel}.',
   noLines: '{kernel} was built without line information, so its instructions have no source lines.',
+  notCounted:
+    'These instructions are from the build alone: nothing was run, so nothing was counted.',
   noCode: '{file} has no machine code for {kernel}, so there are no counters per instruction.',
-  unknownCode:
-    '{count} instructions in the machine code of {file} are not known to this program, and are shown as their bits.',
   codeLeftOut:
     'The session has the code of the kernels that took longest; that of {kernel} was left out.',
   adviceAlone:

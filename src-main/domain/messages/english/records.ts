@@ -56,6 +56,7 @@ export const records = {
   launchUnknown: 'What it launches is unknown: {why}',
   cannotLaunch: 'It cannot be launched: {why}',
   unsupportedHere: 'It is unsupported at this size: {why}',
+  noCode: '{rung} has no page of its instructions. {why}',
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:

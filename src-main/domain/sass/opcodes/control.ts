@@ -3,6 +3,8 @@ import {
   a,
   alu,
   always,
+  before,
+  c32,
   choice,
   d,
   fixed,
@@ -16,12 +18,14 @@ import {
   ud,
   unlessTrue,
   upd,
+  ups,
   ureg,
   when,
   type Draft,
   type Opcode,
   type Part,
 } from '../parts'
+import type { Encoding } from '../encoding'
 import { specialRegisters } from '../special-registers'
 
 /** The condition of a control instruction beside its guard. */
@@ -31,16 +35,36 @@ const condition = unlessTrue(ps(87))
  * Where a branch goes, in units of 4 bytes. On sm_90 the low 8 bits are apart from the others; before, they all
  * begin at bit 34.
  */
+const branchDistance = (encoding: Encoding, architecture: number): number =>
+  architecture >= 90
+    ? encoding.bits(16, 8) * 4 + (encoding.bits(34, 30) + encoding.signed(64, 18) * 2 ** 30) * 1024
+    : encoding.bits(34, 30) * 4 + encoding.signed(64, 18) * 2 ** 32
 const branchTarget: Part = (draft) => {
-  const split = draft.architecture >= 90
-  target((encoding) =>
-    split
-      ? encoding.bits(16, 8) * 4 +
-        (encoding.bits(34, 30) + encoding.signed(64, 18) * 2 ** 30) * 1024
-      : encoding.bits(34, 30) * 4 + encoding.signed(64, 18) * 2 ** 32,
-  )(draft)
+  target((encoding) => branchDistance(encoding, draft.architecture))(draft)
 }
+/** What is added to a register and to the address of the next instruction. */
+const branchOffset: Part = ({ encoding, architecture, operands }) => {
+  const bits = branchDistance(encoding, architecture)
+  operands.push({ kind: 'immediate', bits, type: 'integer', signed: true })
+}
+const collective = flag(86, 'COLLECTIVE')
+const collectiveTarget = when(86, 1, 1, [branchTarget])
 const reconvergence = target((encoding) => encoding.bits(34, 30) * 4)
+
+/** The two halves of where a function returns to. */
+const returnAddress: Part = ({ encoding, operands }) => {
+  operands.push({ kind: 'word', text: encoding.bit(31) ? 'Rpc.HI' : 'Rpc.LO' })
+}
+const invertible: Part = ({ encoding, operands }) => {
+  operands.push({
+    kind: 'uniform-register',
+    index: encoding.bits(24, 6),
+    negated: false,
+    absolute: false,
+    inverted: encoding.bit(30),
+    suffixes: [],
+  })
+}
 
 const barrier =
   (at: number): Part =>
@@ -67,6 +91,8 @@ const barrierKinds: readonly Part[] = [
   when(77, 3, 2, [choice(74, 2, ['POPC', 'AND', 'OR'])]),
   flag(80, 'DEFER_BLOCKING'),
 ]
+/** How many threads meet, where not all do. */
+const barrierThreads: Part = when(42, 12, 0, [], [int(42, 12)])
 const reduced: Part = when(77, 3, 2, [ps(87)])
 
 export const controlOpcodes: Opcode[] = [
@@ -76,7 +102,7 @@ export const controlOpcodes: Opcode[] = [
     choice(32, 2, ['', 'U', 'DIV', 'CONV']),
     choice(84, 2, ['', 'ANY']),
     condition,
-    when(33, 1, 1, [fixed(91, 1, 1), ureg(24, { not: true, negAt: 30 })]),
+    when(33, 1, 1, [fixed(91, 1, 1), invertible]),
     branchTarget,
   ),
   opcode(0x944, 'CALL', always('REL'), flag(86, 'NOINC'), fixed(87, 4, 7), branchTarget),
@@ -89,17 +115,67 @@ export const controlOpcodes: Opcode[] = [
   opcode(0x94d, 'EXIT', condition),
   opcode(0x946, 'YIELD', condition),
   opcode(0x918, 'NOP'),
-  opcode(0x95d, 'NANOSLEEP', condition, int(32, 32)),
+  opcode(0x82d, 'PREEXIT'),
+  opcode(0x82e, 'ACQBULK'),
+  opcode(0x95c, 'BPT', choice(84, 3, { 3: 'TRAP' }), int(34, 20)),
+  opcode(0x547, 'BRA', choice(32, 2, ['', 'U']), condition, fixed(91, 1, 1), ups(24), branchTarget),
+  opcode(0x949, 'BRX', condition, a(), branchOffset),
+  opcode(0x343, 'CALL', always('ABS'), flag(86, 'NOINC'), fixed(87, 4, 7), a()),
+  opcode(0x344, 'CALL', always('REL'), flag(86, 'NOINC'), fixed(87, 4, 7), a(), branchTarget),
+  opcode(
+    0x3a1,
+    'MATCH',
+    flag(79, 'ANY', 'ALL'),
+    flag(73, 'U64'),
+    when(79, 1, 1, [fixed(81, 3, 7)], [pd(81)]),
+    d,
+    a(),
+  ),
+  opcode(
+    0x3c4,
+    'REDUX',
+    choice(78, 3, ['', 'OR', 'XOR', 'SUM', 'MIN', 'MAX']),
+    flag(73, 'S32'),
+    ud,
+    a(),
+  ),
+  opcode(0x31c, 'B2R', choice(77, 3, { 2: 'RESULT' }), d, unlessTrue(pd(81))),
+  opcode(0x91d, 'BAR', ...barrierKinds, int(54, 4), reg(32), reduced),
+  opcode(0x95d, 'NANOSLEEP', flag(84, 'SYNCS'), condition, int(32, 32)),
   opcode(0x35d, 'NANOSLEEP', condition, reg(32)),
-  opcode(0x948, 'WARPSYNC', when(32, 32, 0, [always('ALL'), condition], [condition, int(32, 32)])),
-  opcode(0x348, 'WARPSYNC', flag(86, 'COLLECTIVE'), condition, a(), branchTarget),
+  opcode(
+    0x948,
+    'WARPSYNC',
+    collective,
+    when(32, 32, 0, [always('ALL'), condition], [condition, int(32, 32)]),
+    collectiveTarget,
+  ),
+  opcode(
+    0x348,
+    'WARPSYNC',
+    before(
+      90,
+      [flag(86, 'EXCLUSIVE'), condition, reg(32)],
+      [collective, condition, a(), collectiveTarget],
+    ),
+  ),
+  opcode(0x352, 'RPCMOV', always('32'), returnAddress, reg(32)),
+  opcode(0x353, 'RPCMOV', always('32'), d, returnAddress),
+  opcode(0x34e, 'LEPC', d),
+  opcode(
+    0x94e,
+    'LEPC',
+    d,
+    target((encoding) => encoding.bits(24, 8) + encoding.signed(32, 32) * 256),
+  ),
+  opcode(0xb5d, 'NANOSLEEP', condition, c32()),
   opcode(0x91b, 'ENDCOLLECTIVE', condition),
   opcode(0x82f, 'ELECT', pd(81), ureg(16), ps(87)),
 
-  opcode(0xb1d, 'BAR', ...barrierKinds, int(54, 4), when(42, 12, 0, [], [int(42, 12)]), reduced),
-  opcode(0x51d, 'BAR', ...barrierKinds, reg(32), int(42, 12), reduced),
+  opcode(0xb1d, 'BAR', ...barrierKinds, int(54, 4), barrierThreads, reduced),
+  opcode(0x51d, 'BAR', ...barrierKinds, reg(32), barrierThreads, reduced),
   opcode(0x31d, 'BAR', ...barrierKinds, reg(32), reg(32), reduced),
-  opcode(0x91a, 'DEPBAR', always('LE'), scoreboard, int(38, 6), waited),
+  opcode(0x91a, 'DEPBAR', when(47, 1, 1, [always('LE'), scoreboard, int(38, 6)]), waited),
 
   shuffle(0x389, laneRegister, clampRegister),
   shuffle(0x589, laneRegister, int(40, 13)),
@@ -139,7 +215,6 @@ function unlessDestination(part: Part): Part {
 }
 
 function scoreboard({ encoding, operands }: Draft): void {
-  fixed(47, 1, 1)({ encoding, operands } as Draft)
   operands.push({ kind: 'scoreboard', index: encoding.bits(44, 3), group: false })
 }
 

@@ -5,11 +5,12 @@ import {
   alu,
   always,
   b,
+  before,
   c,
   choice,
   d,
+  fixed,
   flag,
-  ignored,
   when,
   type Draft,
   type Opcode,
@@ -44,13 +45,19 @@ const integer =
     if (name !== 'S32') modifiers.push(name)
   }
 
+/** Rounding to an integer leaves the format as it is. */
+const sameFormat: Part = ({ encoding }) => {
+  if (encoding.bits(sourceBits, 2) !== encoding.bits(75, 2)) encoding.known = false
+}
+const upperHalf = ({ encoding }: Draft): string[] => (encoding.bit(88) ? ['H1'] : [])
+
 export const conversionOpcodes: Opcode[] = [
   ...[0x106, 0x112].map((base) =>
     alu(
       base,
       'I2F',
       ab,
-      choice(75, 2, [undefined, 'F16', '', 'F64']),
+      choice(75, 3, [undefined, 'F16', '', 'F64', 'BF16']),
       integer(84, 74),
       toNearest,
       d,
@@ -64,7 +71,7 @@ export const conversionOpcodes: Opcode[] = [
       ab,
       ftz,
       integer(75, 72),
-      choice(sourceBits, 2, [undefined, 'F16', '', 'F64']),
+      choice(sourceBits, 3, [undefined, 'F16', '', 'F64', 'BF16']),
       toInteger,
       flag(77, 'NTZ'),
       d,
@@ -78,7 +85,7 @@ export const conversionOpcodes: Opcode[] = [
       ab,
       ftz,
       choice(75, 3, [undefined, 'F16', 'F32', 'F64', 'BF16']),
-      choice(sourceBits, 2, [undefined, 'F16', 'F32', 'F64']),
+      choice(sourceBits, 3, [undefined, 'F16', 'F32', 'F64', 'BF16']),
       toNearest,
       d,
       narrowFloat,
@@ -91,7 +98,7 @@ export const conversionOpcodes: Opcode[] = [
       ab,
       ftz,
       choice(75, 2, [undefined, 'F16', '', 'F64']),
-      ignored(sourceBits, 2),
+      sameFormat,
       toInteger,
       d,
       narrowFloat,
@@ -104,7 +111,7 @@ export const conversionOpcodes: Opcode[] = [
     choice(75, 2, [undefined, 'F16', 'F32']),
     flag(74, 'S32', 'U32'),
     toNearest,
-    when(84, 2, 2, []),
+    fixed(84, 2, 2),
     d,
     b(),
   ),
@@ -112,13 +119,47 @@ export const conversionOpcodes: Opcode[] = [
     0x03e,
     'F2FP',
     ab,
-    choice(76, 1, ['F16', 'BF16']),
-    always('F32'),
-    flag(78, 'MERGE_C', 'PACK_AB'),
-    choice(79, 2, ['', 'RM', 'RP', 'RZ']),
-    d,
-    a(floatSource),
-    b(floatSource),
-    when(78, 1, 1, [c()], []),
+    when(
+      89,
+      1,
+      1,
+      [
+        always('F16'),
+        choice(73, 2, [undefined, undefined, 'E5M2', 'E4M3']),
+        always('UNPACK_B'),
+        d,
+        fixed(24, 8, 255),
+        fixed(64, 8, 255),
+        b({ suffixes: upperHalf }),
+      ],
+      [
+        when(
+          77,
+          2,
+          3,
+          [
+            flag(90, 'SATFINITE'),
+            choice(76, 1, ['E5M2', 'E4M3']),
+            always('F32'),
+            always('PACK_AB_MERGE_C'),
+            fixed(87, 1, 1),
+          ],
+          [
+            before(
+              89,
+              [choice(76, 1, ['', 'BF16'])],
+              [choice(76, 1, ['F16', 'BF16']), always('F32')],
+            ),
+            fixed(77, 1, 0),
+            flag(78, 'MERGE_C', 'PACK_AB'),
+          ],
+        ),
+        choice(79, 2, ['', 'RM', 'RP', 'RZ']),
+        d,
+        a(floatSource),
+        b(floatSource),
+        when(78, 1, 1, [c()], [fixed(64, 8, 255)]),
+      ],
+    ),
   ),
 ]

@@ -13,6 +13,7 @@ import {
   flag,
   pd,
   ps,
+  unlessTrue,
   c32,
   when,
   type Draft,
@@ -55,20 +56,28 @@ const halves = ['', 'F32', 'H0_H0', 'H1_H1']
 const halvesAt: Readonly<Record<number, number>> = { 24: 74, 32: 60, 64: 81 }
 const half = ({ encoding }: Draft, at: number): string[] =>
   [halves[encoding.bits(halvesAt[at]!, 2)]!].filter(Boolean)
-const h2: SourceOptions = { neg: true, abs: true, imm: 'f16x2', suffixes: half }
-/** Without absolute values. */
-const h2fma: SourceOptions = { ...h2, abs: false }
+const h2: SourceOptions = {
+  neg: true,
+  abs: true,
+  imm: 'f16x2',
+  suffixes: half,
+  at64: [84, 83],
+  bf16At: 85,
+}
+const h2set: SourceOptions = { ...h2, bf16At: 65 }
 const bf16 = flag(85, 'BF16_V2')
 
 const halfSetParts = (result: Part[], more: Part[] = []): Part[] => [
+  flag(65, 'BF16_V2'),
   ...more,
   choice(76, 4, comparisons),
-  bfHalf,
   ftz,
   choice(69, 2, ['AND', 'OR', 'XOR']),
   ...result,
 ]
-const bfHalf: Part = when(65, 1, 1, [always('BF16_V2')])
+
+/** What else decides whether a negative result becomes zero. */
+const relu: Part = when(79, 1, 1, [unlessTrue(ps(87))])
 
 export const floatOpcodes: Opcode[] = [
   alu(0x021, 'FADD', ac, ftz, rounding, saturate, d, a(f32), c32(f32)),
@@ -76,7 +85,7 @@ export const floatOpcodes: Opcode[] = [
     0x020,
     'FMUL',
     ab,
-    choice(84, 3, ['D8', 'D4', 'D2', 'M2', '', 'M4', 'M8']),
+    choice(84, 3, [undefined, 'D8', 'D4', 'D2', '', 'M2', 'M4', 'M8']),
     ftz,
     rounding,
     saturate,
@@ -84,18 +93,7 @@ export const floatOpcodes: Opcode[] = [
     a(f32),
     b(f32),
   ),
-  alu(
-    0x023,
-    'FFMA',
-    abc,
-    ftz,
-    rounding,
-    saturate,
-    d,
-    a({ neg: true }),
-    b({ neg: true, imm: 'f32' }),
-    c({ neg: true, imm: 'f32' }),
-  ),
+  alu(0x023, 'FFMA', abc, ftz, rounding, saturate, d, a(f32), b(f32), c(f32)),
   alu(0x009, 'FMNMX', ab, ftz, flag(81, 'NAN'), flag(82, 'XORSIGN'), d, a(f32), b(f32), selector),
   alu(0x008, 'FSEL', ab, ftz, d, a(f32), b(f32), selector),
   alu(
@@ -115,7 +113,7 @@ export const floatOpcodes: Opcode[] = [
     0x00a,
     'FSET',
     ab,
-    flag(71, 'BF'),
+    always('BF'),
     choice(76, 4, comparisons),
     ftz,
     combination,
@@ -153,21 +151,23 @@ export const floatOpcodes: Opcode[] = [
 
   alu(0x030, 'HADD2', ac, when(78, 1, 1, [always('F32')]), bf16, ftz, saturate, d, a(h2), c32(h2)),
   alu(0x032, 'HMUL2', ab, bf16, ftz, saturate, d, a(h2), b(h2)),
-  alu(0x031, 'HFMA2', abc, bf16, ftz, flag(79, 'RELU'), saturate, d, a(h2fma), b(h2fma), c(h2fma)),
+  alu(0x031, 'HFMA2', abc, bf16, ftz, flag(79, 'RELU'), saturate, d, a(h2), b(h2), c(h2), relu),
   alu(
     0x035,
     'HFMA2',
     abc,
     always('MMA'),
     bf16,
+    ftz,
     flag(79, 'RELU'),
     saturate,
     d,
-    a(h2fma),
-    b(h2fma),
-    c(h2fma),
+    a(h2),
+    b(h2),
+    c(h2),
+    relu,
   ),
   alu(0x040, 'HMNMX2', ab, bf16, ftz, flag(81, 'NAN'), d, a(h2), b(h2), selector),
-  alu(0x034, 'HSETP2', ac, ...halfSetParts([pd(81), pd(84), a(h2), c32(h2), selector])),
-  alu(0x033, 'HSET2', ac, ...halfSetParts([d, a(h2), c32(h2), selector], [flag(71, 'BF')])),
+  alu(0x034, 'HSETP2', ac, ...halfSetParts([pd(81), pd(84), a(h2set), c32(h2set), selector])),
+  alu(0x033, 'HSET2', ac, ...halfSetParts([d, a(h2set), c32(h2set), selector], [flag(71, 'BF')])),
 ]

@@ -44,6 +44,8 @@ const setp = (aSource: Part, bSource: Part): Part[] => [
   when(72, 1, 1, [ps(68)], [fixed(68, 4, 7)]),
 ]
 
+const vectorType = choice(72, 2, ['U32', '', 'U16x2', 'S16x2'])
+
 export const shiftParts: readonly Part[] = [
   flag(76, 'R', 'L'),
   flag(75, 'W'),
@@ -152,15 +154,57 @@ export const integerOpcodes: Opcode[] = [
   alu(0x019, 'SHF', abc, ...shiftParts, d, a(), b(), c()),
   alu(0x01a, 'SGXT', ab, flag(75, 'W'), unsigned, d, a(), b()),
   alu(0x01b, 'BMSK', ab, flag(75, 'W'), d, a(), b()),
-  alu(0x036, 'VIADD', ab, d, a({ neg: true }), b({ neg: true })),
-  alu(0x046, 'VIADDMNMX', abc, flag(72, '', 'U32'), d, a(), b({ neg: true }), c(), ps(87)),
-  alu(0x048, 'VIMNMX', ab, fixed(81, 6, 63), flag(72, '', 'U32'), d, a(), b(), ps(87)),
+  alu(0x036, 'VIADD', ab, choice(73, 1, ['', '16x2']), d, a({ neg: true }), b({ neg: true })),
+  alu(0x046, 'VIADDMNMX', abc, vectorType, flag(76, 'RELU'), d, a(), b({ neg: true }), c(), ps(87)),
+  alu(
+    0x048,
+    'VIMNMX',
+    ab,
+    fixed(81, 6, 63),
+    vectorType,
+    flag(76, 'RELU'),
+    d,
+    a(),
+    b({ imm: 'signed' }),
+    ps(87),
+  ),
+  alu(0x00f, 'VIMNMX3', [1], vectorType, flag(76, 'RELU'), d, a(), b(), c(), ps(87)),
+  alu(0x014, 'VABSDIFF', abc, flag(73, '', 'U32'), fixed(81, 3, 7), d, a(), b(), c()),
+  alu(
+    0x015,
+    'VABSDIFF4',
+    abc,
+    choice(73, 1, ['U8', 'S8']),
+    flag(75, 'ACC'),
+    fixed(81, 3, 7),
+    d,
+    a(),
+    b(),
+    c(),
+  ),
+  alu(
+    0x026,
+    'IDP',
+    ab,
+    when(
+      76,
+      1,
+      1,
+      [always('2A'), flag(77, 'HI', 'LO'), flag(73, 'S16', 'U16')],
+      [always('4A'), flag(73, 'S8', 'U8')],
+    ),
+    flag(74, 'S8', 'U8'),
+    d,
+    a(),
+    b(),
+    c(),
+  ),
   alu(0x017, 'IMNMX', ab, unsigned, d, a(), b({ imm: 'signed' }), ps(87)),
   alu(0x101, 'BREV', ab, d, b()),
   alu(0x109, 'POPC', ab, d, b({ not: true })),
   alu(0x100, 'FLO', ab, unsigned, flag(74, 'SH'), fixed(81, 3, 7), d, b({ not: true })),
   alu(0x002, 'MOV', ab, d, b(), when(72, 4, 15, [], [int(72, 4)])),
-  opcode(0x803, 'P2R', d, word('PR'), a(), int(32, 32)),
+  opcode(0x803, 'P2R', choice(76, 2, ['', 'B1', 'B2', 'B3']), d, word('PR'), a(), int(32, 32)),
   opcode(0x804, 'R2P', word('PR'), a(), int(32, 32)),
   opcode(
     0x81c,
@@ -180,19 +224,13 @@ export const integerOpcodes: Opcode[] = [
 function whatItDoes({ encoding, modifiers }: Draft): void {
   if (encoding.bit(74)) return
   const form = encoding.bits(9, 3)
-  const [first, second, third] = [encoding.bits(24, 8), encoding.bits(32, 32), encoding.bits(64, 8)]
-  const secondRegister = form === 1 ? second & 0xff : third
-  if ((form === 1 || form === 2 || form === 3) && first === 255 && secondRegister === 255)
-    modifiers.push('MOV')
-  else if (form === 4 && second === 1) modifiers.push('IADD')
-  else if (
-    form === 4 &&
-    third === 255 &&
-    second !== 0 &&
-    second !== 0x10000 &&
-    (second & (second - 1)) === 0
-  )
-    modifiers.push('SHL')
+  const isZero = (at: number): boolean => encoding.bits(at, 8) === 255
+  if (form === 4) {
+    const factor = encoding.bits(32, 32)
+    const isPower = factor !== 0 && (factor & (factor - 1)) === 0
+    if (factor === 1) modifiers.push('IADD')
+    else if (isPower && factor !== 0x10000 && isZero(64)) modifiers.push('SHL')
+  } else if (form <= 3 && isZero(24) && isZero(form === 1 ? 32 : 64)) modifiers.push('MOV')
 }
 
 /** PLOP3's first truth table is split around the predicates. */

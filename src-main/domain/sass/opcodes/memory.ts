@@ -2,6 +2,8 @@
 import type { ConstantOperand } from '../instruction'
 import {
   always,
+  before,
+  named,
   choice,
   d,
   fixed,
@@ -13,6 +15,7 @@ import {
   reg,
   ud,
   unlessTrue,
+  when,
   type Opcode,
   type Part,
 } from '../parts'
@@ -22,12 +25,6 @@ const extended = flag(72, 'E')
 const eviction = choice(84, 3, ['EF', '', 'EL', 'LU', 'EU', 'NA'])
 const prefetch = choice(68, 2, ['', 'LTC64B', 'LTC128B', 'LTC256B'])
 
-/** How strong and in which scope: another four bits from sm_80 on. */
-const order =
-  (at: number): Part =>
-  (draft) => {
-    choice(at, 4, draft.architecture < 80 ? ordersBefore80 : orders)(draft)
-  }
 const orders = { 0: '', 4: 'CONSTANT', 5: 'STRONG.SM', 7: 'STRONG.GPU', 10: 'STRONG.SYS' }
 const ordersBefore80 = [
   'CONSTANT.CTA',
@@ -43,6 +40,10 @@ const ordersBefore80 = [
   'STRONG.GPU',
   'STRONG.SYS',
 ]
+
+/** How strong and in which scope: another four bits from sm_80 on. */
+const order = (at: number): Part =>
+  before(80, [choice(at, 4, ordersBefore80)], [choice(at, 4, orders)])
 
 /** The bits of an address: a register at 24, an offset, and where a uniform part may be. */
 interface Address {
@@ -70,7 +71,7 @@ const address = ({
 }: Address): Part =>
   memory(({ encoding, architecture }) => {
     const hasUniform = encoding.bit(uniformIf)
-    const descriptor = descriptorIf !== undefined && encoding.bit(descriptorIf)
+    const descriptor = hasUniform && descriptorIf !== undefined && encoding.bit(descriptorIf)
     const index = hasUniform ? encoding.bits(uniformAt, 6) : null
     return {
       register: encoding.bits(registerAt, 8),
@@ -85,6 +86,12 @@ const address = ({
 
 const sharedLoad = address({ uniformAt: 32, scaleAt: 78 })
 const sharedStore = address({ uniformAt: 64, scaleAt: 78 })
+/** No uniform part. */
+const plainAddress = memory(({ encoding }) => ({
+  register: encoding.bits(24, 8),
+  offset: [40, 24],
+}))
+const cacheLine = memory(({ encoding }) => ({ register: encoding.bits(24, 8), offset: [32, 32] }))
 const globalLoad = address({ uniformAt: 32, descriptorIf: 76, wideIf: 90 })
 const globalStore = address({ uniformAt: 64, descriptorIf: 76, wideIf: 90 })
 
@@ -113,7 +120,7 @@ const storeGlobal = (code: number | number[], mnemonic: string): Opcode =>
   opcode(code, mnemonic, extended, eviction, sizes, order(77), globalStore, reg(32))
 
 const atomicOperations = ['ADD', 'MIN', 'MAX', 'INC', 'DEC', 'AND', 'OR', 'XOR', 'EXCH']
-const atomicTypes = choice(73, 3, [
+const atomicTypesBefore90 = choice(73, 3, [
   '',
   'S32',
   '64',
@@ -123,6 +130,59 @@ const atomicTypes = choice(73, 3, [
   'F64.RN',
   'BF16x2.RN',
 ])
+const atomicTypes = before(90, [atomicTypesBefore90], [choice(73, 3, ['', 'S32', '64', 'S64'])])
+const floatAtomicTypes = choice(73, 4, {
+  0: 'F16x2.RN',
+  2: 'F16x8.RN',
+  3: 'BF16x2.RN',
+  9: 'F32.FTZ.RN',
+  10: 'F32x2.FTZ.RN',
+  11: 'F32x4.FTZ.RN',
+  15: 'F64.RN',
+})
+/** The predicate, where the old value goes, the address, the operand. */
+const atomic = (code: number | number[], mnemonic: string, types: Part): Opcode =>
+  opcode(
+    code,
+    mnemonic,
+    extended,
+    choice(87, 4, atomicOperations),
+    types,
+    order(77),
+    eviction,
+    pd(81),
+    d,
+    address({ uniformAt: 64, descriptorIf: 71, wideIf: 70 }),
+    reg(32),
+  )
+const compareAndSwap = (code: number, mnemonic: string): Opcode =>
+  opcode(
+    code,
+    mnemonic,
+    extended,
+    always('CAS'),
+    choice(73, 3, ['', undefined, '64']),
+    order(77),
+    eviction,
+    pd(81),
+    d,
+    plainAddress,
+    reg(32),
+    reg(64),
+  )
+const reduction = (code: number, types: Part): Opcode =>
+  opcode(
+    code,
+    'REDG',
+    before(90, [named('RED')]),
+    extended,
+    choice(87, 3, atomicOperations),
+    types,
+    order(77),
+    eviction,
+    address({ uniformAt: 64, descriptorIf: 71, wideIf: 90 }),
+    reg(32),
+  )
 
 const constantAddress =
   (index: 'register' | 'uniform' | 'none'): Part =>
@@ -151,7 +211,8 @@ export const memoryOpcodes: Opcode[] = [
   loadGlobal([0x381, 0x981], 'LDG', fixed(81, 3, 7)),
   loadGlobal([0x380, 0x980], 'LD'),
   storeGlobal([0x386, 0x986], 'STG'),
-  storeGlobal([0x385, 0x985], 'ST'),
+  storeGlobal(0x985, 'ST'),
+  opcode(0x385, 'ST', extended, eviction, sizes, order(77), plainAddress, reg(64)),
   opcode(0x984, 'LDS', flag(76, 'U'), sizes, d, sharedLoad),
   opcode([0x388, 0x988], 'STS', sizes, sharedStore, reg(32)),
   opcode(0x983, 'LDL', eviction, sizes, d, address({ uniformAt: 32 })),
@@ -191,7 +252,7 @@ export const memoryOpcodes: Opcode[] = [
     always('E'),
     eviction,
     flag(81, '', 'BYPASS'),
-    choice(71, 2, ['', undefined, 'LTC128B']),
+    choice(71, 2, ['', undefined, 'LTC128B', 'LTC256B']),
     sizes,
     order(77),
     flag(82, 'ZFILL'),
@@ -201,30 +262,14 @@ export const memoryOpcodes: Opcode[] = [
   ),
   opcode(0x9af, 'LDGDEPBAR'),
 
-  opcode(
-    [0x3a8, 0x9a8],
-    'ATOMG',
-    extended,
-    choice(87, 4, atomicOperations),
-    atomicTypes,
-    order(77),
-    eviction,
-    pd(81),
-    d,
-    address({ uniformAt: 64, descriptorIf: 71, wideIf: 70 }),
-    reg(32),
-  ),
-  opcode(
-    [0x98e],
-    'REDG',
-    extended,
-    choice(87, 3, atomicOperations),
-    atomicTypes,
-    order(77),
-    eviction,
-    address({ uniformAt: 64, descriptorIf: 71, wideIf: 90 }),
-    reg(32),
-  ),
+  atomic([0x3a8, 0x9a8], 'ATOMG', atomicTypes),
+  atomic(0x9a3, 'ATOMG', floatAtomicTypes),
+  atomic(0x98a, 'ATOM', atomicTypes),
+  atomic(0x9a2, 'ATOM', floatAtomicTypes),
+  compareAndSwap(0x3a9, 'ATOMG'),
+  compareAndSwap(0x38b, 'ATOM'),
+  reduction(0x98e, atomicTypes),
+  reduction(0x9a6, floatAtomicTypes),
   opcode(
     [0x38c, 0x98c],
     'ATOMS',
@@ -237,11 +282,32 @@ export const memoryOpcodes: Opcode[] = [
   opcode(
     0xf8c,
     'ATOMS',
-    choice(87, 4, { 10: 'POPC.INC.32', 11: 'POPC.INC.32' }),
+    before(90, [choice(87, 4, { 10: 'POPC.INC.32' })], [choice(87, 4, { 11: 'POPC.INC.32' })]),
     fixed(73, 3, 0),
     d,
     sharedStore,
   ),
+
+  opcode(
+    0x38d,
+    'ATOMS',
+    choice(87, 2, ['CAS', undefined, undefined, 'CAST.SPIN']),
+    flag(74, '64'),
+    d,
+    sharedStore,
+    reg(32),
+    reg(64),
+  ),
+  opcode(
+    0x9b0,
+    'ARRIVES',
+    always('LDGSTSBAR'),
+    always('64'),
+    fixed(73, 3, 5),
+    choice(70, 2, ['', 'ARVCNT', 'TRANSCNT']),
+    address({ uniformAt: 64 }),
+  ),
+  opcode(0x3aa, 'QSPC', extended, choice(73, 2, ['G', 'L', 'S']), pd(81), d, plainAddress),
 
   opcode(
     0x992,
@@ -254,9 +320,9 @@ export const memoryOpcodes: Opcode[] = [
   opcode(
     0x98f,
     'CCTL',
-    flag(72, 'E'),
-    choice(87, 4, ['', 'PF1', 'PF2', 'IV', 'IVALL']),
-    fixed(24, 8, 255),
+    extended,
+    choice(87, 4, { 0: 'PF1', 1: 'PF2', 3: 'IV', 4: 'IVALL', 10: 'DML2', 11: 'RML2' }),
+    when(87, 4, 4, [fixed(24, 8, 255)], [cacheLine]),
   ),
-  opcode(0x3c6, 'FENCE', always('VIEW'), always('ASYNC'), always('S')),
+  opcode(0x3c6, 'FENCE', always('VIEW'), always('ASYNC'), flag(72, 'G', 'S')),
 ]

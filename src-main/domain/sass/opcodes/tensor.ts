@@ -1,6 +1,7 @@
 /** Matrix instructions, and Hopper's copies and barriers. */
 import {
   always,
+  before,
   choice,
   d,
   fixed,
@@ -21,14 +22,20 @@ import {
   type Part,
 } from '../parts'
 
-/** Matrix descriptors lie in uniform registers; which of them are transposed is said behind them. */
+/** Matrix descriptors lie in uniform registers; which of them are negated or transposed is said behind them. */
 const descriptor =
-  (at: number, transposed: readonly (readonly [bit: number, name: string])[]): Part =>
+  (at: number): Part =>
   ({ encoding, operands }) => {
+    const said = [
+      [72, 'negA'],
+      [63, 'negB'],
+      [61, 'tnspA'],
+      [62, 'tnspB'],
+    ] as const
     operands.push({
       kind: 'matrix-descriptor',
       uniform: encoding.bits(at, 6),
-      suffixes: transposed.filter(([bit]) => encoding.bit(bit)).map(([, name]) => name),
+      suffixes: said.filter(([bit]) => encoding.bit(bit)).map(([, name]) => name),
     })
   }
 
@@ -59,27 +66,39 @@ const sharedBarrier = memory(({ encoding }: Draft) => ({
 const uniformAddress = (at: number): Part =>
   memory(({ encoding }) => ({ uniform: encoding.bits(at, 6) }))
 
-const groupInstruction = (code: number, first: Part): Opcode =>
-  opcode(
-    code,
-    'HGMMA',
-    uniform,
-    when(76, 2, 2, [groupShape(8)], [groupShape(16)]),
-    flag(75, 'F32', 'F16'),
-    choice(76, 2, ['', 'BF16', 'TF32']),
-    d,
-    first,
-    reg(64),
-    scaleInput,
-    groupScoreboard,
-  )
+const groupInstruction = (
+  codes: number | number[],
+  mnemonic: string,
+  shapeAndTypes: readonly Part[],
+  first: Part,
+): Opcode =>
+  opcode(codes, mnemonic, uniform, ...shapeAndTypes, d, first, reg(64), scaleInput, groupScoreboard)
+const halfGroup: readonly Part[] = [
+  when(76, 2, 2, [groupShape(8), fixed(58, 1, 1)], [groupShape(16)]),
+  flag(75, 'F32', 'F16'),
+  choice(76, 2, ['', 'BF16', 'TF32']),
+]
+const descriptorsOnly = descriptor(24)
+const aInRegisters: Part = (draft) => {
+  reg(24)(draft)
+  descriptor(32)(draft)
+}
+const dimensions = choice(79, 3, ['1D', '2D', '3D', '4D', '5D'])
+/** The blocks of a multicast, or the offsets of an image; the cache policy. */
+const lastOfCopy: Part = (draft) => {
+  const { encoding, operands } = draft
+  if (encoding.bits(9, 3) === 1) ureg(64)(draft)
+  if (encoding.bit(76)) operands.push({ kind: 'word', text: `desc[UR${encoding.bits(40, 6)}]` })
+}
+const row = (): string[] => ['ROW']
+const column = (): string[] => ['COL']
 
 export const tensorOpcodes: Opcode[] = [
   opcode(0x23a, 'MOVM', always('16'), always('MT88'), d, reg(24)),
   opcode(
     0x23c,
     'HMMA',
-    choice(75, 1, ['1688', '16816']),
+    when(78, 1, 1, [choice(75, 1, ['1684', undefined])], [choice(75, 1, ['1688', '16816'])]),
     flag(76, 'F32', 'F16'),
     choice(82, 2, ['', 'BF16', 'TF32']),
     d,
@@ -87,8 +106,43 @@ export const tensorOpcodes: Opcode[] = [
     reg(32, {}, 'b'),
     reg(64, {}, 'c'),
   ),
-  groupInstruction(0x9f0, descriptor(24, [[62, 'tnspB']])),
-  groupInstruction(0xdf0, aInRegisters),
+  opcode(
+    0x237,
+    'IMMA',
+    choice(83, 4, { 0: '8816', 8: '' }),
+    when(83, 4, 8, [choice(74, 2, { 1: '16816', 3: '16832' })], [fixed(74, 2, 1)]),
+    flag(76, 'S8', 'U8'),
+    flag(78, 'S8', 'U8'),
+    flag(82, 'SAT'),
+    d,
+    reg(24, { suffixes: row }, 'a'),
+    reg(32, { suffixes: column }, 'b'),
+    reg(64, {}, 'c'),
+  ),
+  opcode(
+    0x23f,
+    'DMMA',
+    before(90, [always('884')], [always('8x8x4')]),
+    choice(78, 2, ['', 'RM', 'RP', 'RZ']),
+    d,
+    reg(24, { neg: true, abs: true }, 'a'),
+    reg(32, { neg: true, abs: true }, 'b'),
+    reg(64, { neg: true, abs: true }, 'c'),
+  ),
+  groupInstruction(0x9f0, 'HGMMA', halfGroup, descriptorsOnly),
+  groupInstruction(0xdf0, 'HGMMA', halfGroup, aInRegisters),
+  groupInstruction(
+    0x9f1,
+    'IGMMA',
+    [groupShape(32), flag(76, 'S8', 'U8'), flag(82, 'S8', 'U8')],
+    descriptorsOnly,
+  ),
+  groupInstruction(
+    0x9f3,
+    'QGMMA',
+    [groupShape(32), flag(75, 'F32', 'F16'), choice(76, 1, ['E4M3', 'E5M2']), always('E4M3')],
+    descriptorsOnly,
+  ),
   opcode(
     0x9c5,
     'WARPGROUP',
@@ -102,8 +156,8 @@ export const tensorOpcodes: Opcode[] = [
     uniform,
     always('PHASECHK'),
     always('TRANS64'),
-    fixed(72, 1, 1),
-    flag(70, 'TRYWAIT'),
+    fixed(70, 1, 1),
+    flag(72, 'TRYWAIT'),
     pd(81),
     sharedBarrier,
     reg(32),
@@ -115,7 +169,9 @@ export const tensorOpcodes: Opcode[] = [
     always('ARRIVE'),
     always('TRANS64'),
     flag(74, 'RED'),
-    flag(84, 'A1T0'),
+    flag(75, 'OPTOUT'),
+    flag(73, 'TMASK'),
+    choice(84, 3, ['', 'A1T0', 'A0T1', 'A0TR', 'A0TX', 'ART0']),
     d,
     sharedBarrier,
     reg(32),
@@ -136,21 +192,43 @@ export const tensorOpcodes: Opcode[] = [
     [0x5b4, 0x3b4],
     'UTMALDG',
     uniform,
-    choice(78, 3, [undefined, '1D', '2D', '3D', '4D', '5D']),
+    dimensions,
+    flag(82, 'IM2COL'),
     flag(75, 'MULTICAST'),
     uniformAddress(32),
     uniformAddress(24),
-    when(75, 1, 1, [ureg(64)]),
+    lastOfCopy,
   ),
+  opcode(0x3b5, 'UTMASTG', uniform, dimensions, uniformAddress(32), uniformAddress(24)),
+  opcode(0x9b9, 'UTMACCTL', uniform, choice(82, 3, ['IV', 'PF']), uniformAddress(24)),
   opcode(
-    0x3b5,
-    'UTMASTG',
+    0x3b6,
+    'UTMAREDG',
     uniform,
-    choice(78, 3, [undefined, '1D', '2D', '3D', '4D', '5D']),
+    dimensions,
+    choice(87, 3, ['ADD']),
     uniformAddress(32),
     uniformAddress(24),
   ),
-  opcode(0x9b9, 'UTMACCTL', uniform, choice(82, 3, ['', 'PF']), uniformAddress(24)),
+  opcode(
+    0x5b8,
+    'UTMAPF',
+    uniform,
+    always('L2'),
+    dimensions,
+    uniformAddress(32),
+    uniformAddress(24),
+  ),
+  opcode(
+    0x3ba,
+    'UBLKCP',
+    uniform,
+    choice(73, 2, [undefined, 'S.G', 'G.S']),
+    uniformAddress(32),
+    uniformAddress(24),
+    ureg(64),
+  ),
+  opcode(0x9b1, 'SYNCS', uniform, always('CCTL'), always('IV'), sharedBarrier),
   opcode(0x9b7, 'UTMACMDFLUSH'),
   opcode(
     0x9c8,
@@ -162,12 +240,6 @@ export const tensorOpcodes: Opcode[] = [
     int(32, 16),
   ),
 ]
-
-function aInRegisters(draft: Draft): void {
-  reg(24)(draft)
-  fixed(58, 1, 1)(draft)
-  descriptor(32, [[62, 'tnspB']])(draft)
-}
 
 function groupWait({ encoding, operands }: Draft): void {
   operands.push({ kind: 'scoreboard', index: encoding.bits(44, 3), group: true })

@@ -17,6 +17,7 @@ import {
   ups,
   when,
   word,
+  type Draft,
   type Opcode,
   type Part,
 } from '../parts'
@@ -28,6 +29,9 @@ const inverted = { not: true, imm: 'signed' } as const
 /** Registers, an immediate second source, an immediate third source. */
 const forms = (base: number, ...which: (1 | 2 | 4)[]): number[] =>
   which.map((form) => (form << 9) | base)
+
+const whichByte = ({ encoding }: Draft): string[] =>
+  ['', 'B1', 'B2', 'B3'].slice(encoding.bits(76, 2)).slice(0, 1).filter(Boolean)
 
 const ucarry = (c: Part): Part[] => [c, ups(87)]
 
@@ -167,6 +171,22 @@ export const uniformOpcodes: Opcode[] = [
     splitTable,
     int(16, 8),
   ),
-  opcode(0x883, 'UP2UR', ud, word('UPR'), ua(), int(32, 32)),
-  opcode(0x884, 'UR2UP', word('UPR'), ua(), int(32, 32)),
+  opcode(
+    0x883,
+    'UP2UR',
+    uniform,
+    choice(76, 2, ['', 'B1', 'B2', 'B3']),
+    ud,
+    word('UPR'),
+    ua(),
+    int(32, 32),
+  ),
+  opcode(
+    0x884,
+    'UR2UP',
+    uniform,
+    word('UPR'),
+    ua({ suffixes: whichByte }),
+    when(32, 32, 255, [], [int(32, 32)]),
+  ),
 ]

@@ -1,0 +1,142 @@
+/**
+ * The disassembler against NVIDIA's own: encodings that `cuobjdump -sass` of CUDA 13.0 printed for every rung, lab and
+ * template, and for kernels that use most of CUDA C++, on five architectures. test/gpu/sass-pairs.mjs keeps them.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { decodeInstruction, type UnknownInstruction } from '../../../src-main/domain/sass/decode'
+import type { Instruction } from '../../../src-main/domain/sass/instruction'
+import { printInstruction } from '../../../src-main/domain/sass/print'
+
+type Words = Instruction['words']
+
+interface Pair {
+  architecture: number
+  address: number
+  words: Words
+  /** How many encodings are like it; of each kind the first pair has the number. */
+  count: number
+  text: string
+}
+
+const file = join(import.meta.dirname, '../../captures/sass/pairs.tsv.br')
+const pairs = brotliDecompressSync(readFileSync(file))
+  .toString('utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line): Pair => {
+    const [architecture, address, encoding, count, text] = line.split('\t') as string[]
+    const words = [24, 16, 8, 0].map((at) => parseInt(encoding!.slice(at, at + 8), 16))
+    return {
+      architecture: Number(architecture),
+      address: parseInt(address!, 16),
+      words: words as [number, number, number, number],
+      count: Number(count),
+      text: text!,
+    }
+  })
+
+const decode = ({ words, address, architecture }: Pair): Instruction | UnknownInstruction =>
+  decodeInstruction(words, address, architecture)
+
+/** What no kernel here needs: sparse, 1-bit, 4-bit and FP8 matrices of one warp, and rare ways of clusters. */
+const unsupported =
+  /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS|UBLKPF|UBLKRED)\b|\.H0_NH1\b/
+
+describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
+  const own = pairs.filter((pair) => pair.architecture === architecture)
+
+  it('is printed as NVIDIA prints it, to the character', () => {
+    expect(own.length).toBeGreaterThan(500)
+    const wrong = own
+      .filter(({ text }) => !unsupported.test(text))
+      .map((pair) => {
+        const instruction = decode(pair)
+        const printed = 'unknown' in instruction ? 'unknown' : printInstruction(instruction)
+        return printed === pair.text.trimEnd() ? null : `${pair.text} is ${printed}`
+      })
+      .filter((fault) => fault !== null)
+    expect(wrong).toEqual([])
+  })
+
+  it('has what is not supported as unknown, with its address and bits', () => {
+    for (const pair of own.filter(({ text }) => unsupported.test(text)))
+      expect(decode(pair)).toEqual({ unknown: true, address: pair.address, words: pair.words })
+  })
+})
+
+describe('a bit that is flipped', () => {
+  /** Of each opcode and architecture the first. */
+  const samples = [
+    ...new Map(
+      pairs.map((pair) => [`${pair.architecture} ${pair.words[0] & 0xfff}`, pair] as const),
+    ).values(),
+  ].filter((pair) => !('unknown' in decode(pair)))
+
+  /** sm_80 to sm_89 have the register of a memory descriptor in every access, and do not print it. */
+  const hasSilentBits = ({ architecture, text }: Pair): boolean =>
+    architecture >= 80 && architecture < 90 && /\[R\d+(\.64)?[\]+]/.test(text)
+
+  it('makes another instruction or none, never the same', () => {
+    expect(samples.length).toBeGreaterThan(400)
+    const same: string[] = []
+    for (const pair of samples.filter((pair) => !hasSilentBits(pair))) {
+      const before = JSON.stringify({ ...(decode(pair) as Instruction), words: null })
+      for (let bit = 0; bit < 125; bit += 1) {
+        const words = [...pair.words] as [number, number, number, number]
+        words[bit >> 5] = (words[bit >> 5]! ^ (1 << (bit & 31))) >>> 0
+        const after = JSON.stringify({ ...decode({ ...pair, words }), words: null })
+        if (after === before) same.push(`${pair.text}: bit ${bit}`)
+      }
+    }
+    expect(same).toEqual([])
+  })
+})
+
+describe('an instruction', () => {
+  const of = (...words: Words): Instruction | UnknownInstruction =>
+    decodeInstruction(words, 0x20, 90)
+  const plain = { negated: false, absolute: false, inverted: false, suffixes: [] }
+
+  it('has its operands by kind', () => {
+    // @!P1 LDG.E.128 R12, desc[UR6][R4.64+0x10]
+    expect(of(0x040c9981, 0x00001006, 0x0c1e1d00, 0x001e2200)).toEqual({
+      address: 0x20,
+      words: [0x040c9981, 0x00001006, 0x0c1e1d00, 0x001e2200],
+      guard: { kind: 'predicate', index: 1, negated: true },
+      mnemonic: 'LDG',
+      modifiers: ['E', '128'],
+      operands: [
+        { kind: 'register', index: 12, reuse: false, ...plain },
+        {
+          kind: 'memory',
+          register: 4,
+          width: 64,
+          scale: 1,
+          uniform: null,
+          uniformWidth: 32,
+          descriptor: 6,
+          offset: 16,
+        },
+      ],
+      control: { stall: 1, yield: false, writeBarrier: 0, readBarrier: null, waitMask: 1 },
+    })
+  })
+
+  it('has half of a float or a whole negative number as its immediate', () => {
+    // FFMA R4, -R3, R5, 1 and IADD3 R4, R5, -0x1, RZ
+    expect(of(0x03047423, 0x3f800000, 0x00000105, 0x000fc800)).toMatchObject({
+      operands: [
+        { index: 4 },
+        { index: 3, negated: true },
+        { index: 5 },
+        { kind: 'immediate', type: 'f32', bits: 0x3f800000 },
+      ],
+    })
+    expect(of(0x05047810, 0xffffffff, 0x07ffe0ff, 0x000fc800)).toMatchObject({
+      operands: [{ index: 4 }, { index: 5 }, { kind: 'immediate', bits: -1, signed: true }, {}],
+    })
+  })
+})
