@@ -31,6 +31,7 @@ import {
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
 import { parseRules } from '../../src-main/parsers/ncu/ncu-rules'
+import { recordedSession } from '../../scripts/lib/recordings.mjs'
 import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
 import { placesInPdf, stablePdf } from '../../src-main/parsers/report/pdf'
@@ -187,7 +188,7 @@ export const readers: readonly Reader[] = [
   text(
     'ncu source page',
     () => [ncuCapture('source-cuda-sass')],
-    (csv) => parseSourcePage(csv).unreadable,
+    (csv) => parseSourcePage(csv).sections.map(({ unreadable }) => unreadable),
     /CsvError|Quote|Delimiter/i,
   ),
   text(
@@ -216,8 +217,8 @@ export const readers: readonly Reader[] = [
   text(
     'session',
     () => [
-      file('resources/recordings/softmax-lab-h200/session.json'),
-      file('resources/recordings/scan-h200/session.json'),
+      JSON.stringify(recordedSession('softmax-lab-h200')),
+      JSON.stringify(recordedSession('scan-h200')),
     ],
     (json) => parseSession(json, 'session.json').rungs.length,
   ),
@@ -248,9 +249,9 @@ export const readers: readonly Reader[] = [
 ]
 
 function eventLines(): string[] {
-  const calls = file('resources/recordings/softmax-lab-h200/raw.jsonl')
+  const calls = file('resources/recordings/raw.jsonl')
     .split('\n')
-    .filter(Boolean)
+    .filter((line) => line.startsWith('{"session":"softmax-lab-h200",'))
     .map((line) => JSON.parse(line) as { key: string; stdout: unknown })
   return calls.flatMap(({ key, stdout }) =>
     key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : [],

@@ -280,7 +280,7 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // That the waves equal ncu's on every recorded launch is in occupancy.test.ts.
+  // That the waves equal ncu's on every recorded launch is tested above.
 
   describe('waves of a grid', () => {
     it('tell how full the last one is and what that costs', () => {

@@ -1,0 +1,153 @@
+/** The page as a whole: how small it starts, what it remembers, and its languages. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Page } from 'playwright-core'
+import { budget } from '../../scripts/bench/budgets.mjs'
+import { initialScripts } from '../../scripts/lib/initial-size.mjs'
+import { type Harness, settled, startHarness } from './support'
+import { authoredTexts, englishOn } from './english-left'
+import { screens } from './screens'
+
+describe('the first scripts', () => {
+  const { files, libraries, kb } = initialScripts(join(import.meta.dirname, '../../out/renderer'))
+
+  it('the first scripts keep to their budget', () => {
+    expect(files.length).toBeGreaterThan(0)
+    expect(kb).toBeGreaterThan(20)
+    expect(kb).toBeLessThanOrEqual(budget('initialScripts').most)
+  })
+
+  it('charts, editor and formulas come when they are asked for', () => {
+    expect(libraries).toEqual([])
+  })
+})
+
+describe('preferences', () => {
+  let harness: Harness
+  beforeAll(async () => {
+    harness = await startHarness()
+  })
+  afterAll(() => harness.stop())
+
+  const choose = async (page: Page, name: string): Promise<void> => {
+    await page.locator('.preferences').click()
+    await page.getByRole('menuitemradio', { name, exact: true }).first().click()
+    await page.keyboard.press('Escape')
+  }
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name }).waitFor()
+  const surface = (page: Page): Promise<string> =>
+    page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+
+  describe('the language', () => {
+    it.each([
+      ['ko-KR', 'ko', '이 컴퓨터'],
+      ['zh-CN', 'zh-CN', '本机'],
+      ['fr-FR', 'en', 'This machine'],
+    ])('is that of a %s system', async (locale, lang, title) => {
+      const { page, faults } = await harness.open('/doctor', { locale })
+      await heading(page, title)
+      expect(await page.locator('html').getAttribute('lang')).toBe(lang)
+      expect(faults).toEqual([])
+    })
+
+    it('can be chosen, at once and for good', async () => {
+      const { page } = await harness.open('/doctor')
+      await choose(page, '한국어')
+      await heading(page, '이 컴퓨터')
+      expect(await page.title()).toBe('진단 · Kernel Ladder')
+      await page.reload()
+      await heading(page, '이 컴퓨터')
+      await choose(page, 'English')
+      await heading(page, 'This machine')
+    })
+
+    it('is fetched only by those who read it', async () => {
+      const { page } = await harness.open('/doctor')
+      // What the page fetches when it is idle, the command palette, has come by then.
+      await page.waitForLoadState('networkidle')
+      const fetched: string[] = []
+      page.on('request', (request) => fetched.push(request.url()))
+      await choose(page, '简体中文')
+      await heading(page, '本机')
+      expect(fetched.filter((url) => url.endsWith('.js'))).toHaveLength(1)
+    })
+  })
+
+  describe('the theme', () => {
+    it('follows the system until one is chosen, which is remembered', async () => {
+      const { page } = await harness.open('/doctor', { dark: true })
+      await heading(page, 'This machine')
+      const dark = await surface(page)
+      await choose(page, 'Light')
+      const light = await surface(page)
+      expect(light).not.toBe(dark)
+      await page.reload()
+      await heading(page, 'This machine')
+      expect(await surface(page)).toBe(light)
+      await choose(page, 'Dark')
+      expect(await surface(page)).toBe(dark)
+    })
+  })
+})
+
+describe('languages', () => {
+  let harness: Harness
+  let authored: string[]
+  beforeAll(async () => {
+    harness = await startHarness()
+    authored = await authoredTexts(harness.core)
+  })
+  afterAll(() => harness.stop())
+
+  const recorded = (name: string, rest: string): string =>
+    `/session/${encodeURIComponent(`recorded:${name}`)}/${rest}`
+  const beside = (name: string): string => `?with=${encodeURIComponent(`recorded:${name}`)}`
+  const compare = 'compare/02_coalesced/03_shared_tile'
+
+  /** Beside the list of all screens: those that say more of some sessions. */
+  const more = [
+    {
+      name: 'two sizes that must not be compared',
+      route: recorded('gemm-fp32-h200-4096', compare + beside('gemm-fp32-h200-1024')),
+      ready: '.guard',
+    },
+    {
+      name: 'two ladders compared',
+      route: recorded('gemm-fp32-h200-4096', compare + beside('gemm-fp32-h200-4096-deep')),
+      ready: '.guard',
+    },
+    {
+      name: 'roofline',
+      route: recorded('gemm-fp32-h200-4096-deep', 'charts/roofline'),
+      ready: 'canvas',
+    },
+    {
+      name: 'a negative ladder',
+      route: recorded('seed-cutlass-h200', 'ladder'),
+      ready: 'tr[data-rung]',
+    },
+    { name: 'its summary', route: recorded('seed-cutlass-h200', 'export'), ready: 'article .best' },
+  ]
+
+  describe.each(['ko', 'zh-CN'])('in %s', (locale) => {
+    it('no screen has an English sentence', async () => {
+      const { page } = await harness.open('/doctor', { locale })
+      const found: Record<string, string[]> = {}
+      const all = [...screens, ...more]
+      for (const { name, route, ready } of all) {
+        await page.goto(`${harness.origin}/#${route}`)
+        await page.locator(ready).first().waitFor()
+        await settled(page)
+        found[name] = await englishOn(page, authored)
+      }
+      expect(found).toEqual(Object.fromEntries(all.map(({ name }) => [name, []])))
+    })
+  })
+
+  it('an English sentence would be found', async () => {
+    const { page } = await harness.open('/doctor', { locale: 'en' })
+    await page.locator('main h2').first().waitFor()
+    expect(await englishOn(page, authored)).not.toEqual([])
+  })
+})

@@ -1,0 +1,264 @@
+/** Runs, memory and race checks, and the doctor. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { inEnglish } from '../../src-main/domain/text/wording'
+import { type Session } from '../../src-main/domain/session/session'
+import { figureText } from '../../src-renderer/ui/format'
+import { type Harness, type OpenPage, shippedSession, startHarness } from './support'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { fakeMachine, type Machine, recordingsDir, rung, setEnv } from '../services/support'
+import { seriousFaults } from './axe'
+
+describe('replays and the doctor', () => {
+  let harness: Harness
+  let ref: string
+  let session: Session
+  beforeAll(async () => {
+    harness = await startHarness()
+    ;({ ref, session } = await shippedSession(harness.core))
+  })
+  afterAll(() => harness.stop())
+
+  async function startReplay(page: Page): Promise<void> {
+    await page.getByLabel('Target').selectOption(ref)
+    await page.getByRole('button', { name: 'Start' }).click()
+  }
+  const complete = (page: Page) => page.getByRole('heading', { name: 'Complete' }).waitFor()
+
+  describe('a run', () => {
+    it('replays a recording, shows each rung and opens the session', async () => {
+      const { page, faults } = await harness.open('/run')
+      await startReplay(page)
+      await complete(page)
+      const live = await page.getByRole('region', { name: 'Run progress' }).innerText()
+      for (const rung of session.rungs) {
+        expect(live).toContain(rung.title)
+        if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
+      }
+      await page.getByRole('link', { name: 'Open session' }).click()
+      await page.locator('tr[data-rung]').first().waitFor()
+      expect(faults).toEqual([])
+    })
+
+    it('is there again after a reload', async () => {
+      const { page } = await harness.open('/run')
+      await startReplay(page)
+      await page.reload()
+      await complete(page)
+      expect(await page.getByRole('link', { name: 'Open session' }).isVisible()).toBe(true)
+    })
+
+    it('takes only the rungs that were chosen, beside the reference', async () => {
+      const { page } = await harness.open('/run')
+      await page.getByRole('button', { name: 'Clear' }).click()
+      const start = page.getByRole('button', { name: 'Start' })
+      expect(await start.isDisabled()).toBe(true)
+      const chosen = session.rungs.find(({ id }) => id !== session.ladder.reference)!
+      await page.getByRole('checkbox', { name: chosen.title }).check()
+      const asked = page.waitForRequest((request) => request.url().endsWith('/rpc/run.start'))
+      await startReplay(page)
+      const { rungs } = (await asked).postDataJSON() as { rungs: string[] }
+      expect(rungs).toEqual(
+        [session.ladder.reference, chosen.id].filter((id): id is string => id !== null),
+      )
+    })
+
+    it('keeps what was chosen when a run ends', async () => {
+      const { page } = await harness.open('/run')
+      const box = page.getByRole('checkbox', { name: session.rungs.at(-1)!.title })
+      await box.uncheck()
+      await startReplay(page)
+      await page.getByRole('button', { name: 'Start', disabled: false }).waitFor()
+      await complete(page)
+      expect(await box.isChecked()).toBe(false)
+    })
+
+    it('does not offer a GPU that is not there', async () => {
+      const { hasGpu } = await harness.core.call('app.info', {})
+      const { page } = await harness.open('/run')
+      const local = page.getByLabel('Target').locator('option[value="local"]')
+      expect(await local.isDisabled()).toBe(!hasGpu)
+    })
+  })
+
+  describe('doctor', () => {
+    it('lists every check with what to do about it', async () => {
+      const report = await harness.core.call('doctor.check', {})
+      const { page, faults } = await harness.open('/doctor')
+      await page.getByRole('heading', { name: report.checks[0]!.label }).waitFor()
+      const text = await page.locator('main').innerText()
+      for (const check of report.checks) {
+        expect(text).toContain(check.label)
+        expect(text).toContain(inEnglish(check.detail))
+        if (check.remedy) expect(text).toContain(inEnglish(check.remedy).replaceAll('`', ''))
+      }
+      expect(faults).toEqual([])
+    })
+  })
+
+  describe('the frame', () => {
+    it('is reached and left by keyboard alone', async () => {
+      const { page } = await harness.open()
+      await page.locator('tr[data-rung]').first().waitFor()
+      await page.keyboard.press('Tab')
+      expect(await page.locator(':focus').innerText()).toBe('Skip to content')
+      await page.keyboard.press('Enter')
+      expect(await page.locator('main:focus').count()).toBe(1)
+      const reached: string[] = []
+      for (let count = 0; count < 6; count += 1) {
+        await page.keyboard.press('Tab')
+        reached.push(await page.locator(':focus').evaluate((element) => element.tagName))
+      }
+      expect(reached.every((tag) => tag !== 'BODY')).toBe(true)
+    })
+
+    it('says that there is no such page', async () => {
+      const { page } = await harness.open('/nowhere/at/all')
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+      await page.getByRole('link', { name: 'Open the ladder' }).click()
+      await page.locator('tr[data-rung]').first().waitFor()
+    })
+  })
+})
+
+describe('live runs', () => {
+  let harness: Harness | undefined
+  afterEach(async () => {
+    await harness?.stop()
+    harness = undefined
+  })
+
+  async function openRun(
+    faults: string,
+    target = 'local',
+    without: readonly string[] = [],
+  ): Promise<{ machine: Machine; page: Page }> {
+    const machine = await fakeMachine(without)
+    setEnv({ FAKE_FAULTS: faults })
+    harness = await startHarness()
+    const { page } = await harness.open('/run')
+    await page.getByLabel('Target').selectOption(target)
+    await page.getByLabel('Size').selectOption({ label: '1024³' })
+    return { machine, page }
+  }
+  const progress = (page: Page) => page.getByRole('region', { name: 'Run progress' })
+  const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
+
+  describe('a live run', () => {
+    it('shows a rung that does not compile at its line, finishes the others, and opens as a session', async () => {
+      const { machine, page } = await openRun('03_shared_tile=compile-error')
+      await start(page)
+      await page.getByRole('heading', { name: 'Complete' }).waitFor()
+      expect(await progress(page).innerText()).toMatch(/identifier "j" is undefined/)
+      expect(await seriousFaults(page)).toEqual([])
+      await page.getByRole('link', { name: 'Open session' }).click()
+      await page.locator('tr[data-rung="06_float4"]').waitFor()
+      expect(await page.getByText(/^Live, /).isVisible()).toBe(true)
+      expect(await readdir(machine.store)).toHaveLength(1)
+    })
+
+    it('is cancelled at once, and what was finished can be opened', async () => {
+      const { page } = await openRun('02_coalesced=spawn')
+      const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
+      const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
+      await start(page)
+      await progress(page).getByText(`${naive} GFLOP/s`).waitFor()
+      expect(await seriousFaults(page)).toEqual([])
+      expect(await progress(page).innerText()).not.toContain('not reached')
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })
+      await page.getByRole('link', { name: 'Open session' }).click()
+      await page.locator('tr[data-rung="01_naive"]').waitFor()
+      expect(await page.locator('table').innerText()).toContain(
+        'The run ended before it reached this rung.',
+      )
+    })
+  })
+
+  describe('a machine with a compiler and no GPU', () => {
+    it('builds for a GPU of the table, and shows the compiler’s messages', async () => {
+      const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
+        'nvidia-smi',
+        'ncu',
+      ])
+      await page.getByLabel('GPU to build for').selectOption('a100')
+      expect(await page.getByLabel('Profile').count()).toBe(0)
+      await start(page)
+      await page.getByRole('heading', { name: 'Complete' }).waitFor()
+      const told = await progress(page).innerText()
+      expect(told).toContain('built for A100, not run')
+      expect(told).toMatch(/identifier "j" is undefined/)
+      // What is said above the rows is not said again in each.
+      expect(told).not.toContain('nothing runs without a GPU')
+      const naive = progress(page).getByRole('row', { name: /Naive/ })
+      expect(await naive.innerText()).toMatch(/32 registers\s+100\.0 %/)
+      expect(machine.calls('runner')).toEqual([])
+      await page.getByRole('link', { name: 'Open session' }).click()
+      await page.locator('tr[data-rung="01_naive"]').waitFor()
+    })
+  })
+
+  it('without a compiler there is nothing to build with', async () => {
+    await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
+    harness = await startHarness()
+    const { page } = await harness.open('/run')
+    expect(await page.getByLabel('Target').locator('option[value^="static:"]').isDisabled()).toBe(
+      true,
+    )
+  })
+})
+
+describe('memory and race checks', () => {
+  let harness: Harness | undefined
+  afterEach(async () => {
+    await harness?.stop()
+    harness = undefined
+  })
+
+  async function open(faults: string, route = '/run/checks'): Promise<OpenPage> {
+    await fakeMachine()
+    setEnv({ FAKE_FAULTS: faults })
+    harness = await startHarness()
+    return harness.open(route)
+  }
+  const result = (page: Page) => page.getByRole('region', { name: 'Results of the checks' })
+  const start = (page: Page) => page.getByRole('button', { name: 'Check' }).click()
+
+  describe('memory and race checks', () => {
+    it('show each finding at its line of the source, and who is clean', async () => {
+      const { page, faults } = await open('02_coalesced=out-of-bounds,03_shared_tile=race')
+      await start(page)
+      await page.getByRole('heading', { name: '2 checks have findings' }).waitFor()
+      const text = await result(page).innerText()
+      expect(text).toMatch(/gemm\/02_coalesced\.cu:14\s+error\s+Invalid __global__ write of size 4/)
+      expect(text).toContain('Write here, Read at gemm/03_shared_tile.cu:15')
+      expect(text).toMatch(/01\s+Naive.*\s+clean\s+clean\s+clean\s+clean/i)
+      expect(await page.locator('.excerpt .here').first().innerText()).toContain('14')
+      expect(await seriousFaults(page)).toEqual([])
+      expect(faults).toEqual([])
+    })
+
+    it('take the rung that a link names, and end at a cancel', async () => {
+      const { page } = await open(
+        '01_naive=sanitizer-hang',
+        '/run/checks?ladder=gemm-fp32&rung=01_naive',
+      )
+      await start(page)
+      await page.getByText('Checking 0/4').waitFor()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await result(page).getByText('Cancelled').waitFor()
+      expect(await result(page).innerText()).toContain('not run')
+      expect(await result(page).locator('tbody tr').count()).toBe(1)
+    })
+
+    it('are not offered without a GPU, with the way to the doctor', async () => {
+      setEnv({ KERNEL_LADDER_PATH_ONLY: '1', PATH: '/nonexistent' })
+      harness = await startHarness()
+      const { page } = await harness.open('/run/checks')
+      await page.getByText('No GPU was found here.').waitFor()
+      expect(await page.getByRole('button', { name: 'Check' }).isDisabled()).toBe(true)
+    })
+  })
+})
