@@ -2,7 +2,7 @@
 /**
  * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
  * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps.
- * `npm run readme [-- figures|pictures|reference|causes]`.
+ * `npm run readme [-- figures|pictures|reference|causes|reliability]`.
  */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -17,6 +17,7 @@ import { nodePath } from './lib/node.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { smaller } from './lib/png.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { reliabilityDoc, securityDoc } from './lib/reliability-doc.mjs'
 import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
@@ -104,11 +105,18 @@ async function writeCauses() {
   say('Wrote the causes in docs/WHY.md.')
 }
 
+async function writeReliability() {
+  writeFileSync(join(root, 'docs/RELIABILITY.md'), await reliabilityDoc())
+  writeFileSync(join(root, 'docs/SECURITY.md'), await securityDoc())
+  say('Wrote the tables in docs/RELIABILITY.md and docs/SECURITY.md.')
+}
+
 const parts = {
   figures: writeFigures,
   pictures: takePictures,
   reference: writeReference,
   causes: writeCauses,
+  reliability: writeReliability,
 }
 
 await runScript(async () => {

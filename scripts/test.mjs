@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * All checks that a change must pass, quick ones first; stops where one has failed. Those of one step run at
- * the same time, since none of them uses more than one core. The last line counts the tests: "N passed, N
- * failed". A failed check counts as one test.
+ * All checks that a change must pass, quick ones first; what needs a check that failed does not run. The last line
+ * counts the tests: "N passed, N failed". A failed check counts as one test.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,13 +41,13 @@ const checks = (script) => async () => {
   return code === 0 ? nothing : oneFailure
 }
 
-/** @param {string[]} projects */
+/** @param {{ shown: boolean }} output of two that run at a time, one is shown at its end @param {string[]} projects */
 const tests =
-  (...projects) =>
+  ({ shown }, ...projects) =>
   async () => {
     const file = join(root, `.cache/test-report-${projects[0]}.json`)
     rmSync(file, { force: true })
-    const { code } = await runChild(
+    const { code, output } = await runChild(
       nodePath(),
       [
         'node_modules/vitest/vitest.mjs',
@@ -58,8 +57,9 @@ const tests =
         '--reporter=json',
         `--outputFile.json=${file}`,
       ],
-      { env: toolEnv(extra) },
+      { env: toolEnv(extra), output: shown ? 'shown' : 'kept' },
     )
+    if (!shown) console.log(output)
     let report
     try {
       report = JSON.parse(readFileSync(file, 'utf8'))
@@ -69,32 +69,42 @@ const tests =
     return countTests(report, code)
   }
 
-/** @type {Record<string, () => Promise<Counts>>[]} */
-const steps = [
-  {
-    async dependencies() {
+/**
+ * Each begins when those it needs have passed, so that both cores are busy while others wait for a network.
+ * @type {Record<string, { needs?: string[], run: () => Promise<Counts> }>}
+ */
+const all = {
+  dependencies: {
+    async run() {
       await ensureInstalled()
       return nothing
     },
   },
-  {
-    async browser() {
+  browser: {
+    async run() {
       extra['KERNEL_LADDER_CHROMIUM'] = await obtainChromium()
       return nothing
     },
-    typecheck: checks('typecheck'),
-    lint: checks('lint'),
-    format: checks('format:check'),
   },
-  { 'unit tests': tests('unit', 'apart') },
-  {
-    async build() {
+  typecheck: { needs: ['dependencies'], run: checks('typecheck') },
+  lint: { needs: ['dependencies'], run: checks('lint') },
+  format: { needs: ['dependencies'], run: checks('format:check') },
+  build: {
+    needs: ['dependencies'],
+    async run() {
       await ensureBuilt(['electron', 'cli'])
       return nothing
     },
   },
-  { 'tests of the built programs': tests('built') },
-]
+  'unit tests': {
+    needs: ['typecheck', 'lint', 'format'],
+    run: tests({ shown: false }, 'unit', 'apart'),
+  },
+  'tests of the built programs': {
+    needs: ['typecheck', 'lint', 'format', 'browser', 'build'],
+    run: tests({ shown: true }, 'built'),
+  },
+}
 
 /** @type {string[]} */
 const summary = []
@@ -118,14 +128,27 @@ async function timed(name, run) {
   return counts
 }
 
+/** @type {Map<string, Promise<Counts | null>>} */
+const started = new Map()
+
+/**
+ * The counts of a check, which runs once; null if one that it needs has not passed.
+ * @param {string} name @returns {Promise<Counts | null>}
+ */
+function counted(name) {
+  const known = started.get(name)
+  if (known) return known
+  const { needs = [], run } = /** @type {typeof all[string]} */ (all[name])
+  const result = Promise.all(needs.map(counted)).then((before) =>
+    before.every((counts) => counts?.failed === 0) ? timed(name, run) : null,
+  )
+  started.set(name, result)
+  return result
+}
+
 await runScript(async () => {
-  /** @type {Counts[]} */
-  const counted = []
-  for (const step of steps) {
-    const counts = await Promise.all(Object.entries(step).map(([name, run]) => timed(name, run)))
-    counted.push(...counts)
-    if (counts.some(({ failed }) => failed > 0)) break
-  }
-  console.log(`\n${summary.join('\n')}\n${closingLine(counted)}`)
-  return closingLine(counted).includes(' 0 failed') ? 0 : 1
+  const counts = await Promise.all(Object.keys(all).map(counted))
+  const closing = closingLine(counts.filter((one) => one !== null))
+  console.log(`\n${summary.join('\n')}\n${closing}`)
+  return closing.includes(' 0 failed') ? 0 : 1
 })

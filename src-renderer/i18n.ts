@@ -28,7 +28,7 @@ async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
   if (name !== 'en') {
     const words = await loaders[name]()
-    // Same keys as English, which test/renderer/locales.test.ts checks.
+    // Same keys as English, which test/renderer/words-and-colours.test.ts checks.
     i18n.global.setLocaleMessage(name, words.default as typeof en)
   }
   // The user may have switched again while the locale was loading.

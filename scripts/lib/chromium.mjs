@@ -7,6 +7,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, join } from 'node:path'
 import { runChild } from './child.mjs'
+import { ensureInstalled } from './install.mjs'
 import { nodePath, toolEnv } from './node.mjs'
 import { PlainError, say } from './project.mjs'
 
@@ -123,6 +124,7 @@ export async function obtainChromium() {
     if (installed !== undefined) return installed
   }
   if (found !== undefined) return found
+  await ensureInstalled()
   say('No Chromium found. Downloading one with playwright-core…')
   const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
   const withLibraries = isRoot && process.platform === 'linux' ? ['--with-deps'] : []

@@ -36,3 +36,11 @@ function stored<T>(use: () => T): T | undefined {
     return undefined
   }
 }
+
+/** Text that persists in this browser; empty at first. */
+export function keptText(name: string): Ref<string> {
+  const key = `kernel-ladder-${name}`
+  const text = ref(stored(() => localStorage.getItem(key) ?? undefined) ?? '')
+  watch(text, (value) => stored(() => localStorage.setItem(key, value)))
+  return text
+}

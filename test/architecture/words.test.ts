@@ -29,7 +29,10 @@ const elsewhere: readonly [RegExp, string][] = [
     /report\/save\.ts|import-ladder\.ts|labs\/grade\.ts|init\.ts/,
     'the command line alone asks for it',
   ],
-  [/services\/regress\/|kernels\/revision\.ts/, 'the command line alone asks for it'],
+  [
+    /services\/regress\/|kernels\/revision\.ts|sessions\/history\.ts/,
+    'the command line alone asks for it',
+  ],
   [/report\/index\.ts/, 'an option of the command line'],
   [/adapters\/labs\/(?:work|submissions)\.ts/, 'files that the command line names'],
   [/contract\/index\.ts/, 'a message that no client of ours sends'],

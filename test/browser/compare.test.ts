@@ -41,6 +41,9 @@ it('shows both sources, the time bought and every metric, within the content sec
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
+  // Folded below the causes, and remembered once it is opened.
+  expect(await page.locator('table.deltas').isVisible()).toBe(false)
+  await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
   for (const { label } of comparison.metrics) expect(table).toContain(label)
   expect(faults).toEqual([])
@@ -60,12 +63,13 @@ it('colours the code from style sheets that the policy allows', async () => {
         .evaluate((element) => getComputedStyle(element).color),
     ])
     expect(code).not.toBe(plain)
-    await page.context().close()
+    await page.close()
   }
 })
 
 it('says of each metric how it moved in words, not by colour alone', async () => {
   const { page, a, b } = await open(steps.length - 1)
+  await page.getByText(/^All \d+ metrics$/).click()
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
   for (const { label, verdict } of comparison.metrics) {
     const row = page.locator('table.deltas tr', { has: page.locator('th', { hasText: label }) })
@@ -145,7 +149,7 @@ it('opens with a telling pair when the address names none, or one that is not th
     await page.waitForURL((url) => !url.hash.endsWith('/lost'))
     const [, left, right] = /\/compare\/([^/]+)\/([^/]+)$/.exec(page.url())!
     expect(Object.keys(sources)).toEqual(expect.arrayContaining([left, right]))
-    await page.context().close()
+    await page.close()
   }
 })
 
@@ -277,7 +281,7 @@ describe('rungs with a deep profile', () => {
     await panel.waitFor()
     expect(await panel.innerText()).toMatch(/11_warp_tile\.cu:\d+.*long_sb/s)
     expect(faults).toEqual([])
-    await page.context().close()
+    await page.close()
   })
 
   it('open the machine code of a line, and of the next one that has any', async () => {

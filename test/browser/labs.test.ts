@@ -137,7 +137,7 @@ describe('a student', () => {
         'How many blocks of 32 by 32 does an SM get?',
       ]
       expect(await englishOn(other, authored)).toEqual([])
-      await other.context().close()
+      await other.close()
     }
 
     await tab(page, 'Result').click()
@@ -194,7 +194,7 @@ describe('a student', () => {
     expect(faults).toEqual([])
   })
 
-  it('without a GPU builds, and is told why the rest is unavailable', async () => {
+  it('without a GPU builds, and learns why the rest is unavailable', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness()
@@ -268,7 +268,7 @@ describe('a student', () => {
       await other.getByRole('tab').nth(2).click()
       await other.locator('.result .checks').first().waitFor()
       expect(await other.locator('.result header').innerText()).not.toMatch(/Recorded|solution\b /)
-      await other.context().close()
+      await other.close()
     }
 
     // Its own code is as it was, and the lab is not counted as passed.

@@ -137,7 +137,7 @@ describe('a row', () => {
     await page.getByRole('button', { name: `Details of ${title}`, exact: true }).click()
     const text = await page.locator('.detail-cell').innerText()
     expect(text).toContain(`${launched}, at most ${build!.registersPerThread} of those compiled`)
-    await page.context().close()
+    await page.close()
   })
 
   it('opens to what its ladder says of it, also where it did pay', async () => {
@@ -183,7 +183,9 @@ it('opens the rung that the palette finds by its id', async () => {
   const { page, faults } = await harness.open('/doctor')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
   await page.keyboard.type('12_register')
+  await page.getByRole('option').first().waitFor()
   await page.keyboard.press('Enter')
   await page.locator('.details').waitFor()
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
@@ -227,7 +229,7 @@ describe('controls', () => {
   })
 })
 
-it('a session that does not exist is said to be missing, once', async () => {
+it('a missing session is reported once', async () => {
   const { page } = await harness.open('/session/no-such-session/ladder')
   let calls = 0
   page.on('request', (request) => {

@@ -44,7 +44,7 @@ describe('a large session', () => {
     expect(faults).toEqual([])
   })
 
-  it('is walked by keyboard to its last figure, whose origin is said', async () => {
+  it('can be walked by keyboard to its last figure, whose origin is announced', async () => {
     const { page } = await open(large, '?metrics=all')
     await page.getByRole('grid').focus()
     await page.keyboard.press('Control+End')
@@ -102,5 +102,35 @@ describe('the metrics of a recording', () => {
     await expect
       .poll(() => page.evaluate(() => navigator.clipboard.readText()))
       .toMatch(/^\| Metric \| Unit \| cuBLAS \|/)
+  })
+})
+
+describe('a baseline', () => {
+  it('colours what is better and worse, is kept, and stands in the ladder too', async () => {
+    const { page, faults } = await open(recorded)
+    await page.getByLabel('Baseline').selectOption({ label: 'vs. 11 Warp tile' })
+    await page.locator('[role="gridcell"].better').first().waitFor()
+    const best = page.locator('[role="gridcell"].better').first()
+    await best.hover()
+    expect(await page.locator('.status').innerText()).toContain('better')
+    await page.reload()
+    await page.locator('[role="gridcell"].worse').first().waitFor()
+    await page.goto(page.url().replace(/matrix.*/, 'ladder?rung=11_warp_tile'))
+    await page.getByRole('button', { name: /^vs\. base/ }).waitFor()
+    await page.getByRole('button', { name: 'Stop using as baseline' }).click()
+    await page.getByRole('button', { name: /^vs\. ref/ }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('is not needed to order the rungs by a row', async () => {
+    const { page } = await open(recorded)
+    const first = () => page.locator('.head .rung .title').first().innerText()
+    await page.locator('[data-sort="time"]').click()
+    await expect.poll(first).toBe('Naive')
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(first).not.toBe('Naive')
+    await page.keyboard.press('Enter')
+    await expect.poll(first).toBe('cuBLAS')
   })
 })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { setUp } from '../../src-main/adapters/machine/local-machine'
 import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
@@ -19,8 +19,8 @@ export interface Harness {
   /** Where the web host is. */
   origin: string
   /**
-   * A signed-in page of its own browser context at this hash route, with what went wrong on it. It is closed
-   * after the test.
+   * A signed-in page at this hash route, with what went wrong on it. It is closed after the test, and no later one
+   * finds anything of it.
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
@@ -73,6 +73,17 @@ export const settled = (page: Page): Promise<void> =>
       }),
   )
 
+/** Closes the pages of a visitor, and what it had chosen and copied is forgotten. */
+async function forget(context: BrowserContext): Promise<void> {
+  const pages = context.pages()
+  await Promise.all(
+    pages.map((page) => page.evaluate(() => localStorage.clear()).catch(() => undefined)),
+  )
+  await Promise.all(pages.map((page) => page.close()))
+  await context.clearCookies()
+  await context.clearPermissions()
+}
+
 export async function startHarness(): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
@@ -80,20 +91,45 @@ export async function startHarness(): Promise<Harness> {
   const host: WebHost = await startWebHost({ core, rendererDir })
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
 
-  return {
-    core,
-    browser,
-    origin: host.origin,
-    async open(route = '', { width = 1280, dark = false, locale = 'en-US' } = {}) {
-      const context = await browser.newContext({
+  // A context keeps the scripts of a page compiled, so each kind of page has one for all tests.
+  const contexts = new Map<string, Promise<BrowserContext>>()
+  const inUse = new Set<string>()
+
+  /** A page whose context no other open page has. */
+  async function newPage({ width, dark, locale }: Required<OpenOptions>): Promise<Page> {
+    const create = () =>
+      browser.newContext({
         viewport: { width, height: 800 },
         locale,
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
       })
-      afterTest(() => context.close())
-      await context.addCookies([cookie])
-      const page = await context.newPage()
+    const kind = JSON.stringify({ width, dark, locale })
+    const isShared = !inUse.has(kind)
+    inUse.add(kind)
+    const making = (isShared && contexts.get(kind)) || create()
+    if (isShared) contexts.set(kind, making)
+    const context = await making
+    let isOpen = true
+    context.once('close', () => {
+      isOpen = false
+      if (isShared) contexts.delete(kind)
+    })
+    afterTest(async () => {
+      if (isOpen) await (isShared ? forget(context) : context.close())
+    })
+    await context.addCookies([cookie])
+    const page = await context.newPage()
+    if (isShared) page.once('close', () => inUse.delete(kind))
+    return page
+  }
+
+  return {
+    core,
+    browser,
+    origin: host.origin,
+    async open(route = '', { width = 1280, dark = false, locale = 'en-US' } = {}) {
+      const page = await newPage({ width, dark, locale })
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(error.message))
       page.on('console', (message) => {
@@ -103,6 +139,7 @@ export async function startHarness(): Promise<Harness> {
       return { page, faults }
     },
     async stop() {
+      for (const context of contexts.values()) await (await context).close()
       await host.close()
       await core.close()
     },

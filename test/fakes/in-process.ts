@@ -80,6 +80,11 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
       // A process that was killed says no more.
       if (ended) return
       touch()
+      if (call.passOn) {
+        call.passOn.to(stream, text)
+        if (said[stream].length < call.passOn.keep) said[stream] += text
+        return
+      }
       said[stream] += text
       if (stream === 'stderr' || !call.onStdoutLine) return
       const lines = `${line}${text}`.split('\n')

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ncuFailures } from './ncu-failures.mjs'
+import { ncuProgram } from './ncu-program.mjs'
 import { likeOf, recorded } from './support.mjs'
 
 // The deep level replays the recording that was made at it.
@@ -23,7 +24,8 @@ function withoutColumns(text, unknown) {
     .join('\n')
 }
 
-export async function ncu({ words, env, option, options, path, say, logCall, callsOf }) {
+export async function ncu(call) {
+  const { words, env, option, options, path, say, logCall, callsOf } = call
   // `counters-busy:2` fails so the first two times that it is asked to profile.
   const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
   const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
@@ -35,6 +37,7 @@ export async function ncu({ words, env, option, options, path, say, logCall, cal
     .split(',')
     .find((name) => unknown.includes(baseName(name)))
 
+  if (words[0] === '--log-file' && !fault && !refused) return ncuProgram(call)
   logCall('ncu')
   if (words.includes('--version')) {
     say(recorded('ncu/version'))
@@ -52,9 +55,12 @@ export async function ncu({ words, env, option, options, path, say, logCall, cal
     return 0
   }
   const report = option('--export')
+  // ncu's own words go where it was told to write them.
+  const told = option('--log-file')
+  const speak = told ? (text) => writeFileSync(path(told), text) : say
   if (ncuFailures[fault] && profiled < Number(times)) {
     const { text, exitCode } = ncuFailures[fault]
-    say(`==PROF== Connected to process 1 (./kl-runner)\n${text}\n`)
+    speak(`==PROF== Connected to process 1 (./kl-runner)\n${text}\n`)
     if (report) writeFileSync(path(report), 'cut', { flag: 'wx' })
     return exitCode
   }
@@ -62,7 +68,7 @@ export async function ncu({ words, env, option, options, path, say, logCall, cal
     const { text, exitCode } = ncuFailures['unknown-metric']
     const [base, ...suffix] = refused.split('.')
     const pattern = suffix.length > 0 ? `${base}\\.(${suffix.join('\\.')})` : base
-    say(
+    speak(
       `==PROF== Connected to process 1 (./kl-runner)\n${text.replace(/\^.*\$/, () => `^${pattern}$`)}\n`,
     )
     return exitCode

@@ -15,13 +15,16 @@ const once = (read) => {
   }
 }
 
-/** The calls of a recording, a row each. */
-const rowsOf = once((recording) =>
-  readFileSync(join(root, 'resources', 'recordings', 'raw.jsonl'), 'utf8')
+/** The calls of a recording, a row each: they stand together in a file of megabytes. */
+const rowsOf = once((recording) => {
+  const all = readFileSync(join(root, 'resources', 'recordings', 'raw.jsonl'))
+  const mark = `{"session":"${recording}",`
+  const end = all.indexOf('\n', all.lastIndexOf(mark))
+  return all
+    .toString('utf8', all.indexOf(mark), end)
     .split('\n')
-    .filter((line) => line.startsWith(`{"session":"${recording}",`))
-    .map((line) => JSON.parse(line)),
-)
+    .map((line) => JSON.parse(line))
+})
 
 export function recorded(key, stream = 'stdout', recording = usual) {
   const row = rowsOf(recording).find((call) => call.key === key)

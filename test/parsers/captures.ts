@@ -12,6 +12,8 @@ interface Call {
   exit?: number
   stdout: string
   stderr?: string
+  /** What it wrote into its log file. */
+  log?: string
   /** The file that it was told to save. */
   saved?: string
 }
@@ -39,9 +41,16 @@ export const ncuCapture = (name: string): string => capture(`ncu/2025.3.1-h200/$
 export const ncuReportFile = (name: string): string =>
   join(root, 'ncu/2025.3.1-h200', `${name}.ncu-rep`)
 
+/** Whole programs under ncu: `programs/deep-twelve`. */
+const programs = 'ncu/2025.3.1-h200-programs'
+
+export const programCapture = (name: string): Call => capture(`${programs}/${name}`)
+
 /** A report of ncu; the large ones are kept compressed. */
 export function ncuReport(name: string): Uint8Array {
-  const path = ncuReportFile(name)
+  const [, ofPrograms] = /^programs\/(.*)$/.exec(name) ?? []
+  const path =
+    ofPrograms === undefined ? ncuReportFile(name) : join(root, programs, `${ofPrograms}.ncu-rep`)
   return existsSync(path)
     ? new Uint8Array(readFileSync(path))
     : new Uint8Array(brotliDecompressSync(readFileSync(`${path}.br`)))

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
+import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
 import type { NcuLaunch } from '../../src-main/parsers/ncu/ncu-csv'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
@@ -168,6 +169,12 @@ describe('a report of many launches', () => {
     expect(some.launches).toEqual(all.launches.slice(0, 2))
     expect(some.total).toBe(all.total)
   })
+})
+
+it('a container of machine code whose header has no length is damaged, and ends', () => {
+  const bytes = new Uint8Array(64)
+  new DataView(bytes.buffer).setUint32(0, 0xba55ed50, true)
+  expect(() => cubinsOf(bytes)).toThrow(KernelLadderError)
 })
 
 describe('JSON from anyone', () => {

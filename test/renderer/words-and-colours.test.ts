@@ -1,4 +1,4 @@
-/** Every language has every word that is asked for, and the colours meet WCAG AA in both themes. */
+/** Every language has every word, and every theme has legible colors. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -12,104 +12,261 @@ import en from '../../src-renderer/locales/en/screens.json'
 import ko from '../../src-renderer/locales/ko'
 import zhCN from '../../src-renderer/locales/zh-CN'
 import { translationFaults, wordAt } from './locales'
+import { pickLanguage } from '../../src-renderer/ui/language'
 
-const root = join(import.meta.dirname, '../../src-renderer')
-const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.(vue|ts)$/.test(file) && !file.endsWith('.test.ts'))
-  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+describe('words and colors', () => {
+  const root = join(import.meta.dirname, '../../src-renderer')
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(vue|ts)$/.test(file) && !file.endsWith('.test.ts'))
+    .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
-const at = (key: string): unknown => wordAt(en, key)
+  const at = (key: string): unknown => wordAt(en, key)
 
-describe('words', () => {
-  it('are in the locale for each key that the source names', () => {
-    const missing = sources.flatMap(({ file, text }) =>
-      [...text.matchAll(/\bt\(\s*'([\w.-]+)'/g)]
-        .map((match) => match[1]!)
-        .filter((key) => typeof at(key) !== 'string')
-        .map((key) => `${file}: ${key}`),
-    )
-    expect(missing).toEqual([])
-  })
-
-  it('are in the locale for each status, unit and format', () => {
-    for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
-    // A unit may hold a dot.
-    for (const unit of units)
-      expect((at('unit') as Record<string, string>)[unit], unit).toBeTypeOf('string')
-    for (const { unit } of metricDefinitions) expect(units).toContain(unit)
-    for (const format of reportFormats)
-      for (const part of ['name', 'text'])
-        expect(at(`export.formats.${format}.${part}`), format).toBeTypeOf('string')
-    for (const id of DoctorCheck.shape.id.options)
-      expect(at(`doctor.check.${id}`), id).toBeTypeOf('string')
-  })
-})
-
-describe.each([
-  ['Korean', ko],
-  ['Chinese', zhCN],
-])('%s', (_language, { metrics, statements, ...words }) => {
-  it('says all that English says, with the same placeholders', () => {
-    expect(translationFaults(en, words)).toEqual([])
-  })
-
-  it('names and explains every metric of the registry, and no other', () => {
-    const registry = Object.fromEntries(
-      metricDefinitions.map(({ id, label, meaning }) => [id, { label, meaning }]),
-    )
-    expect(translationFaults(registry, metrics)).toEqual([])
-  })
-
-  it('says every message of the domain, with the same values set in', () => {
-    expect(translationFaults(templates, statements)).toEqual([])
-  })
-})
-
-const css = readFileSync(join(root, 'styles/tokens.css'), 'utf8')
-const [light = '', dark = ''] = css.split(":root[data-theme='dark']")
-const tokens = (text: string) =>
-  Object.fromEntries([...text.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map((m) => [m[1]!, m[2]!]))
-const themes = { light: tokens(light), dark: { ...tokens(light), ...tokens(dark) } }
-
-function luminance(hex: string): number {
-  const [r, g, b] = [1, 3, 5].map((start) => {
-    const value = parseInt(hex.slice(start, start + 2), 16) / 255
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
-}
-
-function contrast(a: string, b: string): number {
-  const [dim, bright] = [luminance(a), luminance(b)].sort((x, y) => x - y)
-  return (bright! + 0.05) / (dim! + 0.05)
-}
-
-const plain = ['surface', 'surface-sunk', 'surface-hover', 'surface-picked']
-const code = ['surface', 'diff-removed', 'diff-added', 'diff-removed-text', 'diff-added-text']
-const text: [string, string[]][] = [
-  ...['text', 'text-2', 'accent', 'better', 'worse'].map((name): [string, string[]] => [
-    name,
-    plain,
-  ]),
-  ['text-3', ['surface', 'surface-sunk']],
-  ['caution', ['surface', 'surface-sunk', 'caution-surface']],
-  ['on-accent', ['accent']],
-  ...['keyword', 'type', 'string', 'number', 'comment', 'macro', 'function'].map(
-    (name): [string, string[]] => [`code-${name}`, code],
-  ),
-]
-
-describe.each(['light', 'dark'] as const)('colours, %s', (theme) => {
-  const colours = themes[theme]
-
-  it.each(text)('%s can be read on its surfaces', (name, surfaces) => {
-    for (const surface of surfaces)
-      expect(contrast(colours[name]!, colours[surface]!), `${name} on ${surface}`).toBeGreaterThan(
-        4.5,
+  describe('words', () => {
+    it('are in the locale for each key that the source names', () => {
+      const missing = sources.flatMap(({ file, text }) =>
+        [...text.matchAll(/\bt\(\s*'([\w.-]+)'/g)]
+          .map((match) => match[1]!)
+          .filter((key) => typeof at(key) !== 'string')
+          .map((key) => `${file}: ${key}`),
       )
+      expect(missing).toEqual([])
+    })
+
+    it('are in the locale for each status, unit and format', () => {
+      for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
+      // A unit may hold a dot.
+      for (const unit of units)
+        expect((at('unit') as Record<string, string>)[unit], unit).toBeTypeOf('string')
+      for (const { unit } of metricDefinitions) expect(units).toContain(unit)
+      for (const format of reportFormats)
+        for (const part of ['name', 'text'])
+          expect(at(`export.formats.${format}.${part}`), format).toBeTypeOf('string')
+      for (const id of DoctorCheck.shape.id.options)
+        expect(at(`doctor.check.${id}`), id).toBeTypeOf('string')
+    })
   })
 
-  it.each(['bar', 'control', 'mark'])('the graphic %s stands out', (name) => {
-    expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
+  describe.each([
+    ['Korean', ko],
+    ['Chinese', zhCN],
+  ])('%s', (_language, { metrics, statements, ...words }) => {
+    it('says all that English says, with the same placeholders', () => {
+      expect(translationFaults(en, words)).toEqual([])
+    })
+
+    it('names and explains every metric of the registry, and no other', () => {
+      const registry = Object.fromEntries(
+        metricDefinitions.map(({ id, label, meaning }) => [id, { label, meaning }]),
+      )
+      expect(translationFaults(registry, metrics)).toEqual([])
+    })
+
+    it('says every message of the domain, with the same values set in', () => {
+      expect(translationFaults(templates, statements)).toEqual([])
+    })
+  })
+
+  const css = readFileSync(join(root, 'styles/tokens.css'), 'utf8')
+  const [light = '', dark = ''] = css.split(":root[data-theme='dark']")
+  const tokens = (text: string) =>
+    Object.fromEntries([...text.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map((m) => [m[1]!, m[2]!]))
+  const themes = { light: tokens(light), dark: { ...tokens(light), ...tokens(dark) } }
+
+  function luminance(hex: string): number {
+    const [r, g, b] = [1, 3, 5].map((start) => {
+      const value = parseInt(hex.slice(start, start + 2), 16) / 255
+      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+  }
+
+  function contrast(a: string, b: string): number {
+    const [dim, bright] = [luminance(a), luminance(b)].sort((x, y) => x - y)
+    return (bright! + 0.05) / (dim! + 0.05)
+  }
+
+  const plain = ['surface', 'surface-sunk', 'surface-hover', 'surface-picked']
+  const code = ['surface', 'diff-removed', 'diff-added', 'diff-removed-text', 'diff-added-text']
+  const text: [string, string[]][] = [
+    ...['text', 'text-2', 'accent', 'better', 'worse'].map((name): [string, string[]] => [
+      name,
+      plain,
+    ]),
+    ['text-3', ['surface', 'surface-sunk']],
+    ['caution', ['surface', 'surface-sunk', 'caution-surface']],
+    ['on-accent', ['accent']],
+    ...['keyword', 'type', 'string', 'number', 'comment', 'macro', 'function'].map(
+      (name): [string, string[]] => [`code-${name}`, code],
+    ),
+  ]
+
+  describe.each(['light', 'dark'] as const)('colours, %s', (theme) => {
+    const colours = themes[theme]
+
+    it.each(text)('%s can be read on its surfaces', (name, surfaces) => {
+      for (const surface of surfaces)
+        expect(
+          contrast(colours[name]!, colours[surface]!),
+          `${name} on ${surface}`,
+        ).toBeGreaterThan(4.5)
+    })
+
+    it.each(['bar', 'control', 'mark'])('the graphic %s stands out', (name) => {
+      expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
+    })
+  })
+})
+
+describe('translations', () => {
+  describe('a translation', () => {
+    const original = { screen: { a: 'Open {name}', n: '{n} rung | {n} rungs' } }
+
+    it.each([
+      ['a missing key', { screen: { n: '{n}' } }, 'screen.a is missing'],
+      [
+        'a key of its own',
+        { screen: { a: '{name}', n: '{n}', b: 'x' } },
+        'screen.b is not in English',
+      ],
+      [
+        'another placeholder',
+        { screen: { a: '{nom}', n: '{n}' } },
+        'screen.a has the placeholders nom in place of name',
+      ],
+      [
+        'a placeholder left out',
+        { screen: { a: 'Open', n: '{n}' } },
+        'screen.a has the placeholders none in place of name',
+      ],
+      ['an empty sentence', { screen: { a: ' ', n: '{n}' } }, 'screen.a is empty'],
+      [
+        'plural forms that are neither one nor English’s',
+        { screen: { a: '{name}', n: '{n} | {n} | {n}' } },
+        'screen.n has other plural forms',
+      ],
+    ])('is at fault for %s', (_what, translated, fault) => {
+      expect(translationFaults(original, translated)).toContain(fault)
+    })
+
+    it('may do without plurals', () => {
+      expect(
+        translationFaults(original, { screen: { a: '{name} 열기', n: '단계 {n}개' } }),
+      ).toEqual([])
+    })
+  })
+
+  describe('the language at the start', () => {
+    it.each([
+      [['ko-KR', 'en-US'], 'ko'],
+      [['zh-TW'], 'zh-CN'],
+      [['de', 'zh-Hans-SG'], 'zh-CN'],
+      [['fr-FR', 'en-GB', 'ko'], 'en'],
+      [['tlh'], 'en'],
+      [[], 'en'],
+    ])('for %s is %s', (wanted, name) => {
+      expect(pickLanguage(wanted)).toBe(name)
+    })
+  })
+
+  it('English is distinguished from a translation by its script', () => {
+    expect(JSON.stringify(en)).not.toMatch(/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/)
+  })
+})
+
+describe('colors of series', () => {
+  const css = readFileSync(
+    join(import.meta.dirname, '../../src-renderer/styles/tokens.css'),
+    'utf8',
+  )
+  const [light = '', dark = ''] = css.split(":root[data-theme='dark']")
+  const named = (text: string, pattern: RegExp) =>
+    [...text.matchAll(pattern)].map((match) => match[1]!)
+  const series = (text: string) => named(text, /--series-\w+: (#[0-9a-f]{6})/g)
+  const surface = (text: string) => named(text, /--surface: (#[0-9a-f]{6})/g)[0]!
+
+  type Vector = [number, number, number]
+  const vision: Record<string, Vector[]> = {
+    common: [
+      [1, 0, 0],
+      [0, 1, 0],
+      [0, 0, 1],
+    ],
+    protanopia: [
+      [0.152286, 1.052583, -0.204868],
+      [0.114503, 0.786281, 0.099216],
+      [-0.003882, -0.048116, 1.051998],
+    ],
+    deuteranopia: [
+      [0.367322, 0.860646, -0.227968],
+      [0.280085, 0.672501, 0.047413],
+      [-0.01182, 0.04294, 0.968881],
+    ],
+    tritanopia: [
+      [1.255528, -0.076749, -0.178779],
+      [-0.078411, 0.930809, 0.147602],
+      [0.004733, 0.691367, 0.3039],
+    ],
+  }
+
+  const linear = (hex: string): Vector =>
+    [1, 3, 5].map((start) => {
+      const value = parseInt(hex.slice(start, start + 2), 16) / 255
+      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+    }) as Vector
+  const apply = (matrix: Vector[], [r, g, b]: Vector): Vector =>
+    matrix.map((row) => row[0] * r + row[1] * g + row[2] * b) as Vector
+
+  // Björn Ottosson, "A perceptual color space for image processing", 2020.
+  function oklab(rgb: Vector): Vector {
+    const cones = apply(
+      [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+      ],
+      rgb.map((value) => Math.max(0, value)) as Vector,
+    ).map(Math.cbrt) as Vector
+    return apply(
+      [
+        [0.2104542553, 0.793617785, -0.0040720468],
+        [1.9779984951, -2.428592205, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.808675766],
+      ],
+      cones,
+    )
+  }
+
+  const distance = (matrix: Vector[], a: string, b: string): number => {
+    const [p, q] = [a, b].map((hex) => oklab(apply(matrix, linear(hex)))) as [Vector, Vector]
+    return 100 * Math.hypot(...p.map((value, index) => value - q[index]!))
+  }
+  const luminance = (hex: string): number => {
+    const [r, g, b] = linear(hex)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+
+  describe.each([
+    ['light', light],
+    ['dark', dark],
+  ])('the series of the %s theme', (_theme, text) => {
+    const colours = series(text)
+
+    it.each(Object.keys(vision))('can be distinguished with %s', (name) => {
+      expect(colours).toHaveLength(7)
+      colours.forEach((a, index) =>
+        colours
+          .slice(index + 1)
+          .forEach((b) => expect(distance(vision[name]!, a, b), `${a} ${b}`).toBeGreaterThan(8)),
+      )
+    })
+
+    it('stand out from the page', () => {
+      const page = luminance(surface(text))
+      for (const colour of colours) {
+        const [dim, bright] = [luminance(colour), page].sort((a, b) => a - b) as [number, number]
+        expect((bright + 0.05) / (dim + 0.05), colour).toBeGreaterThan(3)
+      }
+    })
   })
 })

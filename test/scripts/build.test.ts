@@ -1,81 +1,196 @@
+/** Builds and benchmarks: what is stale, and what is over budget. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { inOrder, sizeWarning } from '../../scripts/lib/build.mjs'
 import { closingLine, countTests } from '../../scripts/lib/test-report.mjs'
 import { collectAssets, packAssets } from '../../scripts/vite-asset-pack'
+import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/stamp.mjs'
+import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
 
 describe('builds', () => {
-  it('come after what they need, each once', () => {
-    expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
-    expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
+  describe('builds', () => {
+    it('come after what they need, each once', () => {
+      expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
+      expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
+    })
+
+    it('warn of a large program', () => {
+      expect(sizeWarning(8 * 1024 * 1024)).toBeUndefined()
+      expect(sizeWarning(9.5 * 1024 * 1024)).toContain('9.5 MB')
+    })
   })
 
-  it('warn of a large program', () => {
-    expect(sizeWarning(8 * 1024 * 1024)).toBeUndefined()
-    expect(sizeWarning(9.5 * 1024 * 1024)).toContain('9.5 MB')
+  describe('the asset pack', () => {
+    it('holds the files of its folders, and gives them back', () => {
+      const root = mkdtempSync(join(tmpdir(), 'kernel-ladder-pack-'))
+      try {
+        mkdirSync(join(root, 'a/deep'), { recursive: true })
+        writeFileSync(join(root, 'a/z.cu'), 'kernel é')
+        writeFileSync(join(root, 'a/deep/bytes'), Buffer.from([0, 255, 10]))
+        writeFileSync(join(root, 'a/profile.ncu-rep'), 'large')
+        writeFileSync(join(root, 'a/.hidden'), '')
+        const files = collectAssets(root, ['a', 'absent'])
+        expect(files.map(({ path }) => path)).toEqual(['a/deep/bytes', 'a/z.cu'])
+
+        const { hash, base64 } = packAssets(files)
+        const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
+        expect(createHash('sha256').update(archive).digest('hex')).toBe(hash)
+        const start = 4 + archive.readUInt32LE()
+        expect(JSON.parse(archive.toString('utf8', 4, start))).toEqual([
+          { path: 'a/deep/bytes', size: 3 },
+          { path: 'a/z.cu', size: 9 },
+        ])
+        expect([...archive.subarray(start, start + 3)]).toEqual([0, 255, 10])
+        expect(archive.toString('utf8', start + 3)).toBe('kernel é')
+        expect(packAssets(collectAssets(root, ['a'])).base64).toBe(base64)
+      } finally {
+        rmSync(root, { recursive: true })
+      }
+    })
+
+    it('is absent from tests', async () => {
+      expect((await import('virtual:kernel-ladder-assets')).default).toBeNull()
+    })
+  })
+
+  describe('the closing line', () => {
+    const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [] }
+
+    it('sums what Vitest counted', () => {
+      const all = [countTests(report, 0), countTests({ ...report, numPassedTests: 2 }, 0)]
+      expect(closingLine(all)).toBe('7 passed, 0 failed')
+      expect(closingLine([countTests({ ...report, numPendingTests: 1, numTodoTests: 1 }, 0)])).toBe(
+        '5 passed, 0 failed, 2 skipped',
+      )
+    })
+
+    it('counts a file that could not be loaded as a failure', () => {
+      const testResults = [{ status: 'failed', assertionResults: [] }]
+      expect(countTests({ ...report, testResults }, 1).failed).toBe(1)
+    })
+
+    it('does not count a failed test twice', () => {
+      const testResults = [{ status: 'failed', assertionResults: [{ status: 'failed' }] }]
+      expect(countTests({ ...report, numFailedTests: 1, testResults }, 1).failed).toBe(1)
+    })
+
+    it('never calls a failed run a success', () => {
+      expect(countTests(undefined, 1)).toEqual({ passed: 0, failed: 1, skipped: 0 })
+      expect(countTests(report, 1).failed).toBe(1)
+    })
   })
 })
 
-describe('the asset pack', () => {
-  it('holds the files of its folders, and gives them back', () => {
-    const root = mkdtempSync(join(tmpdir(), 'kernel-ladder-pack-'))
-    try {
-      mkdirSync(join(root, 'a/deep'), { recursive: true })
-      writeFileSync(join(root, 'a/z.cu'), 'kernel é')
-      writeFileSync(join(root, 'a/deep/bytes'), Buffer.from([0, 255, 10]))
-      writeFileSync(join(root, 'a/profile.ncu-rep'), 'large')
-      writeFileSync(join(root, 'a/.hidden'), '')
-      const files = collectAssets(root, ['a', 'absent'])
-      expect(files.map(({ path }) => path)).toEqual(['a/deep/bytes', 'a/z.cu'])
+describe('stamps', () => {
+  const target = {
+    inputs: ['src', 'lock.json', 'absent'],
+    except: /^src\/skipped$|\.ncu-rep$/,
+    outputs: ['out/result.js'],
+    stamp: 'out/result.stamp.json',
+  }
 
-      const { hash, base64 } = packAssets(files)
-      const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
-      expect(createHash('sha256').update(archive).digest('hex')).toBe(hash)
-      const start = 4 + archive.readUInt32LE()
-      expect(JSON.parse(archive.toString('utf8', 4, start))).toEqual([
-        { path: 'a/deep/bytes', size: 3 },
-        { path: 'a/z.cu', size: 9 },
-      ])
-      expect([...archive.subarray(start, start + 3)]).toEqual([0, 255, 10])
-      expect(archive.toString('utf8', start + 3)).toBe('kernel é')
-      expect(packAssets(collectAssets(root, ['a'])).base64).toBe(base64)
-    } finally {
-      rmSync(root, { recursive: true })
+  describe('a stamp', () => {
+    let root = ''
+    const put = (path: string, text: string) => {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), text)
     }
-  })
 
-  it('is absent from tests', async () => {
-    expect((await import('virtual:kernel-ladder-assets')).default).toBeNull()
+    beforeEach(() => {
+      root = mkdtempSync(join(tmpdir(), 'kernel-ladder-stamp-'))
+      put('src/a.ts', 'a')
+      put('src/skipped/b.ts', 'b')
+      put('src/big.ncu-rep', 'r')
+      put('lock.json', '{}')
+      put('out/result.js', 'built')
+      writeStamp(root, target, inputState(root, target))
+    })
+    afterEach(() => {
+      rmSync(root, { recursive: true })
+    })
+
+    it('holds while nothing changes', () => {
+      expect(isFresh(root, target)).toBe(true)
+    })
+
+    it.each([
+      ['another content', 'src/a.ts', 'A'],
+      ['a longer file', 'src/a.ts', 'aa'],
+      ['a new file', 'src/deep/c.ts', 'c'],
+      ['a single file', 'lock.json', '{"x":1}'],
+    ])('is stale after %s', (_what, path, text) => {
+      put(path, text)
+      expect(isFresh(root, target)).toBe(false)
+    })
+
+    it('is stale after a file has gone', () => {
+      rmSync(join(root, 'src/a.ts'))
+      expect(isFresh(root, target)).toBe(false)
+    })
+
+    it('is stale when the result has gone', () => {
+      rmSync(join(root, 'out/result.js'))
+      expect(isFresh(root, target)).toBe(false)
+    })
+
+    it('is stale when it is damaged or removed', () => {
+      put('out/result.stamp.json', '{"listing":')
+      expect(isFresh(root, target)).toBe(false)
+      removeStamp(root, target)
+      expect(isFresh(root, target)).toBe(false)
+    })
+
+    it('holds over a new time with the same content', () => {
+      utimesSync(join(root, 'src/a.ts'), 1, 1)
+      expect(isFresh(root, target)).toBe(true)
+      expect(isFresh(root, target)).toBe(true)
+    })
+
+    it('does not look at what is left out', () => {
+      put('src/skipped/b.ts', 'changed')
+      put('src/big.ncu-rep', 'changed')
+      expect(isFresh(root, target)).toBe(true)
+    })
+
+    it('taken before a change leaves the result stale', () => {
+      const before = inputState(root, target)
+      put('src/a.ts', 'changed while building')
+      writeStamp(root, target, before)
+      expect(isFresh(root, target)).toBe(false)
+    })
   })
 })
 
-describe('the closing line', () => {
-  const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [] }
+describe('budgets', () => {
+  describe('a figure', () => {
+    it('at its budget is met, and above it is over', () => {
+      const { judge, summary } = budgetTally()
+      const { most } = budget('interactive')
+      expect(judge('interactive', most)).toBe('met, of 1000 ms')
+      expect(judge('interactive', most + 1)).toBe('over, of 1000 ms')
+      expect(summary().over).toBe(1)
+    })
 
-  it('sums what Vitest counted', () => {
-    const all = [countTests(report, 0), countTests({ ...report, numPassedTests: 2 }, 0)]
-    expect(closingLine(all)).toBe('7 passed, 0 failed')
-    expect(closingLine([countTests({ ...report, numPendingTests: 1, numTodoTests: 1 }, 0)])).toBe(
-      '5 passed, 0 failed, 2 skipped',
-    )
+    it('that was not given is not met', () => {
+      const { judge, summary } = budgetTally()
+      judge('slowFrames', Number.NaN, 'ladder')
+      expect(summary().over).toBe(1)
+    })
   })
 
-  it('counts a file that could not be loaded as a failure', () => {
-    const testResults = [{ status: 'failed', assertionResults: [] }]
-    expect(countTests({ ...report, testResults }, 1).failed).toBe(1)
-  })
-
-  it('does not count a failed test twice', () => {
-    const testResults = [{ status: 'failed', assertionResults: [{ status: 'failed' }] }]
-    expect(countTests({ ...report, numFailedTests: 1, testResults }, 1).failed).toBe(1)
-  })
-
-  it('never calls a failed run a success', () => {
-    expect(countTests(undefined, 1)).toEqual({ passed: 0, failed: 1, skipped: 0 })
-    expect(countTests(report, 1).failed).toBe(1)
+  it('the summary has a line for each figure, with the place it was taken at', () => {
+    const { judge, summary } = budgetTally()
+    judge('slowFrames', 0, 'ladder')
+    judge('slowFrames', 3, 'matrix')
+    judge('htmlSize', 1.166)
+    expect(summary().lines).toEqual([
+      'met   Frames over 32 ms, ladder: 0 of 0 frames',
+      'over  Frames over 32 ms, matrix: 3 of 0 frames',
+      'met   HTML report of 14 deep rungs: 1.17 of 2 MB',
+    ])
   })
 })

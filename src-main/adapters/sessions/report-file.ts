@@ -13,11 +13,17 @@ import { launchResources } from '../../parsers/ncu/ncu-launch'
 import { launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { isNcuRep, parseNcuRep } from '../../parsers/ncu/ncu-rep'
 import type { LaunchCode } from '../../parsers/ncu/ncu-rep-code'
-import { isSourcePage, parseSourcePage, sourcePageLaunches } from '../../parsers/ncu/ncu-source'
+import {
+  isSourcePage,
+  parseSourcePage,
+  unreadableNotes,
+  sourcePageLaunches,
+} from '../../parsers/ncu/ncu-source'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
 
 export type ReportLaunch = NcuLaunch
+export { launchMs }
 
 /** Maps a path recorded by the compiler to a file's name in the session. */
 export type NameFile = (path: string) => string
@@ -151,7 +157,7 @@ async function readSourceCsv(
     )
   const page = parseSourcePage(await readFile(path, encoding))
   const launches = sourcePageLaunches(page)
-  const none = { sections: [], notes: [] }
+  const none = { sections: [], unreadable: 0 }
   const hasFiles = page.sections.some(({ file }) => file !== null)
   return {
     format: 'source-csv',
@@ -160,7 +166,9 @@ async function readSourceCsv(
     ncuVersion: null,
     createdAt: mtime,
     commandLine: null,
-    notes: page.notes,
+    notes: unreadableNotes(
+      page.sections.reduce((sum, { unreadable }) => sum + unreadable, page.unreadable),
+    ),
     codeOf(launch, nameOf) {
       const parts = hasFiles ? { sass: none, lines: page } : { sass: page, lines: none }
       // Every launch in a range of its own, so that each has a profile of its own.
@@ -168,7 +176,7 @@ async function readSourceCsv(
       const kernel = toDeepProfiles(named, { ...parts, rules: new Map(), nameOf }).get(
         String(launch.id),
       )?.kernels[0]
-      return kernel ? { kernel, sources: [] } : null
+      return kernel ? { kernel, sources: [], unknown: [] } : null
     },
   }
 }
@@ -202,6 +210,7 @@ async function readCsv(
         : {
             kernel: { name: kernelName, instructions: [], lines: [], opcodes: null, rules },
             sources: [],
+            unknown: [],
           },
     notes: [
       ...notes,

@@ -22,6 +22,8 @@ export interface IndexRequest<T> {
   /** The folder of the sessions. */
   root: string
   cache: string
+  /** What is kept: an index of another content has another name. */
+  name: string
   /** Entries that another version of the program made are made again. */
   version: string
   schema: z.ZodType<T>
@@ -59,7 +61,7 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
 /** What a list shows of every session folder in `root`, by name. */
 export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, T>> {
   const { root, version, schema, describe } = request
-  const file = join(request.cache, `sessions-${sha256(root).slice(0, 16)}.json`)
+  const file = join(request.cache, `${request.name}-${sha256(root).slice(0, 16)}.json`)
   const Kept = z.object({
     version: z.literal(version),
     sessions: z.record(z.string(), z.object({ stamp: z.string(), value: schema })),

@@ -14,6 +14,8 @@ import { launchWords } from './case-words'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 
+export type { ProbedLaunch }
+
 export interface LaunchProbeCall {
   probe: string
   rung: string

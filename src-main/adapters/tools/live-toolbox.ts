@@ -46,6 +46,9 @@ export async function findTool(
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
+/** A library of a rung takes some megabytes at most. */
+const mostBuiltBytes = 256 * 2 ** 20
+
 export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Toolbox {
   return {
     replays: false,
@@ -84,6 +87,13 @@ export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Too
           return size <= mostBytes ? readFile(file, 'utf8') : null
         },
         remove,
+      }
+    },
+    async readBuilt(path) {
+      try {
+        return (await stat(path)).size <= mostBuiltBytes ? await readFile(path) : null
+      } catch {
+        return null
       }
     },
     claimGpu,

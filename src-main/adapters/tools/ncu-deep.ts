@@ -1,7 +1,7 @@
 /** Prints pages of ncu's report: the source counters and advice of its launches. */
 import { distinct } from '../../domain/text/wording'
 import { message, type Statement } from '../../domain/messages/message'
-import type { DeepProfile } from '../../domain/session/deep'
+import type { DeepProfiles } from '../../domain/session/deep'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { parseRules } from '../../parsers/ncu/ncu-rules'
@@ -21,7 +21,7 @@ const pages = {
 type PageKey = keyof typeof pages
 
 export interface DeepAnswer {
-  byRung: Map<string, DeepProfile>
+  byRung: DeepProfiles
   /** Pages that could not be printed. */
   troubles: Statement[]
 }

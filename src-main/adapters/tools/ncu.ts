@@ -2,7 +2,6 @@
 import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
-import type { DeepProfile } from '../../domain/session/deep'
 import type { Profile } from '../../domain/session/session'
 import {
   parseNcuRawCsv,
@@ -13,6 +12,7 @@ import {
 } from '../../parsers/ncu/ncu-csv'
 import { launchResources } from '../../parsers/ncu/ncu-launch'
 import { toMetrics } from '../../parsers/ncu/ncu-metrics'
+import type { DeepProfiles } from '../../domain/session/deep'
 import { deepOptions, readDeepPages, type DeepAnswer } from './ncu-deep'
 import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
@@ -48,7 +48,7 @@ export interface NcuAnswer {
   /** By the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
   /** At the deep level: the instructions and lines by rung. */
-  deep: Map<string, DeepProfile>
+  deep: DeepProfiles
   /** What is missing from it, as sentences. */
   deepTroubles: Statement[]
   failure: NcuFailure | null

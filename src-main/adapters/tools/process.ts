@@ -23,6 +23,8 @@ export interface ProcessCall {
   timeoutMs?: number
   /** Characters per stream after which the tree is killed; 256 Mi by default. */
   outputLimit?: number
+  /** Receives all output as it arrives; the first characters are kept, and no amount of it is too much. */
+  passOn?: { to: (stream: 'stdout' | 'stderr', text: string) => void; keep: number }
   signal?: AbortSignal
   /** Called with the process id once it has started. */
   onSpawn?: (pid: number) => void
@@ -211,13 +213,21 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
       }
     }
 
-  const collect = (stream: NodeJS.ReadableStream | null, onLine?: (line: string) => void) => {
+  const collect = (name: 'stdout' | 'stderr', onLine?: (line: string) => void) => {
+    const stream: NodeJS.ReadableStream | null = child[name]
+    const { passOn } = call
     const chunks: string[] = []
     let size = 0
     const lines = onLine && lineSplitter(guarded(onLine))
     stream?.setEncoding('utf8')
     stream?.on('data', (text: string) => {
       touch()
+      if (passOn) {
+        passOn.to(name, text)
+        if (size < passOn.keep) chunks.push(text.slice(0, passOn.keep - size))
+        size += text.length
+        return
+      }
       size += text.length
       if (size > (call.outputLimit ?? outputLimitBytes)) {
         kill('flooded')
@@ -229,8 +239,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     stream?.on('end', () => lines?.end())
     return () => chunks.join('')
   }
-  const stdout = collect(child.stdout, call.onStdoutLine)
-  const stderr = collect(child.stderr)
+  const stdout = collect('stdout', call.onStdoutLine)
+  const stderr = collect('stderr')
 
   try {
     const finished = await child

@@ -32,6 +32,7 @@ export function recordedToolbox(folder: string): Toolbox {
         read: () => Promise.resolve(null),
         remove: () => Promise.resolve(),
       }),
+    readBuilt: () => Promise.resolve(null),
     claimGpu: () => Promise.resolve({ state: 'held', lock: { release: () => undefined } }),
     output: (keptAt) => Promise.resolve({ path: keptAt, take: () => Promise.resolve() }),
   }

@@ -44,6 +44,8 @@ export interface Toolbox {
   locate(tool: Exclude<ToolName, 'runner'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   scratch(): Promise<Scratch>
+  /** The bytes of what a tool built; null if there are none, or too many to be a rung's. */
+  readBuilt(path: string): Promise<Uint8Array | null>
   /** Reserves the GPU for one run of this program. */
   claimGpu(call: GpuClaimCall): Promise<GpuClaim>
   /** `keptAt`: the file's final place in the session. */

@@ -30,7 +30,7 @@ interface LevelCost {
 
 /**
  * Fitted on an H200: card to gemm-fp32 at 4096, accurate to a seventh over the whole ladder; standard to
- * gemm-tensor and gemm-3xtf32 at 4096, to a tenth (standard-recordings.test.ts). At the deep level some
+ * gemm-tensor and gemm-3xtf32 at 4096, to a tenth (recordings.test.ts). At the deep level some
  * passes count inside the kernel, at about a nanosecond per instruction, which the unprofiled time does not
  * show; a rung without any waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
  */

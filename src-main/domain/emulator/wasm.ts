@@ -229,7 +229,7 @@ export function encodeModule(
   memoryPages: number,
   imports: readonly { name: string; signature: Signature }[],
   functions: readonly { signature: Signature; code: Code }[],
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const signatures = [...imports, ...functions].map(({ signature }) => signature)
   const section = (id: number, content: number[]): number[] => {
     const size: number[] = []

@@ -8,7 +8,7 @@ declare namespace WebAssembly {
   interface Module {
     readonly [Symbol.toStringTag]: string
   }
-  const Module: new (bytes: Uint8Array) => Module
+  const Module: new (bytes: Uint8Array<ArrayBuffer>) => Module
   class Instance {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>)
     readonly exports: Record<string, unknown>

@@ -4,7 +4,7 @@
  *
  * The categories are counted per thread, where all predicates were true, and shown relative to 32 lanes for
  * each warp instruction (`instructions`). The remainder is inactive lanes and instructions outside these
- * categories: HMMA and HGMMA (standard-recordings.test.ts), and half and double precision, whose
+ * categories: HMMA and HGMMA (recordings.test.ts), and half and double precision, whose
  * counters are not requested. On an H200 it is 0.1% to 1.6% for gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
  */
 import type { MetricDefinition } from './metric-definition'

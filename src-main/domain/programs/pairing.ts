@@ -175,35 +175,58 @@ export interface Change {
   b: Unit[]
 }
 
+/** How many times a range was entered before, and with this kernel; kernels in a row share one entry. */
+function entriesOf(units: readonly Unit[]): Map<Unit, number> {
+  const entries = new Map<string, number>()
+  const found = new Map<Unit, number>()
+  let last: string | null = null
+  for (const unit of units) {
+    const range = unit.kernel?.range ?? null
+    if (range !== null) {
+      if (range !== last) entries.set(range, (entries.get(range) ?? 0) + 1)
+      found.set(unit, entries.get(range)!)
+    }
+    last = range
+  }
+  return found
+}
+
 /**
- * What came of the unpaired kernels: those between the same paired neighbors, or in the same NVTX range, are taken to
- * do the same work in another way.
+ * What came of the unpaired kernels: those between the same paired neighbors, or in the same entry of an NVTX range, are
+ * taken to do the same work in another way.
  */
 export function changesOf(
   left: readonly Unit[],
   right: readonly Unit[],
   { pairs }: Pairing,
 ): Change[] {
-  const partner = new Map(pairs.map(({ a, b }) => [b, a]))
   const placeA = new Map(left.map((unit, index) => [unit, index]))
-  const paired = new Set(pairs.map(({ a }) => a))
   const groups = new Map<string, { a: Unit[]; b: Unit[] }>()
-  const groupOf = (unit: Unit, before: number): { a: Unit[]; b: Unit[] } => {
-    const key = unit.kernel?.range ? `in ${unit.kernel.range}` : `after ${before}`
-    const group = groups.get(key) ?? { a: [], b: [] }
-    groups.set(key, group)
-    return group
+  const collect = (
+    units: readonly Unit[],
+    side: 'a' | 'b',
+    /** The place of a paired unit in the first list. */
+    placeOf: (unit: Unit) => number | undefined,
+  ): void => {
+    const entries = entriesOf(units)
+    let before = -1
+    for (const unit of units) {
+      const place = placeOf(unit)
+      if (place !== undefined) {
+        before = place
+        continue
+      }
+      const range = unit.kernel?.range
+      const key = range ? `in ${range}, ${entries.get(unit)}` : `after ${before}`
+      const group = groups.get(key) ?? { a: [], b: [] }
+      groups.set(key, group)
+      group[side].push(unit)
+    }
   }
-  let before = -1
-  for (const unit of left)
-    if (paired.has(unit)) before = placeA.get(unit)!
-    else groupOf(unit, before).a.push(unit)
-  before = -1
-  for (const unit of right) {
-    const other = partner.get(unit)
-    if (other) before = placeA.get(other)!
-    else groupOf(unit, before).b.push(unit)
-  }
+  const placesA = new Map(pairs.map(({ a }) => [a, placeA.get(a)!]))
+  const placesB = new Map(pairs.map(({ a, b }) => [b, placeA.get(a)!]))
+  collect(left, 'a', (unit) => placesA.get(unit))
+  collect(right, 'b', (unit) => placesB.get(unit))
   const kindOf = ({ a, b }: { a: Unit[]; b: Unit[] }): Change['kind'] => {
     if (a.length === 0) return 'added'
     if (b.length === 0) return 'removed'

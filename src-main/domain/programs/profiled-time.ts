@@ -21,7 +21,11 @@ export function profiledTime(launchesMs: readonly number[]): ProfiledTime | unde
 }
 
 /** All kernels of a session together, in ms; null if none was timed by ncu. */
-export function totalProfiledMs({ rungs }: Pick<Session, 'rungs'>): number | null {
+export function totalProfiledMs({
+  rungs,
+  program,
+}: Pick<Session, 'rungs' | 'program'>): number | null {
+  if (program) return program.totalMs
   const times = rungs.flatMap(({ profiledTime: time }) => (time ? [time.totalMs] : []))
   return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0)
 }

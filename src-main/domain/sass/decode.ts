@@ -10,6 +10,8 @@ export interface UnknownInstruction {
   readonly words: Instruction['words']
 }
 
+export const instructionBytes = 16
+
 export function decodeInstruction(
   words: Instruction['words'],
   address: number,
@@ -37,6 +39,19 @@ export function decodeInstruction(
   if (!encoding.complete) return unknown
   const { mnemonic, modifiers, operands } = draft
   return { address, words, guard, mnemonic, modifiers, operands, control }
+}
+
+/** All instructions of a function, in order. */
+export function decodeKernel(
+  code: Uint8Array,
+  architecture: number,
+): (Instruction | UnknownInstruction)[] {
+  const view = new DataView(code.buffer, code.byteOffset, code.length)
+  return Array.from({ length: Math.floor(code.length / instructionBytes) }, (_, index) => {
+    const at = index * instructionBytes
+    const word = (offset: number): number => view.getUint32(at + offset, true)
+    return decodeInstruction([word(0), word(4), word(8), word(12)], at, architecture)
+  })
 }
 
 function readControl(encoding: Encoding): Control {

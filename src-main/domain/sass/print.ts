@@ -10,15 +10,25 @@ import {
   type SourceModifiers,
 } from './instruction'
 
-export function printInstruction(instruction: Instruction): string {
+interface PrintOptions {
+  /** Whether to say which registers stay in the operand cache. */
+  reuse: boolean
+}
+
+export function printInstruction(
+  instruction: Instruction,
+  options: PrintOptions = { reuse: true },
+): string {
   const { guard } = instruction
   const before = guard.index === truePredicate && !guard.negated ? '' : `@${printOperand(guard)} `
-  return `${before}${printOpcode(instruction)} ${printOperands(instruction)}`.trimEnd()
+  return `${before}${printOpcode(instruction)} ${printOperands(instruction, options)}`.trimEnd()
 }
 
 /** A target relative to a register stands behind it without a comma. */
-function printOperands({ operands, mnemonic }: Instruction): string {
-  const texts = operands.map(printOperand)
+function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
+  const texts = operands.map((operand) =>
+    printOperand(operand.kind === 'register' && !reuse ? { ...operand, reuse } : operand),
+  )
   if (operands.length > 1 && ['BRX', 'CALL', 'RET'].includes(mnemonic))
     texts.push(`${texts.splice(-2).join(' ')}`)
   return texts.join(', ')

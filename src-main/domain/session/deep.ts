@@ -1,6 +1,7 @@
 /**
  * The deep profile of one rung: counters per instruction and source line, and ncu's own advice.
- * `deep/<rung>.json` of a session has this shape; docs/SESSION-FORMAT.md says where it comes from. A figure
+ * `deep/<rung>.json` of a session has this shape; docs/SESSION-FORMAT.md says where it comes from: of a rung that was
+ * built and not run, the instructions come from the machine code and have no figures. A figure
  * that was not collected is null; 0 means that it was counted and is zero.
  */
 import { z } from 'zod'
@@ -97,6 +98,9 @@ export const DeepProfile = z.object({
   notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
+
+/** Profiles by rung, each of which may be made only when it is asked for. */
+export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
 /** The figures that a heat map can show. */
 export const heatKinds = [

@@ -214,6 +214,25 @@ export const Settings = z.object({
 })
 export type Settings = z.infer<typeof Settings>
 
+/** The program of a session that profiled one. */
+export const Program = z.object({
+  /** As it was given, without ncu. */
+  command: z.array(z.string()).nonempty(),
+  /** null if a signal ended it, or if it was stopped. */
+  exitCode: z.number().int().nullable(),
+  /** What was asked for; null where nothing was. */
+  filters: z.object({
+    kernels: z.string().nullable(),
+    nvtx: z.string().nullable(),
+    skip: z.number().int(),
+    count: z.number().int().nullable(),
+  }),
+  /** All launches that were seen, and their time under ncu; the rungs may be fewer. */
+  launches: z.number().int(),
+  totalMs: z.number(),
+})
+export type Program = z.infer<typeof Program>
+
 export const Session = z.object({
   schema: z.literal(sessionSchemaVersion),
   id: z.string(),
@@ -235,6 +254,8 @@ export const Session = z.object({
   /** What the reader should know in addition to the figures: no counter permission, a source that changed since. */
   warnings: z.array(Statement),
   rungs: z.array(RungResult),
+  /** Of a session with the target `program`. */
+  program: Program.optional(),
 })
 export type Session = z.infer<typeof Session>
 

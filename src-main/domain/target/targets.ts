@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpus'
 import { imported } from './imported'
 import { local } from './local'
+import { program } from './program'
 import { recorded } from './recorded'
 import { built } from './static'
 import type { Capabilities, TargetKind } from './target-kind'
@@ -15,6 +16,7 @@ export const targetKinds = {
   live: local,
   recorded,
   imported,
+  program,
   static: built,
 } as const satisfies Record<string, TargetKind>
 

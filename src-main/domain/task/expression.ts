@@ -55,6 +55,8 @@ function tokens(text: string): Token[] {
     const groups = match.groups ?? {}
     if (groups.other !== undefined)
       throw new ExpressionError(`Character ${at}, ${JSON.stringify(groups.other)}, is unexpected.`)
+    if (groups.number !== undefined && !Number.isFinite(Number(groups.number)))
+      throw new ExpressionError(`Character ${at}: the number is too large.`)
     for (const kind of ['number', 'name', 'sign'] as const)
       if (groups[kind] !== undefined) found.push({ kind, text: groups[kind], at })
   }

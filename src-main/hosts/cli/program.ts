@@ -21,12 +21,14 @@ import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
 import { compareCommand, type CompareOptions } from './commands/compare-command'
 import { doctorCommand } from './commands/doctor-command'
+import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
 import { importCommand, type ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
 import { initCommand } from './commands/init-command'
 import { laddersCommand } from './commands/ladders-command'
 import { errorDocument } from './documents/error'
 import { checkOutput, note, printError, printJson } from './output'
+import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
 import { runCommand } from './commands/run-command'
@@ -123,6 +125,24 @@ function program(
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
   run.action(async (options: RunOptions) => finish(await runCommand(setUp, options, ofRun)))
+  cli
+    .command('profile')
+    .description(
+      'profile the kernels of any program: all are timed, those that took most of the time are profiled',
+    )
+    .usage('[options] -- COMMAND [ARGUMENTS]')
+    .argument('<command...>', 'the program and its arguments, which are passed on exactly')
+    .option('--kernels <regex>', 'only kernels whose function name matches, anywhere in it')
+    .option('--nvtx <range>', 'only kernels launched in this NVTX range')
+    .option('--skip <n>', 'leave out the first launches that match', '0')
+    .option('--count <n>', 'look at so many launches and no more')
+    .option('--profile <level>', programLevels.join(', '), 'standard')
+    .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option(json, jsonText)
+    .action(async (words: string[], options: ProfileOptions) =>
+      finish(await profileCommand(setUp, words, options)),
+    )
   cli
     .command('show')
     .description('print a session, or one of its rungs in depth')
@@ -234,6 +254,19 @@ function program(
   regress.action(async (options: RegressCommandOptions) =>
     finish(await regressCommand(setUp, options, ofRegress)),
   )
+  const history = cli
+    .command('history')
+    .description(
+      'show how the times of a ladder’s rungs moved over its sessions, and where they changed',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--threshold <percent>', 'the smallest change to list, 0.1 to 100 (default: 1)')
+    .option(json, jsonText)
+  const ofHistory = addProblemOptions(history, tasks, 'only sessions with this value of every size')
+  history.action(async (options: HistoryCommandOptions) =>
+    finish(await historyCommand(setUp, options, ofHistory)),
+  )
   cli
     .command('import')
     .description(
@@ -307,7 +340,8 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!['run', 'sanitize', 'regress'].some((command) => words.includes(command))) return []
+  if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
+    return []
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 

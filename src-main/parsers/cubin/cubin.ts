@@ -9,6 +9,7 @@ import type {
   ParameterLayout,
   Relocation,
 } from '../../domain/sass/machine-code'
+import { instructionBytes } from '../../domain/sass/decode'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { attribute, readAttributes, wordsOf, type Attribute } from './attributes'
@@ -20,7 +21,6 @@ import { readLineTable } from './line-table'
 const cuda = 190
 const functionType = 2
 const objectType = 1
-export const instructionBytes = 16
 /** Where the encodings are known. */
 const architectures = [75, 80, 86, 89, 90]
 const maxFileBytes = 256 * 2 ** 20

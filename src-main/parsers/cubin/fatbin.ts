@@ -15,15 +15,18 @@ const cubinKind = 2
 const compressed = 0x2000 | 0x8000
 const cudaMachine = 190
 
-/** Each as bytes for `readCubin`, in the order of the file. */
+/** Each as bytes for `readCubin`, in the order of the file; none of a file that is neither. */
 export function cubinsOf(file: Uint8Array): Uint8Array[] {
-  if (!isElf(file)) return readContainer(file)
+  if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
   return sections
     .filter(({ name }) => name === '.nv_fatbin' || name === '__nv_relfatbin')
     .flatMap(({ bytes }) => readContainer(bytes))
 }
+
+const isContainer = (bytes: Uint8Array): boolean =>
+  bytes.length >= headerBytes && new Cursor(bytes, 'container').u32() === magic
 
 function readContainer(bytes: Uint8Array): Uint8Array[] {
   const cursor = new Cursor(bytes, 'container')
@@ -34,6 +37,8 @@ function readContainer(bytes: Uint8Array): Uint8Array[] {
     cursor.u16()
     const header = cursor.u16()
     const size = cursor.u64()
+    // Of no length, it would be read again and again.
+    if (header < headerBytes) throw damaged('container')
     cursor.at = start
     cursor.take(header)
     cubins.push(...readEntries(cursor.take(size)))

@@ -99,7 +99,8 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   const [, name = '', initial, values = ''] =
     /^([A-Z][A-Z0-9_]*)\s+(-?\d+)\s+\{([^}]*)\}$/.exec(entry.value) ?? []
   const allowed = values.split(',').map((value) => value.trim())
-  if (initial === undefined || !allowed.every((value) => /^-?\d+$/.test(value)))
+  // A macro of C++ has more digits than that only by mistake.
+  if (initial === undefined || !allowed.every((value) => /^-?\d{1,15}$/.test(value)))
     throw fail(
       entry,
       `@param contains ${JSON.stringify(entry.value)}.`,

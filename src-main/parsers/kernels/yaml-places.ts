@@ -55,9 +55,33 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
+/** More say nothing new, and finding the first of two equal keys goes through the whole document. */
+const mostFaults = 20
+/** Each key is compared with all others of its map, so that time grows with the square of their number. */
+const mostKeys = 10_000
+
+/** Deeper lists and maps in one line take the parser long. */
+const deepest = 64
+
+/** Why a text is not even parsed, as a sentence. */
+function tooMuch(text: string): string | null {
+  let [keys, depth] = [0, 0]
+  for (const character of text) {
+    if (character === '\n') depth = 0
+    else if (character === ':') keys += 1
+    else if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+    if (depth > deepest)
+      return `It has lists in lists deeper than ${deepest}, which is more than is read.`
+  }
+  return keys > mostKeys ? `It has more than ${mostKeys} keys, which is more than is read.` : null
+}
+
 export function readYaml(source: string): ReadYaml {
   const counter = new LineCounter()
-  const text = source.replace(/^\uFEFF/, '')
+  const whole = source.replace(/^\uFEFF/, '')
+  const refused = tooMuch(whole)
+  const text = refused === null ? whole : ''
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
@@ -67,7 +91,9 @@ export function readYaml(source: string): ReadYaml {
     return { line, column: col, message }
   }
   const at: ReadYaml['at'] = (path, message) => placed(nodeAt(document, path), message)
-  const faults = [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
+  if (refused !== null) return { value: undefined, faults: [placed(0, refused)], at }
+  const found = [...document.errors, ...document.warnings].slice(0, mostFaults)
+  const faults = found.map(({ code, message, pos }) => {
     const first = code === 'DUPLICATE_KEY' ? firstOf(document, pos[0]) : null
     return placed(
       pos[0],

@@ -5,13 +5,14 @@ import {
   deepSchemaVersion,
   type DeepKernel,
   type DeepProfile,
+  type DeepProfiles,
   type Instruction,
   type Place,
   type Rule,
   type SourceLine,
 } from '../../domain/session/deep'
 import type { NcuLaunch } from './ncu-csv'
-import type { SassRow, SourcePage, SourceSection } from './ncu-source'
+import { unreadableNotes, type SassRow, type SourcePage, type SourceSection } from './ncu-source'
 
 export interface DeepPages {
   /** Every instruction of every kernel, including kernels without line information. */
@@ -69,18 +70,30 @@ function assignSections(
   return assigned
 }
 
-/** Whether a section and the launch have an instruction at a common address, according to the SASS view. */
+/**
+ * Whether a section and the launch have an instruction at a common address, according to the SASS view. The only
+ * launch of its kernel has no other's section, so nothing has to be read.
+ */
 function sharesAddresses(
+  launches: readonly Launch[],
   sass: ReadonlyMap<number, readonly SourceSection[]>,
 ): (launch: Launch, section: SourceSection) => boolean {
+  const names = launches.map(({ kernelName }) => plainName(kernelName))
+  const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index))
   const addresses = new Map<number, Set<number>>()
-  for (const [id, sections] of sass)
-    addresses.set(
-      id,
-      new Set(sections.flatMap(({ instructions }) => instructions.map(({ address }) => address))),
-    )
-  return ({ id }, { instructions }) => {
-    const own = addresses.get(id)
+  const addressesOf = (id: number): Set<number> | null => {
+    const sections = sass.get(id)
+    if (!sections) return null
+    const known =
+      addresses.get(id) ??
+      new Set(sections.flatMap(({ instructions }) => instructions.map(({ address }) => address)))
+    addresses.set(id, known)
+    return known
+  }
+  return ({ id, kernelName }, section) => {
+    if (!twice.has(plainName(kernelName))) return true
+    const own = addressesOf(id)
+    const { instructions } = section
     return !own || instructions.length === 0 || instructions.some(({ address }) => own.has(address))
   }
 }
@@ -166,30 +179,43 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 /** Deep profiles by rung; launches outside any NVTX range are skipped. */
-export function toDeepProfiles(
-  launches: readonly Launch[],
-  pages: DeepPages,
-): Map<string, DeepProfile> {
+export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): DeepProfiles {
   const sass = assignSections(launches, pages.sass)
-  const withLines = assignSections(launches, pages.lines, sharesAddresses(sass))
-  const profiles = new Map<string, DeepProfile>()
-  for (const launch of launches) {
-    if (launch.rung === null) continue
-    const kernel = toKernel(
-      launch,
-      sass.get(launch.id) ?? [],
-      withLines.get(launch.id) ?? [],
-      pages,
+  const withLines = assignSections(launches, pages.lines, sharesAddresses(launches, sass))
+  const make = (rung: string): DeepProfile => {
+    const own = launches.filter((launch) => launch.rung === rung)
+    const kernels = own.map((launch) =>
+      toKernel(launch, sass.get(launch.id) ?? [], withLines.get(launch.id) ?? [], pages),
     )
-    const profile = profiles.get(launch.rung) ?? {
+    const unreadable = (
+      { unreadable }: SourcePage,
+      sections: ReadonlyMap<number, SourceSection[]>,
+    ) =>
+      own
+        .flatMap(({ id }) => sections.get(id) ?? [])
+        .reduce((sum, section) => sum + section.unreadable, unreadable)
+    return {
       schema: deepSchemaVersion,
-      rung: launch.rung,
-      kernels: [],
-      notes: [...pages.sass.notes, ...pages.lines.notes],
+      rung,
+      kernels,
+      notes: [
+        ...unreadableNotes(unreadable(pages.sass, sass)),
+        ...unreadableNotes(unreadable(pages.lines, withLines)),
+        ...kernels.flatMap(notesOn),
+      ],
     }
-    profile.kernels.push(kernel)
-    profile.notes.push(...notesOn(kernel))
-    profiles.set(launch.rung, profile)
   }
-  return profiles
+  const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
+  const made = new Map<string, DeepProfile>()
+  const get = (rung: string): DeepProfile | undefined => {
+    if (!rungs.has(rung)) return undefined
+    const profile = made.get(rung) ?? make(rung)
+    made.set(rung, profile)
+    return profile
+  }
+  return {
+    get,
+    keys: () => rungs.keys(),
+    values: () => [...rungs].map((rung) => get(rung)!).values(),
+  }
 }

@@ -86,7 +86,7 @@ const causes: readonly Pattern[] = [
   },
   {
     kind: 'not-executable',
-    pattern: /'(.*?)' does not exist or is not an executable/,
+    pattern: /'([^']*)' does not exist or is not an executable/,
     said: ([, file]) => message('tools.ncuNotExecutable', { file: file ?? '' }),
     remedy: message('tools.buildAgain'),
   },

@@ -7,15 +7,17 @@ import type {
   SourceLine,
   Work,
 } from '../../domain/session/deep'
-import { placesOf } from '../../domain/sass/machine-code'
-import { instructionBytes, readCubin } from '../cubin/cubin'
+import type { Statement } from '../../domain/messages/message'
+import { listingOf, type Listing } from '../../domain/sass/listing'
+import { readCubin } from '../cubin/cubin'
 import type { MessageOf } from './ncu-rep-messages'
-import { mnemonicOf } from './sass-mnemonics'
 
 export interface LaunchCode {
   kernel: DeepKernel
   /** The files that the kernel's lines are in, if the report holds their text. */
   sources: { path: string; text: string }[]
+  /** Instructions that are not known. */
+  unknown: Statement[]
 }
 
 type Counter = Exclude<keyof Work, 'stalls' | 'samples' | 'notIssuedSamples'>
@@ -177,15 +179,15 @@ function linesOf(
 }
 
 /** Instructions of the kernel in the cubin; null if there is no such kernel, or if the cubin cannot be read. */
-function rowsOf(cubin: Uint8Array, name: string): { opcode: string; places: Place[] }[] | null {
+function listingIn(
+  cubin: Uint8Array,
+  name: string,
+  nameOf: (path: string) => string,
+): Listing | null {
   try {
-    const kernel = readCubin(cubin).kernels.find((own) => own.name === name)
-    if (!kernel) return null
-    const view = new DataView(kernel.code.buffer, kernel.code.byteOffset, kernel.code.byteLength)
-    return Array.from({ length: Math.floor(view.byteLength / instructionBytes) }, (_, index) => ({
-      opcode: mnemonicOf(view.getUint16(index * instructionBytes, true) & 0xfff),
-      places: placesOf(kernel.lines, index * instructionBytes),
-    }))
+    const { kernels, architecture } = readCubin(cubin)
+    const kernel = kernels.find((own) => own.name === name)
+    return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
     // Machine code of another GPU, or damaged; the figures of the launch do not depend on it.
     return null
@@ -204,9 +206,9 @@ export interface CodeParts {
 
 export function launchCode({ name, detailed, source, metricName, nameOf }: CodeParts): LaunchCode {
   const rules = rulesOf(detailed.rules)
-  const code = source && rowsOf(source.cubin, detailed.mangledName)
+  const code = source && listingIn(source.cubin, detailed.mangledName, nameOf)
   const none = { name, instructions: [], lines: [], opcodes: null, rules }
-  if (!code) return { kernel: none, sources: [] }
+  if (!code) return { kernel: none, sources: [], unknown: [] }
   const base = Number(
     source.functions?.entries.find((own) => own.name === detailed.mangledName)?.address ?? 0n,
   )
@@ -215,17 +217,16 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
     (source.files?.entries ?? []).map(({ path, text }) => [nameOf(path), { path, text }]),
   )
   const texts = new Map([...files].map(([file, { text }]) => [file, text.split(/\r?\n/)]))
-  const rows = code.map(({ opcode, places }, index) => ({
-    opcode,
-    places: places.map(({ file, line }) => ({ file: nameOf(file), line })),
-    work: workAt(index * instructionBytes, instances),
+  const rows = code.instructions.map((listed) => ({
+    ...listed,
+    work: workAt(listed.offset, instances),
   }))
-  const instructions = rows.map(({ opcode, places, work }, index): Instruction => {
+  const instructions = rows.map(({ offset, text, opcode, places, work }, index): Instruction => {
     const [place, ...further] = places
     return {
       index,
-      offset: index * instructionBytes,
-      text: opcode,
+      offset,
+      text,
       opcode,
       file: place?.file ?? null,
       line: place?.line ?? null,
@@ -243,10 +244,11 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
       rules,
     },
     sources: [...files].flatMap(([file, source]) => (used.has(file) ? [source] : [])),
+    unknown: code.unknown,
   }
 }
 
-/** ncu counts them with their modifiers, which the machine code alone does not tell here. */
+/** As ncu counted them, else the sum over the instructions. */
 function opcodesOf(
   instructions: readonly Instruction[],
   { metrics }: MessageOf<'Detailed'>,

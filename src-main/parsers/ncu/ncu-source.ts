@@ -29,15 +29,24 @@ export interface SourceSection {
   /** As recorded by the compiler; null in the SASS view. */
   file: string | null
   kernelName: string
-  instructions: SassRow[]
-  lines: LineRow[]
+  /** The rows, read when one is asked for: a page has those of every kernel, and often one is looked at. */
+  readonly instructions: SassRow[]
+  readonly lines: LineRow[]
+  /** How many rows could not be read. */
+  readonly unreadable: number
 }
 
 export interface SourcePage {
   sections: SourceSection[]
-  /** What could not be read, each as a sentence. */
-  notes: Statement[]
+  /** How many rows were cut off. */
+  unreadable: number
 }
+
+/** That rows of a page are missing. */
+export const unreadableNotes = (count: number): Statement[] =>
+  count === 0
+    ? []
+    : [message(count === 1 ? 'deep.rowUnreadable' : 'deep.rowsUnreadable', { count })]
 
 /** Column names of a figure, of which the first in the header is used: those of 2025.3, then of older versions. */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
@@ -136,56 +145,93 @@ function cellsOf(line: string, width: number | undefined): string[] {
   return row
 }
 
+interface Rows {
+  instructions: SassRow[]
+  lines: LineRow[]
+  unreadable: number
+}
+
+/** The rows below a section's labels, its header first. */
+function readRows([header, ...printed]: readonly string[]): Rows {
+  const rows: Rows = { instructions: [], lines: [], unreadable: 0 }
+  const layout = header === undefined ? null : layoutOf(cellsOf(header, undefined))
+  if (!layout) return rows
+  let sourceLine: number | null = null
+  const seen = new Set<string>()
+  for (const line of printed) {
+    const row = cellsOf(line, layout.width)
+    if (row.length !== layout.width) {
+      rows.unreadable += 1
+      continue
+    }
+    const number = layout.line < 0 ? null : countIn(row, layout.line)
+    if (number !== null) {
+      sourceLine = number
+      rows.lines.push({ line: number, text: row[layout.source] ?? '', ...workOf(row, layout) })
+      continue
+    }
+    const address = row[layout.address] ?? ''
+    if (!/^(0x)?[0-9a-f]+$/i.test(address)) continue
+    const at = Number.parseInt(address, 16)
+    const place = `${at}:${sourceLine}`
+    if (seen.has(place)) continue
+    seen.add(place)
+    rows.instructions.push({
+      address: at,
+      text: row[layout.sass] ?? '',
+      line: sourceLine,
+      ...workOf(row, layout),
+    })
+  }
+  return rows
+}
+
+function sectionOf(
+  file: string | null,
+  kernelName: string,
+  printed: readonly string[],
+): SourceSection {
+  let rows: Rows | undefined
+  const read = (): Rows => (rows ??= readRows(printed))
+  return {
+    file,
+    kernelName,
+    get instructions() {
+      return read().instructions
+    },
+    get lines() {
+      return read().lines
+    },
+    get unreadable() {
+      return read().unreadable
+    },
+  }
+}
+
+/** A row of two or three cells that says what the rows below belong to. */
+function labelIn(line: string): { isFile: boolean; value: string } | null {
+  if (!/^"(File Path|Function Name|Kernel Name)","/.test(line)) return null
+  const [label, value = '', ...more] = cellsOf(line, undefined)
+  const isFile = label === 'File Path'
+  return more.length > (isFile ? 0 : 1) ? null : { isFile, value }
+}
+
 export function parseSourcePage(text: string): SourcePage {
   const sections: SourceSection[] = []
-  const notes: Statement[] = []
   const printed = tableRows(text)
   const whole = printed.filter(isWhole)
   let file: string | null = null
-  let section: SourceSection | null = null
-  let layout: Layout | null = null
-  let sourceLine: number | null = null
-  let seen = new Set<string>()
-  let broken = printed.length - whole.length
+  let rows: string[] | null = null
   for (const line of whole) {
-    const row = cellsOf(line, layout?.width)
-    const [label = '', value = ''] = row
-    if (row.length === 2 && label === 'File Path') file = value
-    else if (row.length <= 3 && (label === 'Function Name' || label === 'Kernel Name')) {
-      section = { file, kernelName: value, instructions: [], lines: [] }
-      sections.push(section)
+    const label = labelIn(line)
+    if (label?.isFile) file = label.value
+    else if (label) {
+      rows = []
+      sections.push(sectionOf(file, label.value, rows))
       file = null
-      layout = null
-      sourceLine = null
-      seen = new Set()
-    } else if (section && !layout) layout = layoutOf(row)
-    else if (section && layout && row.length !== layout.width) broken += 1
-    else if (section && layout) {
-      const number = layout.line < 0 ? null : countIn(row, layout.line)
-      if (number !== null) {
-        sourceLine = number
-        section.lines.push({ line: number, text: row[layout.source] ?? '', ...workOf(row, layout) })
-        continue
-      }
-      const address = row[layout.address] ?? ''
-      if (!/^(0x)?[0-9a-f]+$/i.test(address)) continue
-      const at = Number.parseInt(address, 16)
-      const place = `${at}:${sourceLine}`
-      if (seen.has(place)) continue
-      seen.add(place)
-      section.instructions.push({
-        address: at,
-        text: row[layout.sass] ?? '',
-        line: sourceLine,
-        ...workOf(row, layout),
-      })
-    }
+    } else rows?.push(line)
   }
-  if (broken > 0)
-    notes.push(
-      message(broken === 1 ? 'deep.rowUnreadable' : 'deep.rowsUnreadable', { count: broken }),
-    )
-  return { sections, notes }
+  return { sections, unreadable: printed.length - whole.length }
 }
 
 /** Whether a text begins with this page, perhaps after messages of ncu. */

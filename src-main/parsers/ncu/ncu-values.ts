@@ -39,6 +39,8 @@ export function plainNumber(cell: string): number {
 
 /** A cell's figure; null if ncu had none; the text itself if the metric is textual. */
 export function parseNcuCell(cell: string): number | string | null {
+  const plain = plainNumber(cell)
+  if (!Number.isNaN(plain)) return plain
   const text = cell.trim()
   if (missing.test(text)) return null
   if (!number.test(text)) return text

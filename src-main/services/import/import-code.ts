@@ -92,6 +92,7 @@ export function importCode(
       left -= kernel.instructions.length
       counted ||= kernel.instructions.some(({ executed }) => executed !== null)
       for (const { path, text } of code.sources) sources.set(nameOf(path), text)
+      notes.push(...code.unknown)
       if (kernel.lines.length === 0) notes.push(message('deep.noLines', { kernel: kernel.name }))
       return [kernel]
     })
@@ -101,8 +102,6 @@ export function importCode(
     if (isEmpty && report.format !== 'details-csv') continue
     if (kernels.length === 0) continue
     if (report.format === 'details-csv') notes.push(message('deep.adviceAlone', { file: name }))
-    if (report.format === 'ncu-rep' && kernels.some(({ instructions }) => instructions.length > 0))
-      notes.push(message('deep.mnemonicsAlone', { file: name }))
     byRung.set(rung.id, { schema: deepSchemaVersion, rung: rung.id, kernels, notes })
     const file = mainFile(kernels, (own) => sources.has(own))
     if (file !== null) fileOf.set(rung.id, { file, sourceHash: sha256(sources.get(file)!) })

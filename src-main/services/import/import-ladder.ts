@@ -24,17 +24,27 @@ export function groupLaunches(launches: readonly ReportLaunch[]): ImportedRung[]
     if (last && launch.rung !== null && last[0]?.rung === launch.rung) last.push(launch)
     else groups.push([launch])
   }
-  const digits = Math.max(2, String(groups.length - 1).length)
   const taken = new Set<string>()
   const titles = distinctTitles(
     groups.map(([launch]) => ({ ...launch!, name: launch!.kernelName })),
   )
   return groups.map((own, index) => {
     const [{ rung, kernelName }] = own as [ReportLaunch]
-    const number = String(index).padStart(digits, '0')
-    const id = uniqueId(rung ?? `${number}_${parseKernelName(kernelName).base}`, number, taken)
+    const id =
+      rung === null
+        ? kernelId(kernelName, index, groups.length, taken)
+        : uniqueId(rung, numberOf(index, groups.length), taken)
     return { id, title: clip(rung ?? titles[index]!), launches: own }
   })
+}
+
+const numberOf = (index: number, count: number): string =>
+  String(index).padStart(Math.max(2, String(count - 1).length), '0')
+
+/** `03_tile`: a kernel by its place among so many and its function. */
+export function kernelId(name: string, index: number, count: number, taken: Set<string>): string {
+  const number = numberOf(index, count)
+  return uniqueId(`${number}_${parseKernelName(name).base}`, number, taken)
 }
 
 export function arrange(

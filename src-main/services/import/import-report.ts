@@ -3,7 +3,6 @@ import { cp } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
 import {
-  profileLaunches,
   readReportFile,
   type ReportFile,
   type ReportLaunch,
@@ -12,12 +11,12 @@ import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { message, says, type Statement } from '../../domain/messages/message'
 import type { ErrorShape } from '../../domain/errors'
-import type { Ladder } from '../../domain/ladder/ladder'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
 import { type Device } from '../../domain/gpu/device'
 import { importCode, type ImportedCode } from './import-code'
+import { kernelLadder, kernelResult } from './kernel-rungs'
 import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './import-ladder'
 
 export interface ImportOptions extends Arrangement {
@@ -105,7 +104,15 @@ function toSession(
     createdAt: report.createdAt.toISOString(),
     appVersion: naming.appVersion,
     target: { kind: 'imported', name: naming.name },
-    ladder: toLadder(rungs, code, naming.name),
+    ladder: kernelLadder(
+      {
+        id: 'imported',
+        title: naming.name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || naming.name,
+        summary: `Imported from ${naming.name}.`,
+      },
+      rungs,
+      code,
+    ),
     problem: null,
     device,
     tools: { nvcc: null, ncu: report.ncuVersion },
@@ -139,67 +146,19 @@ function warningsOf(report: ReportFile, device: Device | null, name: string): St
   ]
 }
 
-const summaryOf = (name: string): string => `Imported from ${name}.`
-
-function toLadder(rungs: readonly ImportedRung[], { fileOf }: ImportedCode, name: string): Ladder {
-  return {
-    id: 'imported',
-    title: name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || name,
-    summary: summaryOf(name),
-    task: null,
-    scalars: {},
-    options: {},
-    sizes: [],
-    reference: null,
-    rungs: rungs.map(({ id, title }) => ({
-      id,
-      title,
-      header: {
-        id,
-        title,
-        after: null,
-        idea: summaryOf(name),
-        expect: [],
-        params: [],
-        options: {},
-        flags: [],
-        requires: null,
-      },
-      params: {},
-      file: fileOf.get(id)?.file ?? '',
-    })),
-  }
-}
-
 function toResult(
-  { id, title, launches }: ImportedRung,
-  { fileOf }: ImportedCode,
+  rung: ImportedRung,
+  code: ImportedCode,
   level: ProfileLevel,
   name: string,
-) {
-  const { metrics, ...profiled } = profileLaunches(launches, level)
-  const result: RungResult = {
-    id,
-    title,
-    after: null,
-    idea: '',
-    expect: [],
-    flags: [],
-    params: {},
-    file: '',
-    sourceHash: '',
-    ...fileOf.get(id),
-    status: 'ok',
-    diagnostics: [],
-    build: null,
-    verify: null,
-    timing: null,
-    ...profiled,
+): RungResult {
+  const result = kernelResult(rung, code, level)
+  return {
+    ...result,
     metrics: Object.fromEntries(
-      Object.entries(metrics).map(([key, value]) => [key, withOrigin(value, name)]),
+      Object.entries(result.metrics).map(([key, value]) => [key, withOrigin(value, name)]),
     ),
   }
-  return result
 }
 
 const withOrigin = (value: MetricValue, name: string): MetricValue =>
@@ -238,7 +197,7 @@ function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
 }
 
 /** From ncu's device attributes; null if a required one is missing. */
-function deviceOf(launch: ReportLaunch | undefined): Device | null {
+export function deviceOf(launch: ReportLaunch | undefined): Device | null {
   const attribute = (name: string): number | string | null =>
     launch?.metrics[`device__attribute_${name}`]?.value ?? null
   const figures = {

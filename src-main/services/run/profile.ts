@@ -13,7 +13,7 @@ import type { ProcessResult } from '../../adapters/tools/process'
 import { profileArgs, type BuiltRung } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { message, together, type Statement } from '../../domain/messages/message'
-import type { DeepProfile } from '../../domain/session/deep'
+import type { DeepProfiles } from '../../domain/session/deep'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Problem } from '../../domain/task/problem'
@@ -47,7 +47,7 @@ export interface ProfileOutcome {
   ncuVersion: string | null
   profiles: Map<string, RungProfile>
   /** By rung; empty below the deep level. */
-  deep: Map<string, DeepProfile>
+  deep: DeepProfiles
   /** What is missing from it. */
   deepTroubles: Statement[]
   /** Metrics that this ncu does not know, by its names; the rest was collected without them. */

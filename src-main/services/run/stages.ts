@@ -4,7 +4,7 @@
  */
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract'
-import type { DeepProfile } from '../../domain/session/deep'
+import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
 import type { Statement } from '../../domain/messages/message'
@@ -39,7 +39,7 @@ export interface RunIdentity {
 export interface RunOutcome {
   session: Session
   /** Deep profiles by rung, stored next to session.json. */
-  deep: ReadonlyMap<string, DeepProfile>
+  deep: DeepProfiles
   /** This machine could not provide the requested counters, or lost its GPU during the run. */
   missing: ErrorShape | null
 }

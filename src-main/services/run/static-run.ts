@@ -4,8 +4,20 @@
  * and the session says so.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import { probeLaunches, probeReference, type NotLaunched } from '../../adapters/tools/launch-probe'
-import { message } from '../../domain/messages/message'
+import { sourceName } from '../../adapters/disk/build-cache'
+import { launchedKernels, readBuiltCode } from '../../adapters/tools/built-code'
+import {
+  probeLaunches,
+  probeReference,
+  type NotLaunched,
+  type ProbedLaunch,
+} from '../../adapters/tools/launch-probe'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { KernelLadderError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import { instructionBytes } from '../../domain/sass/decode'
+import { staticProfile } from '../../domain/sass/static-profile'
+import type { DeepProfile } from '../../domain/session/deep'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
@@ -20,7 +32,10 @@ import { allUnavailable } from './profile'
 import { describedRung, statusOf, type RungState } from './result'
 import { runStages, type Run, type RunOutcome } from './stages'
 
-type Launches = { launches: Launch[] } | NotLaunched
+type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
+
+/** A rung with more is not shown by its instructions: no screen could. */
+const mostInstructions = 200_000
 
 /** `probeSources`: probe/ of the kernel library, text by path. */
 export const buildForGpu = (
@@ -40,6 +55,8 @@ export const buildForGpu = (
       if (fault !== null) throw unusableReference(reference, fault)
     }
     const found = new Map<string, Launches>()
+    const deep = new Map<string, DeepProfile>()
+    const faults: Statement[] = []
     return {
       gpu,
       device: null,
@@ -62,11 +79,42 @@ export const buildForGpu = (
           'reason' in probe
             ? probe
             : await launchesOf(compiler, plan, planned, gpu, probe.artefact, { ...build, artefact })
-        if (!run.signal.aborted) found.set(planned.rung.id, launches)
+        if (run.signal.aborted) return
+        found.set(planned.rung.id, launches)
+        if ('reason' in launches) return
+        const code = await codeOf(toolbox, planned.rung.id, artefact, launches.kernels)
+        if (code && 'rung' in code) deep.set(code.rung, code)
+        else if (code)
+          faults.push(message('records.noCode', { rung: planned.rung.id, why: code.why }))
+      },
+      afterBuild({ session }) {
+        session.warnings.push(...faults)
+        return Promise.resolve({ deep, missing: null })
       },
       result: (state) => staticResult(state, plan.task, gpu, found.get(state.planned.rung.id)),
     }
   })
+
+/** The instructions of what is launched; null where there are none to be had. */
+async function codeOf(
+  toolbox: Toolbox,
+  rung: string,
+  library: string,
+  launches: readonly ProbedLaunch[],
+): Promise<DeepProfile | { why: Statement } | null> {
+  try {
+    const built = await readBuiltCode(toolbox, library)
+    const kernels = built && launchedKernels(built, launches)
+    if (!kernels || kernels.length === 0) return null
+    const bytes = kernels.reduce((sum, { code }) => sum + code.code.length, 0)
+    return bytes / instructionBytes > mostInstructions
+      ? null
+      : staticProfile(rung, kernels, sourceName)
+  } catch (error) {
+    if (!(error instanceof KernelLadderError)) throw error
+    return { why: error.statement }
+  }
+}
 
 /** `found` exists for rungs that were built. */
 function staticResult(
@@ -140,7 +188,7 @@ async function launchesOf(
       },
     })
   }
-  return { launches }
+  return { launches, kernels: answer.kernels }
 }
 
 const notLaunched = {

@@ -168,6 +168,7 @@ async function listStored(places: SessionPlaces): Promise<SessionSummary[]> {
   const found = await indexed({
     root: storeOf(places),
     cache: places.machine.folders.cache,
+    name: 'sessions',
     version: appVersion,
     schema: SessionSummary,
     describe: describeFolder,

@@ -7,7 +7,7 @@ import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import type { RunEvent } from '../../contract'
-import type { DeepProfile } from '../../domain/session/deep'
+import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import { toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
@@ -61,7 +61,7 @@ const isFinished = (session: Session): boolean =>
 
 interface Measured {
   session: Session
-  deep: ReadonlyMap<string, DeepProfile>
+  deep: DeepProfiles
   draft: SessionDraft
   recorder: DiskRecorder
   id: string

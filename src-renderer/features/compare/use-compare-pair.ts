@@ -7,7 +7,7 @@ import { useDeepStore } from '../../stores/deep'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
 import type { MachineRung } from '../machine/machine'
-import { guardOf, withoutVerdicts } from './guard'
+import { guardOf, withoutVerdicts } from '../session-guard'
 
 export interface PairAddress {
   sessionRef: string

@@ -105,6 +105,9 @@ export function metricScale(session: Session, id: string): Scale {
   )
 }
 
+/** What the ratio column's times are divided by. */
+export type RatioTo = 'reference' | 'first' | 'baseline'
+
 /** Operations or bytes a second, by what bounds the task. */
 export const rateOf = (
   session: Session,

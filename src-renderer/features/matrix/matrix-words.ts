@@ -73,6 +73,17 @@ export function useMatrixWords() {
     }
   }
 
+  /** The figure beside how far it is from the baseline, and the verdict that the color stands for. */
+  const against = (cell: MatrixCell): string[] =>
+    cell.kind === 'value' && cell.exact !== undefined
+      ? [
+          cell.exact,
+          ...(cell.verdict
+            ? [`${cell.text}, ${t(`verdict.${cell.verdict}`)}`]
+            : [t('baseline.label')]),
+        ]
+      : []
+
   const forCopy = (): CopyWords => ({
     metric: t('compare.metric'),
     unit: t('matrix.unit'),
@@ -84,5 +95,5 @@ export function useMatrixWords() {
   /** A rendered cell depends on this as well as on its value. */
   const language = () => locale.value
 
-  return { label, group, unit, meaning, cellText, origin, forCopy, language }
+  return { label, group, unit, meaning, cellText, origin, against, forCopy, language }
 }

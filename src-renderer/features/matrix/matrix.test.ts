@@ -1,20 +1,13 @@
 /** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
+import { againstBaseline, rungsByRow } from './against'
 import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
-import { parseSession } from '../../../src-main/adapters/sessions/session-store'
 import { matrixCsv, matrixMarkdown } from './matrix-copy'
+import { recording } from '../../../test/renderer/chart-samples'
 import { rung, session } from '../../../test/renderer/samples'
 
-const recorded = parseSession(
-  readFileSync(
-    join(import.meta.dirname, '../../../resources/recordings/gemm-fp32-h200-4096/session.json'),
-    'utf8',
-  ),
-  'session.json',
-)
+const recorded = recording('gemm-fp32-h200-4096')
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>
   items.find((item): item is MatrixRow => item.type === 'metric' && item.id === id)!
 const measured = (value: number, unit = 'inst') => ({ value, unit, evidence: 'measured' }) as never
@@ -206,5 +199,62 @@ describe('a copy', () => {
     expect(lines[0]).toContain('&lt;img src=x&gt; \\| \\*b\\*')
     const columns = (line: string) => line.split(/(?<!\\)\|/).length
     expect(new Set(lines.map(columns))).toEqual(new Set([columns(lines[1]!)]))
+  })
+})
+
+describe('against a baseline', () => {
+  const base = recorded.rungs.find(({ id }) => id === '11_warp_tile')!
+  const faster = recorded.rungs.findIndex(({ id }) => id === '12_register_prefetch')
+  const slower = recorded.rungs.findIndex(({ id }) => id === '05_thread_tile_2d')
+  const own = recorded.rungs.indexOf(base)
+  const items = matrixItems(recorded.rungs, 'common')
+  const alone = matrixItems([base], 'common')
+  const held = againstBaseline(
+    items,
+    recorded.rungs,
+    recorded,
+    { session: recorded, rung: base },
+    alone,
+  )
+  const cell = (id: string, index: number) => rowOf(held, id).cells[index]
+
+  it('times have factors and verdicts, and so have the figures that follow from them', () => {
+    expect(cell('time', faster)).toMatchObject({ text: '0.832×', verdict: 'better' })
+    expect(cell('time', slower)).toMatchObject({ verdict: 'worse' })
+    expect(cell('throughput', faster)).toMatchObject({ text: '1.20×', verdict: 'better' })
+    expect(cell('time', own)).toMatchObject({ verdict: null })
+    expect(cell('time', faster)).toHaveProperty(
+      'exact',
+      (rowOf(items, 'time').cells[faster] as { text: string }).text,
+    )
+  })
+
+  it('shares have differences, and what has no better direction has no better', () => {
+    expect(cell('fmaUtilization', faster)).toMatchObject({ text: '+13.8 pp', verdict: 'better' })
+    const verdicts = new Set(
+      rowOf(held, 'registersPerThread').cells.map((one) => one.kind === 'value' && one.verdict),
+    )
+    expect(verdicts.has('better')).toBe(false)
+  })
+
+  it('sessions of two problems have differences without verdicts', () => {
+    const other = { ...recorded, problem: { ...recorded.problem!, sizes: { m: 1, n: 1, k: 1 } } }
+    const refused = againstBaseline(
+      items,
+      recorded.rungs,
+      recorded,
+      { session: other, rung: base },
+      alone,
+    )
+    expect(rowOf(refused, 'time').cells[faster]).toMatchObject({ verdict: 'unknown' })
+  })
+
+  it('rungs are ordered by a row, those without a value last', () => {
+    const two = [rung('a', 3), rung('b', null), rung('c', 1)]
+    const row = rowOf(matrixItems(two, 'common'), 'time')
+    const ids = (direction: 'down' | 'up') => rungsByRow(two, row, direction).map(({ id }) => id)
+    expect(ids('down')).toEqual(['a', 'c', 'b'])
+    expect(ids('up')).toEqual(['c', 'a', 'b'])
+    expect(rungsByRow(two, undefined, 'up')).toBe(two)
   })
 })

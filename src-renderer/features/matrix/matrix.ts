@@ -1,4 +1,5 @@
 /** Rungs × metrics: every figure of a session in one table, calculated once and language-independent. */
+import type { Verdict } from '../../../src-main/domain/analysis/compare'
 import {
   metricDefinition,
   metricDefinitions,
@@ -12,7 +13,16 @@ import { groupMetrics, type MetricGroupId } from '../metric-groups'
 import { ratioFigure, throughputFigure, timeFigure } from '../rung-figures'
 
 export type MatrixCell =
-  | { kind: 'value'; value: number; text: string; evidence: 'measured' | 'derived' }
+  | {
+      kind: 'value'
+      value: number
+      text: string
+      evidence: 'measured' | 'derived'
+      /** Against a baseline `text` is how far it is from that; this is the figure itself. */
+      exact?: string
+      /** Null in the baseline's own column. */
+      verdict?: Verdict | null
+    }
   /** ncu reports some properties as text. */
   | { kind: 'text'; text: string }
   /** A rung with several kernels has one value per kernel, and ncu's metrics do not say how to combine them. */

@@ -37,6 +37,7 @@ export const helpGroups = [
       { id: 'move', keys: ['↑', '↓', '←', '→'] },
       { id: 'page', keys: ['PgUp', 'PgDn'] },
       { id: 'ends', keys: ['Home', 'End'] },
+      { id: 'sort', keys: ['Enter'] },
     ],
   },
 ] as const

@@ -27,7 +27,7 @@ async function store(): Promise<Store> {
     async list(version = '1') {
       const read: string[] = []
       const found = await indexed({
-        ...{ root, cache, version },
+        ...{ root, cache, version, name: 'test' },
         schema: z.string(),
         async describe(name, folder) {
           read.push(name)

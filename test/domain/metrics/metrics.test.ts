@@ -1,3 +1,4 @@
+/** The metric registry and its units. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -7,66 +8,112 @@ import {
   metricDefinitions,
   metricsAtLevel,
 } from '../../../src-main/domain/metrics/metrics'
+import {
+  formatBytes,
+  formatCount,
+  formatGflops,
+  formatMs,
+  formatRatio,
+  formatValue,
+  units,
+} from '../../../src-main/domain/metrics/units'
 
-const known = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../captures/ncu/query-metrics/2025.3.1.json'), 'utf8'),
-) as { chips: string[]; names: Record<string, string[]> }
+describe('the registry', () => {
+  const known = JSON.parse(
+    readFileSync(
+      join(import.meta.dirname, '../../captures/ncu/query-metrics/2025.3.1.json'),
+      'utf8',
+    ),
+  ) as { chips: string[]; names: Record<string, string[]> }
 
-/**
- * Names that ncu makes itself, from the launch and from a counter's limits; `--query-metrics` does not
- * list them on any chip.
- */
-const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
+  /**
+   * Names that ncu makes itself, from the launch and from a counter's limits; `--query-metrics` does not
+   * list them on any chip.
+   */
+  const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
 
-/** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
-const baseName = (name: string): string => name.split('.')[0]!
+  /** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
+  const baseName = (name: string): string => name.split('.')[0]!
 
-describe('the metric registry', () => {
-  it('has one entry an id', () => {
-    const ids = metricDefinitions.map(({ id }) => id)
-    expect(new Set(ids).size).toBe(ids.length)
+  describe('the metric registry', () => {
+    it('has one entry an id', () => {
+      const ids = metricDefinitions.map(({ id }) => id)
+      expect(new Set(ids).size).toBe(ids.length)
+    })
+
+    it('names no counter twice', () => {
+      const names = metricDefinitions.flatMap(({ ncu }) => ncu)
+      expect(new Set(names).size).toBe(names.length)
+    })
+
+    it('explains each metric in a sentence', () => {
+      for (const { id, meaning, label } of metricDefinitions) {
+        expect(meaning, id).toMatch(/^[A-Z].+\.$/s)
+        expect(label, id).not.toBe('')
+      }
+    })
+
+    it('is counted by ncu, or derived from what is counted at the same level', () => {
+      for (const { id, ncu, derived, level } of metricDefinitions) {
+        expect(ncu.length > 0, id).toBe(derived === undefined)
+        for (const from of derived?.from ?? [])
+          expect(metricDefinition(from), from).toMatchObject({ level, aggregate: 'sum' })
+      }
+    })
+
+    it('has the seven of the card at the card level', () => {
+      for (const id of cardMetricIds) expect(metricDefinition(id)?.level).toBe('card')
+      expect(metricsAtLevel('none')).toEqual([])
+      expect(metricsAtLevel('card').length).toBeLessThan(metricsAtLevel('standard').length)
+    })
+
+    it.each(known.chips)(
+      'asks first for counters that %s has, as ncu 2025.3.1 lists them',
+      (chip) => {
+        const missing = metricDefinitions
+          .flatMap(({ ncu }) => ncu[0] ?? [])
+          .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)]?.includes(chip))
+        expect(missing).toEqual([])
+      },
+    )
+
+    it('knows every alternative name on some chip', () => {
+      const unknown = metricDefinitions
+        .flatMap(({ ncu }) => ncu)
+        .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)])
+      expect(unknown).toEqual([])
+    })
   })
+})
 
-  it('names no counter twice', () => {
-    const names = metricDefinitions.flatMap(({ ncu }) => ncu)
-    expect(new Set(names).size).toBe(names.length)
-  })
+describe('units', () => {
+  describe('a figure reads as an engineer writes it', () => {
+    it.each([
+      [formatMs(0.0421), '42.1 µs'],
+      [formatMs(2.704), '2.70 ms'],
+      [formatMs(275.6), '276 ms'],
+      [formatMs(1e-150), '1.00e-147 µs'],
+      [formatMs(5e-324), '4.94e-321 µs'],
+      [formatMs(2190), '2.19 s'],
+      [formatGflops(60.8), '60.8 GFLOP/s'],
+      [formatGflops(51_173), '51.2 TFLOP/s'],
+      [formatCount(0), '0'],
+      [formatCount(942), '942'],
+      [formatCount(134_217_728), '134 M'],
+      [formatCount(2_684_354_560), '2.68 G'],
+      [formatBytes(8192), '8 KiB'],
+      [formatBytes(150_109_880_320), '140 GiB'],
+      [formatRatio(0.0098), '0.010×'],
+      [formatRatio(1.013), '1.01×'],
+      [formatRatio(11.82), '11.8×'],
+    ])('%s', (text, expected) => {
+      expect(text).toBe(expected)
+    })
 
-  it('explains each metric in a sentence', () => {
-    for (const { id, meaning, label } of metricDefinitions) {
-      expect(meaning, id).toMatch(/^[A-Z].+\.$/s)
-      expect(label, id).not.toBe('')
-    }
-  })
-
-  it('is counted by ncu, or derived from what is counted at the same level', () => {
-    for (const { id, ncu, derived, level } of metricDefinitions) {
-      expect(ncu.length > 0, id).toBe(derived === undefined)
-      for (const from of derived?.from ?? [])
-        expect(metricDefinition(from), from).toMatchObject({ level, aggregate: 'sum' })
-    }
-  })
-
-  it('has the seven of the card at the card level', () => {
-    for (const id of cardMetricIds) expect(metricDefinition(id)?.level).toBe('card')
-    expect(metricsAtLevel('none')).toEqual([])
-    expect(metricsAtLevel('card').length).toBeLessThan(metricsAtLevel('standard').length)
-  })
-
-  it.each(known.chips)(
-    'asks first for counters that %s has, as ncu 2025.3.1 lists them',
-    (chip) => {
-      const missing = metricDefinitions
-        .flatMap(({ ncu }) => ncu[0] ?? [])
-        .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)]?.includes(chip))
-      expect(missing).toEqual([])
-    },
-  )
-
-  it('knows every alternative name on some chip', () => {
-    const unknown = metricDefinitions
-      .flatMap(({ ncu }) => ncu)
-      .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)])
-    expect(unknown).toEqual([])
+    it('names its unit, whichever it is', () => {
+      for (const unit of units) expect(formatValue(12, unit)).toMatch(/^\d[\d.]*\s?\S*/)
+      expect(formatValue(3.88, 'waves')).toBe('3.88 waves')
+      expect(formatValue(93.81, '%')).toBe('93.8 %')
+    })
   })
 })

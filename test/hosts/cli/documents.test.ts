@@ -176,7 +176,7 @@ describe('--json', () => {
     documentOf('comparison', await runHere(...two, ...form))
   })
 
-  it('of sanitize, with findings, with what came to no verdict and clean', async () => {
+  it('of sanitize: with findings, without a verdict, and clean', async () => {
     await withTools({ FAKE_FAULTS: '02_coalesced=out-of-bounds,03_shared_tile=race' })
     const rungs = '01_naive,02_coalesced,03_shared_tile'
     const words = ['sanitize', '--ladder', 'gemm-fp32', '--rungs', rungs]
@@ -204,6 +204,14 @@ describe('--json', () => {
     expect(text.stdout).toMatch(/06_float4 .* same/)
     const markdown = await runHere(...against, '--markdown')
     expect(markdown.stdout).toContain('| `06_float4` |')
+  })
+
+  it('of history, of one session', async () => {
+    await withTools()
+    const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
+    expect((await runHere('run', ...ladder, '--profile', 'none')).code).toBe(0)
+    documentOf('history', await runHere('history', ...ladder, '--json'))
+    expect((await runHere('history', ...ladder)).stdout).toContain('too few sessions')
   })
 
   it('of lab list', async () => {

@@ -116,7 +116,7 @@ describe('a header of a size that nobody wrote', () => {
   })
 })
 
-describe('a fault is told with file, line, key and what to write instead', () => {
+describe('a fault is reported with file, line, key and what to write instead', () => {
   it.each(['rung', 'title', 'idea', 'dtype'])('@%s is missing', (key) => {
     const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')
     expect(faultOf(text)).toBe(
@@ -183,6 +183,11 @@ describe('a fault is told with file, line, key and what to write instead', () =>
       'a value twice',
       replaced('TN 8 {4,8}', 'TN 8 {8,8}'),
       /:7: @param TN lists an allowed value twice/,
+    ],
+    [
+      'a value beyond any number',
+      replaced('{4,8}', `{8,${'9'.repeat(400)}}`),
+      /:7: @param contains/,
     ],
     ['a value that is no number', replaced('{4,8}', '{4,x}'), /:7: @param contains/],
     ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],

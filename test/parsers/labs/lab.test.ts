@@ -1,15 +1,18 @@
+/** Labs, and the answers that students hand in. */
 import { describe, expect, it } from 'vitest'
-import { faultSentence } from '../../../src-main/domain/labs/lab'
-import { parseLab, type LabReferences } from '../../../src-main/parsers/labs/lab'
+import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
+import { type LabReferences, parseLab } from '../../../src-main/parsers/labs/lab'
 import { gemm } from '../../gemm'
+import { parseAnswers } from '../../../src-main/parsers/labs/lab-answers'
 
-const references: LabReferences = {
-  ladders: new Map([['gemm-fp32', new Set(['01_naive', '02_coalesced'])]]),
-  tasks: new Map([['gemm-fp32', gemm]]),
-  rungs: new Set(['01_naive', '02_coalesced', '39_coarsen']),
-}
+describe('lab.md', () => {
+  const references: LabReferences = {
+    ladders: new Map([['gemm-fp32', new Set(['01_naive', '02_coalesced'])]]),
+    tasks: new Map([['gemm-fp32', gemm]]),
+    rungs: new Set(['01_naive', '02_coalesced', '39_coarsen']),
+  }
 
-const good = `---
+  const good = `---
 title: Coalesced access
 summary: Let a warp read a row.
 order: 1
@@ -40,104 +43,154 @@ questions:
 # Warps
 ![a picture](warp.svg)
 `
-const faultsOf = (text: string): string[] =>
-  parseLab(text, 'x/lab.md', references).faults.map(faultSentence)
-const swap = (from: string | RegExp, to: string): string => {
-  expect(good).toMatch(from)
-  return good.replace(from, to)
-}
+  const faultsOf = (text: string): string[] =>
+    parseLab(text, 'x/lab.md', references).faults.map(faultSentence)
+  const swap = (from: string | RegExp, to: string): string => {
+    expect(good).toMatch(from)
+    return good.replace(from, to)
+  }
 
-describe('lab.md', () => {
-  it('takes a plain number for an answer', () => {
-    const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
-    expect(faultsOf(text)).toEqual([])
-    expect(parseLab(text, 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
-  })
-
-  it('is front matter and text', () => {
-    const { lab, body, pictures, faults } = parseLab(good, 'x/lab.md', references)
-    expect(faults).toEqual([])
-    expect(lab).toMatchObject({
-      starter: 'starter.cu',
-      options: {},
-      needs: { labs: ['00-start'] },
+  describe('lab.md', () => {
+    it('takes a plain number for an answer', () => {
+      const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
+      expect(faultsOf(text)).toEqual([])
+      expect(parseLab(text, 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
     })
-    expect(lab?.predictions[0]).toMatchObject({ factor: true, tolerance: 0.25 })
-    expect(body.trim()).toMatch(/^# Warps/)
-    expect(pictures).toEqual([{ path: 'warp.svg', line: 30 }])
-  })
 
-  it('may come with the line ends and the mark of another system', () => {
-    expect(faultsOf(`\uFEFF${good.replaceAll('\n', '\r\n')}`)).toEqual([])
-  })
+    it('is front matter and text', () => {
+      const { lab, body, pictures, faults } = parseLab(good, 'x/lab.md', references)
+      expect(faults).toEqual([])
+      expect(lab).toMatchObject({
+        starter: 'starter.cu',
+        options: {},
+        needs: { labs: ['00-start'] },
+      })
+      expect(lab?.predictions[0]).toMatchObject({ factor: true, tolerance: 0.25 })
+      expect(body.trim()).toMatch(/^# Warps/)
+      expect(pictures).toEqual([{ path: 'warp.svg', line: 30 }])
+    })
 
-  it.each([
-    [
-      'an unknown key',
-      swap('minutes: 30', 'minutes: 30\nminuts: 3'),
-      'x/lab.md:9: There is no key "minuts".',
-    ],
-    [
-      'an unknown key of a check',
-      swap('    sizes:', '    wurst: 1\n    sizes:'),
-      'x/lab.md:15: There is no key "wurst" in checks[0].',
-    ],
-    ['a missing key', swap('order: 1\n', ''), 'x/lab.md:2: order: Invalid input'],
-    [
-      'a number that is none',
-      swap('minutes: 30', 'minutes: many'),
-      'x/lab.md:8: minutes: Invalid input',
-    ],
-    [
-      'an unknown kind of check',
-      swap('kind: metric', 'kind: magic'),
-      'x/lab.md:17: checks[1].kind: Invalid',
-    ],
-    [
-      'an unknown metric',
-      swap(/metric: glob.*\n {4}below/, 'metric: speed\n    below'),
-      'x/lab.md:18: There is no metric named speed',
-    ],
-    [
-      'an unknown metric in a prediction',
-      swap(/metric: glob.*\n {4}ask/, 'metric: speed\n    ask'),
-      'x/lab.md:22: There is no metric named speed',
-    ],
-    [
-      'an unknown rung',
-      swap('39_coarsen', '40_none'),
-      'x/lab.md:19: checks[1].below.rung names the rung 40_none',
-    ],
-    [
-      'an unknown ladder',
-      swap('ladder: gemm-fp32', 'ladder: gemm'),
-      'x/lab.md:5: There is no ladder named gemm.',
-    ],
-    [
-      'a check that bounds nothing',
-      swap(/\n {4}below.*/, ''),
-      'x/lab.md:16: The check has no bound',
-    ],
-    ['an id twice', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
-    [
-      'a name that no answer may use',
-      swap('smCount', 'process'),
-      'x/lab.md:27: The answer uses process',
-    ],
-    [
-      'an answer that is code',
-      swap('ceil(m / 32)', 'require("fs")'),
-      'x/lab.md:27: The answer is not a valid expression.',
-    ],
-    ['a broken document', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
-    ['a key twice', swap('order: 1', 'order: 1\norder: 2'), 'x/lab.md:5: Map keys must be unique'],
-    ['an alias', swap('minutes: 30', 'minutes: &a 30\nunused: *a'), 'x/lab.md:2: Anchors'],
-    ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
-    ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
-    ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
-  ])('with %s is refused with its line', (_what, text, sentence) => {
-    const { lab, faults } = parseLab(text, 'x/lab.md', references)
-    expect(lab).toBeNull()
-    expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
+    it('may come with the line ends and the mark of another system', () => {
+      expect(faultsOf(`\uFEFF${good.replaceAll('\n', '\r\n')}`)).toEqual([])
+    })
+
+    it.each([
+      [
+        'an unknown key',
+        swap('minutes: 30', 'minutes: 30\nminuts: 3'),
+        'x/lab.md:9: There is no key "minuts".',
+      ],
+      [
+        'an unknown key of a check',
+        swap('    sizes:', '    wurst: 1\n    sizes:'),
+        'x/lab.md:15: There is no key "wurst" in checks[0].',
+      ],
+      ['a missing key', swap('order: 1\n', ''), 'x/lab.md:2: order: Invalid input'],
+      [
+        'a number that is none',
+        swap('minutes: 30', 'minutes: many'),
+        'x/lab.md:8: minutes: Invalid input',
+      ],
+      [
+        'an unknown kind of check',
+        swap('kind: metric', 'kind: magic'),
+        'x/lab.md:17: checks[1].kind: Invalid',
+      ],
+      [
+        'an unknown metric',
+        swap(/metric: glob.*\n {4}below/, 'metric: speed\n    below'),
+        'x/lab.md:18: There is no metric named speed',
+      ],
+      [
+        'an unknown metric in a prediction',
+        swap(/metric: glob.*\n {4}ask/, 'metric: speed\n    ask'),
+        'x/lab.md:22: There is no metric named speed',
+      ],
+      [
+        'an unknown rung',
+        swap('39_coarsen', '40_none'),
+        'x/lab.md:19: checks[1].below.rung names the rung 40_none',
+      ],
+      [
+        'an unknown ladder',
+        swap('ladder: gemm-fp32', 'ladder: gemm'),
+        'x/lab.md:5: There is no ladder named gemm.',
+      ],
+      [
+        'a check that bounds nothing',
+        swap(/\n {4}below.*/, ''),
+        'x/lab.md:16: The check has no bound',
+      ],
+      ['an id twice', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
+      [
+        'a name that no answer may use',
+        swap('smCount', 'process'),
+        'x/lab.md:27: The answer uses process',
+      ],
+      [
+        'an answer that is code',
+        swap('ceil(m / 32)', 'require("fs")'),
+        'x/lab.md:27: The answer is not a valid expression.',
+      ],
+      ['a broken document', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
+      [
+        'a key twice',
+        swap('order: 1', 'order: 1\norder: 2'),
+        'x/lab.md:5: Map keys must be unique',
+      ],
+      ['an alias', swap('minutes: 30', 'minutes: &a 30\nunused: *a'), 'x/lab.md:2: Anchors'],
+      ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
+      ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
+      ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
+    ])('with %s is refused with its line', (_what, text, sentence) => {
+      const { lab, faults } = parseLab(text, 'x/lab.md', references)
+      expect(lab).toBeNull()
+      expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
+    })
+  })
+})
+
+describe('answers.yaml', () => {
+  const lab = {
+    predictions: [{ id: 'loads' }],
+    questions: [{ id: 'blocks' }],
+  } as unknown as Pick<Lab, 'predictions' | 'questions'>
+  const read = (text: string) => parseAnswers(text, 'answers.yaml', lab)
+
+  describe('answers', () => {
+    it('are read in either style of YAML, with comments that ask', () => {
+      const wanted = {
+        predictions: { loads: { direction: 'up', factor: 2 } },
+        questions: { blocks: 3 },
+      }
+      expect(
+        read(
+          '# What happens? And then?\npredictions:\n  # up ? or - down?\n  loads:\n    direction: up # sure?\n    factor: 2\nquestions:\n  blocks: 3\n',
+        ),
+      ).toEqual(wanted)
+      expect(
+        read('{predictions: {loads: {direction: up, factor: 2}}, questions: {blocks: 3}}'),
+      ).toEqual(wanted)
+    })
+
+    it.each([
+      ['explicit keys', '? '],
+      ['lists on a line', '- '],
+      ['lists in flow', '['],
+      ['maps in flow', '{'],
+      ['both', '[{'],
+      ['keys of lists', '? - '],
+      ['keys as values', 'a: ? '],
+      ['indentation', '    '],
+      ['quoted signs of a comment', "'a #': ? "],
+    ])('are refused where they nest by %s, before a parser works on them', (_, piece) => {
+      expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
+    })
+
+    it('are refused where they nest over lines', () => {
+      expect(() => read('[\n'.repeat(12_000))).toThrow(/answers\.yaml:65: this is nested deeper/)
+      const steps = Array.from({ length: 100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')
+      expect(() => read(steps)).toThrow(/answers\.yaml:34: this is nested deeper/)
+    })
   })
 })

@@ -15,7 +15,7 @@ import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { said } from '../../said'
 import { ncuCapture } from '../captures'
 
-const nothing = { sections: [], notes: [] }
+const nothing = { sections: [], unreadable: 0 }
 const page = ncuCapture('source-cuda-sass')
 const rules = parseRules(ncuCapture('import-details'))
 const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
@@ -32,7 +32,33 @@ const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
 describe('the source page of ncu', () => {
-  it('gives each instruction once, although ncu prints it twice, in the order of the addresses', () => {
+  it('is read for the rung that is asked for alone, and tells of rows that could not be read', () => {
+    const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
+    const { sections, unreadable } = parseSourcePage(cut)
+    expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
+    const [first, last] = sections
+    const guarded = Object.defineProperties(
+      { ...last! },
+      Object.fromEntries(
+        (['instructions', 'lines', 'unreadable'] as const).map((part) => [
+          part,
+          {
+            get: () => {
+              throw new Error('read')
+            },
+          },
+        ]),
+      ),
+    )
+    const some = toDeepProfiles(launches, {
+      ...{ sass: nothing, rules, nameOf },
+      lines: { sections: [first!, guarded], unreadable },
+    })
+    expect(said(some.get('03_a')!.notes).join()).toContain('1 row')
+    expect(() => some.get('04_b')).toThrow('read')
+  })
+
+  it('lists each instruction once in address order, although ncu prints it twice', () => {
     const { instructions } = tile.kernels[0]!
     expect(instructions).toHaveLength(160)
     expect(instructions.map(({ offset }) => offset)).toEqual(instructions.map((_, i) => i * 16))

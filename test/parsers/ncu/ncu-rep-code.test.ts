@@ -22,11 +22,16 @@ describe('the code in a report', () => {
     )
     for (const { address, text, line, ...work } of section.instructions) {
       const own = kernel.instructions[(address - first) / 16]!
-      const { index: _, offset, text: __, opcode, file, line: ownLine, ...ownWork } = own
-      const printed = text.trim().replace(/^@!?\w+\s+/, '')
-      expect({ offset, opcode: printed.startsWith(opcode), file, line: ownLine }, text).toEqual({
+      const { index: _, offset, text: ownText, opcode, file, line: ownLine, ...ownWork } = own
+      // Its jumps are to addresses of the load.
+      const printed = text
+        .trim()
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll(/0x[0-9a-f]{9,}/g, (target) => `0x${(Number(target) - first).toString(16)}`)
+      expect(ownText).toBe(printed)
+      expect(printed).toContain(opcode)
+      expect({ offset, file, line: ownLine }, text).toEqual({
         offset: address - first,
-        opcode: true,
         file: 'probe.cu',
         line,
       })
@@ -74,7 +79,7 @@ it('inlined code is at its own line and at those of its callers', () => {
   expect(kernel.lines.some(({ file, line }) => file === '01_naive.cu' && line === 19)).toBe(true)
 })
 
-it('machine code that is damaged is none, and neither hangs nor throws', () => {
+it('damaged machine code yields none, without hanging or throwing', () => {
   const bytes = ncuReport('five-kernels').slice()
   // A small generator of our own, so that a failure can be repeated.
   let seed = 11

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu-csv'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
-import { ncuCapture, ncuReport } from '../captures'
+import { ncuCapture, ncuReport, programCapture } from '../captures'
 import { said } from '../../said'
 
 const bytes = ncuReport('launches-two-rungs')
@@ -34,9 +34,12 @@ describe.each([
   ['of chosen metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
   ['of the full set with its sources', 'set-full', 'import-set-full', 4_000],
   ['of five rungs at the deep level', 'five-kernels', 'import-five-kernels', 10_000],
+  ['of a program', 'programs/deep-twelve', 'programs/import-deep-twelve', 28_000],
 ])('a report %s', (_, name, page, atLeast) => {
   const launches = parseNcuRep(ncuReport(name)).launches
-  const pages = parseNcuRawCsv(ncuCapture(page)).launches
+  const pages = parseNcuRawCsv(
+    page.startsWith('programs/') ? programCapture(page.slice(9)).stdout : ncuCapture(page),
+  ).launches
 
   it('gives every metric that ncu prints, and no other, to the printed digits and with its unit', () => {
     expect(launches).toHaveLength(pages.length)
@@ -55,6 +58,23 @@ describe.each([
     }
     expect(compared).toBeGreaterThanOrEqual(atLeast)
   })
+})
+
+it('a page in automatic units has the values and units of the report', () => {
+  const [page] = parseNcuRawCsv(programCapture('import-deep-twelve-auto').stdout).launches
+  const [launch] = parseNcuRep(ncuReport('programs/deep-twelve')).launches
+  // 2614 %/byte, which ncu prints as 2.614 %/Kbyte.
+  expect(page!.metrics.derived__pct_occupancy_per_shared_mem_size).toEqual({
+    value: 2614,
+    unit: '%/byte',
+  })
+  for (const [metric, { value, unit }] of Object.entries(page!.metrics)) {
+    const own = launch!.metrics[metric]!
+    expect(`${metric} ${unit}`).toBe(`${metric} ${own.unit}`)
+    if (typeof value === 'number' && typeof own.value === 'number')
+      expect(Math.abs(value - own.value), metric).toBeLessThan(0.006 + 1e-5 * Math.abs(own.value))
+    else expect(value, metric).toBe(own.value)
+  }
 })
 
 describe('a report that is cut off', () => {
@@ -130,7 +150,7 @@ describe('foreign bytes', () => {
     }
   })
 
-  it('of a newer format are read as far as they are known, which is said', () => {
+  it('of a newer format are read as far as they are known, with a note', () => {
     const newer = bytes.slice()
     newer[9] = 9
     const { launches, notes } = parseNcuRep(newer)

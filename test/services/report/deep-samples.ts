@@ -7,7 +7,7 @@ import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { ncuCapture } from '../../parsers/captures'
 
 const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).launches, {
-  sass: { sections: [], notes: [] },
+  sass: { sections: [], unreadable: 0 },
   lines: parseSourcePage(ncuCapture('source-cuda-sass')),
   rules: parseRules(ncuCapture('import-details')),
   nameOf: (path) => path.split('/').pop()!,

@@ -1,5 +1,8 @@
+/** Reports on one session and on two. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'csv-parse/sync'
+import { strFromU8, unzipSync } from 'fflate'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { recordingsDir } from '../support'
@@ -11,211 +14,378 @@ import { buildReport, type ReportModel } from '../../../src-main/services/report
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
 import { headline, reproduceCommand } from '../../../src-main/domain/report/provenance'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import type { Sentence } from '../../../src-main/domain/messages/sentence'
+import { type Sentence } from '../../../src-main/domain/messages/sentence'
 import {
   editRung,
   noPrivates,
   recording,
+  type Sample,
   slowed,
   withHostileStrings,
   withoutMetrics,
   withTroubles,
-  type Sample,
 } from './samples'
 import { gemmProblem } from '../../gemm'
 import { isValid } from '../../json-schemas'
+import { comparability } from '../../../src-main/domain/analysis/comparability'
+import { ReportAnswer } from '../../../src-main/contract/report'
+import { answerReport } from '../../../src-main/services/report/make'
+import { type OpenedSession } from '../../../src-main/services/sessions/sessions'
 
-const model = (sample: Sample): ReportModel =>
-  buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
-const words = (sentences: Sentence[]): string[] =>
-  sentences.map((sentence) =>
-    sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
-  )
-
-describe('the summary', () => {
-  it('tells the best rung, the three largest jumps with their counters, and that all paid', () => {
-    const { best, jumps, unpaid, allPaid } = model(recording()).summary
-    expect(words(best)).toEqual([
-      'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
-    ])
-    expect(words(jumps)).toEqual([
-      '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. The FMA pipe is busy for 26.8 % of the time instead of 2.3 %, 11.9×.',
-      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. The FMA pipe is busy for 32.1 % of the time instead of 14.1 %, 2.28× (Shared-memory loads 2.68 G → 805 M).',
-      '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. The FMA pipe is busy for 48.5 % of the time instead of 32.1 %, 1.51× (Shared-memory loads 805 M → 134 M).',
-    ])
-    expect(unpaid).toEqual([])
-    expect(allPaid).toBe(true)
-  })
-
-  it('takes what a header predicted where no counter tells a cause', () => {
-    const sample = recording()
-    for (const { metrics } of sample.session.rungs) delete metrics['fmaUtilization']
-    expect(words(model(sample).summary.jumps)[1]).toBe(
-      '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header predicted.',
+describe('one session', () => {
+  const model = (sample: Sample): ReportModel =>
+    buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
+  const words = (sentences: Sentence[]): string[] =>
+    sentences.map((sentence) =>
+      sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
     )
-  })
 
-  it('says in its steps why each is faster, with the share of the step, and in two sessions too', () => {
-    const md = report(recording(), { format: 'md' }, noPrivates)
-    expect(md).toMatch(
-      /Why, with the share of the step:\n\n- \*\*100 %\*\* The FMA pipe is busy for 32\.1 % of the time/,
-    )
-    expect(md).toMatch(/The standard level .* counts what limits and what warps wait for\./)
-    const busy = { value: 31.25, unit: '%', evidence: 'measured' } as const
-    const other = slowed(recording(), '06_float4', 2)
-    editRung(other, '06_float4', { metrics: { fmaUtilization: busy } })
-    const both = reportComparison(recording(), other, { format: 'md' }, noPrivates)
-    expect(both).toMatch(
-      /First causes:\n\n- `06_float4`: The FMA pipe is busy for only 31\.3 % of the time instead of 62\.5 %/,
-    )
-  })
+  describe('the summary', () => {
+    it('names the best rung, the three largest jumps with their counters, and that every step paid off', () => {
+      const { best, jumps, unpaid, allPaid } = model(recording()).summary
+      expect(words(best)).toEqual([
+        'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
+      ])
+      expect(words(jumps)).toEqual([
+        '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. The FMA pipe is busy for 26.8 % of the time instead of 2.3 %, 11.9×.',
+        '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. The FMA pipe is busy for 32.1 % of the time instead of 14.1 %, 2.28× (Shared-memory loads 2.68 G → 805 M).',
+        '05_thread_tile_2d is 1.56× (± 0.1 %) as fast as 04_thread_tile_1d. The FMA pipe is busy for 48.5 % of the time instead of 32.1 %, 1.51× (Shared-memory loads 805 M → 134 M).',
+      ])
+      expect(unpaid).toEqual([])
+      expect(allPaid).toBe(true)
+    })
 
-  it('tells what did not pay, and keeps quiet about what is within the spread', () => {
-    const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
-    const [slower, level] = words(model(sample).summary.unpaid)
-    expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
-    expect(level).toBe(
-      '03_shared_tile is on par with 02_coalesced within the spread of both, or half a percent.',
-    )
-  })
-
-  it('tells of a rung that did not pay what the ladder says of it', () => {
-    const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
-    for (const entry of sample.session.ladder.rungs) entry.note = `A note on ${entry.id}.`
-    const [slower, level] = words(model(sample).summary.unpaid)
-    expect(slower).toMatch(/A note on 06_float4\.$/)
-    expect(level).toMatch(/ A note on 03_shared_tile\.$/)
-  })
-
-  it('tells a rung past the reference, and one level with it', () => {
-    const place = (ratio: number): string => {
+    it('falls back to the header’s prediction where no counter explains the step', () => {
       const sample = recording()
-      const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
-      rung.timing!.ratioToReference = ratio
-      return words(model(sample).summary.best)[0]!
+      for (const { metrics } of sample.session.rungs) delete metrics['fmaUtilization']
+      expect(words(model(sample).summary.jumps)[1]).toBe(
+        '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header predicted.',
+      )
+    })
+
+    it('says in its steps why each is faster, with the share of the step, and in two sessions too', () => {
+      const md = report(recording(), { format: 'md' }, noPrivates)
+      expect(md).toMatch(
+        /Why, with the share of the step:\n\n- \*\*100 %\*\* The FMA pipe is busy for 32\.1 % of the time/,
+      )
+      expect(md).toMatch(/The standard level .* counts what limits and what warps wait for\./)
+      const busy = { value: 31.25, unit: '%', evidence: 'measured' } as const
+      const other = slowed(recording(), '06_float4', 2)
+      editRung(other, '06_float4', { metrics: { fmaUtilization: busy } })
+      const both = reportComparison(recording(), other, { format: 'md' }, noPrivates)
+      expect(both).toMatch(
+        /First causes:\n\n- `06_float4`: The FMA pipe is busy for only 31\.3 % of the time instead of 62\.5 %/,
+      )
+    })
+
+    it('names steps that did not pay off, and omits changes within the spread', () => {
+      const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
+      const [slower, level] = words(model(sample).summary.unpaid)
+      expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
+      expect(level).toBe(
+        '03_shared_tile is on par with 02_coalesced within the spread of both, or half a percent.',
+      )
+    })
+
+    it('quotes the ladder on a rung that did not pay off', () => {
+      const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
+      for (const entry of sample.session.ladder.rungs) entry.note = `A note on ${entry.id}.`
+      const [slower, level] = words(model(sample).summary.unpaid)
+      expect(slower).toMatch(/A note on 06_float4\.$/)
+      expect(level).toMatch(/ A note on 03_shared_tile\.$/)
+    })
+
+    it('recognizes a rung faster than the reference, and one level with it', () => {
+      const place = (ratio: number): string => {
+        const sample = recording()
+        const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
+        rung.timing!.ratioToReference = ratio
+        return words(model(sample).summary.best)[0]!
+      }
+      expect(place(1.2)).toContain('reference 00_cublas, ahead of it.')
+      expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
+    })
+
+    it('explains no step by the noise of a unit that does not work', async () => {
+      const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
+      const { jumps } = model({ session, sources: {} }).summary
+      expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*DRAM is busy for/)
+      expect(words(jumps)[0]).not.toContain('Tensor pipe')
+    })
+
+    it('says so when there is no counter, and when there is no time', () => {
+      expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
+        'None of the collected counters',
+      )
+      const sample = recording()
+      for (const rung of sample.session.rungs) rung.timing = null
+      const { best, jumps, allPaid } = model(sample).summary
+      expect(words(best)).toEqual(['No rung was verified and timed, so there is no best one.'])
+      expect([jumps, allPaid]).toEqual([[], false])
+    })
+  })
+
+  describe('the problem', () => {
+    const problem = ({ facts }: ReportModel) => facts.find(({ id }) => id === 'problem')!.value
+
+    it('of several sizes is identified by its label and their names', () => {
+      expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
+    })
+
+    it('of a single size has its name, also where the session is from before', async () => {
+      const session = await readSession(join(recordingsDir, 'reduction-h200'))
+      const own = model({ session, sources: {} })
+      expect(problem(own)).toMatch(/, N = 67108864$/)
+      expect(inEnglish(headline(session))).toMatch(/ at N = 67108864$/)
+    })
+  })
+
+  describe('the command to reproduce it', () => {
+    it('names the rungs, the size and the level', () => {
+      expect(reproduceCommand(recording().session)).toBe(
+        'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card',
+      )
+    })
+
+    it('names what differs from the defaults, a parameter only where it reaches no other rung', () => {
+      const { session } = recording()
+      session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
+      session.settings.flushL2 = true
+      for (const { params } of session.ladder.rungs) if (params.TILE) params.TILE = 16
+      session.ladder.rungs.find(({ id }) => id === '05_thread_tile_2d')!.params.BK = 16
+      const command = reproduceCommand(session)
+      expect(command).toContain(
+        '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
+      )
+      expect(command).toMatch(/ --flush-l2$/)
+      // As `run` takes it where no task has options of its own.
+      const words = command.split(' ')
+      expect(
+        parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
+      ).toEqual({ at: { m: 3, n: 4096, k: 4096, beta: 0.5 } })
+      expect(command).not.toContain('BK=')
+    })
+
+    it('names a ladder folder by its path, in a report by its name', () => {
+      const { session, sources } = recording()
+      session.ladder.folder = '/home/mallory/my lab/'
+      expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
+      const { facts } = model({ session, sources })
+      const fact = (id: string) => facts.find((one) => one.id === id)!.value
+      expect(fact('reproduce')).toContain(` --ladder './my lab' --rungs `)
+      expect(fact('ladder')).toMatch(/^gemm-fp32 \(.+\), the ladder folder \.\/my lab$/)
+    })
+
+    it('quotes the name of an imported file for a shell', () => {
+      const { session } = recording()
+      session.target = { kind: 'imported', name: "it's $(x).ncu-rep" }
+      expect(reproduceCommand(session)).toBe(`kernel-ladder import 'it'\\''s $(x).ncu-rep'`)
+    })
+  })
+
+  describe('every format', () => {
+    it.each(textFormats)('%s: the same session gives the same bytes', (format) => {
+      expect(report(recording(), { format })).toBe(report(recording(), { format }))
+    })
+
+    it.each(textFormats)(
+      '%s: troubles, no metrics, no rung, no GPU and hostile texts',
+      (format) => {
+        const empty = recording()
+        empty.session.rungs = []
+        empty.session.device = null
+        for (const sample of [withTroubles(), withoutMetrics(), empty, withHostileStrings()]) {
+          const text = report(sample, { format, wide: true }, noPrivates)
+          expect(text.length).toBeGreaterThan(100)
+          expect(text).not.toMatch(/undefined|NaN|\[object/)
+          // Nothing that hides, moves the reading direction or controls a terminal.
+          expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+        }
+      },
+    )
+  })
+
+  describe('JSON', () => {
+    it('is the session, and no figure differs', () => {
+      const { session, sources } = recording()
+      expect(JSON.parse(report({ session, sources }, { format: 'json' }, noPrivates))).toEqual(
+        session,
+      )
+    })
+
+    it('keeps hidden characters as escapes, with their value', () => {
+      const sample = recording()
+      sample.session.warnings = ['a\u202eb\u{e0041}']
+      const text = report(sample, { format: 'json' }, noPrivates)
+      expect(text).toContain('a\\u202eb\\udb40\\udc41')
+      expect((JSON.parse(text) as Session).warnings).toEqual(sample.session.warnings)
+    })
+
+    it('is valid by the published schema', () => {
+      for (const sample of [recording(), withTroubles(), withHostileStrings()]) {
+        const value: unknown = JSON.parse(report(sample, { format: 'json' }))
+        expect(isValid('session', value)).toBe(true)
+        expect(Session.safeParse(value).error).toBeUndefined()
+      }
+      expect(isValid('session', { ...recording().session, rungs: [{}] })).toBe(false)
+    })
+  })
+})
+
+describe('two sessions', () => {
+  const compare = (a: Sample, b: Sample, format: 'md' | 'csv' | 'json' | 'tex'): string =>
+    reportComparison(a, b, { format }, noPrivates)
+
+  describe('whether two sessions may be compared', () => {
+    it('adds no remark about the same session', () => {
+      expect(comparability(recording().session, recording().session)).toEqual({
+        refusals: [],
+        warnings: [],
+      })
+    })
+
+    it('is refused for another ladder, problem or data type', () => {
+      const other = recording()
+      other.session.ladder.id = 'gemm-f16'
+      other.session.problem = gemmProblem(4096, 4096, 1024, { dtype: 'f16' })
+      expect(() => compare(recording(), other, 'md')).toThrow(
+        /cannot be compared. The ladders differ: gemm-fp32 and gemm-f16. The problems differ: 4096³.*The sessions differ in the type of the inputs: f32 and f16/,
+      )
+    })
+
+    it('is warned of for another GPU, driver, clock, compiler, profiler or import', () => {
+      const { session } = recording()
+      session.device = { ...session.device!, name: 'NVIDIA B200', driver: '590.1' }
+      session.tools = { nvcc: '13.1', ncu: null }
+      for (const { timing } of session.rungs)
+        Object.assign(timing!, { smClockBeforeMHz: 1200, smClockAfterMHz: 1200 })
+      const { refusals, warnings } = comparability(recording().session, session)
+      expect({ refusals, warnings: warnings.map(inEnglish) }).toEqual({
+        refusals: [],
+        warnings: [
+          'The GPUs differ: NVIDIA H200 and NVIDIA B200.',
+          'The driver versions differ: 580.159.04 and 590.1.',
+          'The SM clocks differ: 1980 MHz and 1200 MHz.',
+          'The compiler (nvcc) versions differ: 13.0.88 and 13.1.',
+          'The profiler (ncu) versions differ: 2025.3.1.0 and unknown.',
+        ],
+      })
+    })
+  })
+
+  describe('two sessions side by side', () => {
+    it('are refused without a rung in common', () => {
+      const now = recording()
+      now.session.rungs = []
+      expect(() => compare(recording(), now, 'md')).toThrow(/no rung in common/)
+    })
+
+    const after = (): Sample => {
+      const sample = slowed(recording(), '06_float4', 1.1)
+      sample.session.device!.driver = '<b>590'
+      sample.session.rungs.at(-1)!.params = { BM: 64 }
+      sample.sources['06_float4'] += '// changed\n'
+      return editRung(sample, '01_naive', { timing: null, status: 'failed', reason: 'It crashed.' })
     }
-    expect(place(1.2)).toContain('reference 00_cublas, ahead of it.')
-    expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
-  })
 
-  it('explains no step by the noise of a unit that does not work', async () => {
-    const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
-    const { jumps } = model({ session, sources: {} }).summary
-    expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*DRAM is busy for/)
-    expect(words(jumps)[0]).not.toContain('Tensor pipe')
-  })
+    it('md: warnings first, the times, what changed, and the source diff', () => {
+      const text = compare(recording(), after(), 'md')
+      expect(text).toContain(
+        '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
+      )
+      expect(text).toContain('- `01_naive` was ok and is now failed. It crashed.')
+      expect(text).toMatch(/\| `06_float4` \| 3\.41 ms \| 3\.75 ms \| 0\.909× \|.*▼ worse \|/)
+      expect(text).toContain(
+        'has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.',
+      )
+      expect(text).toContain('```diff\n')
+      expect(text).toContain('\n+// changed\n')
+    })
 
-  it('says so when there is no counter, and when there is no time', () => {
-    expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
-      'None of the collected counters',
-    )
-    const sample = recording()
-    for (const rung of sample.session.rungs) rung.timing = null
-    const { best, jumps, allPaid } = model(sample).summary
-    expect(words(best)).toEqual(['No rung was verified and timed, so there is no best one.'])
-    expect([jumps, allPaid]).toEqual([[], false])
-  })
-})
+    it('csv: both values of each metric', () => {
+      const rows: Record<string, string>[] = parse(compare(recording(), after(), 'csv'), {
+        columns: true,
+      })
+      const time = rows.find(
+        ({ rung, metric }) => rung === '06_float4' && metric === 'timing.medianMs',
+      )
+      expect(time).toMatchObject({ a: '3.41180801', unit: 'ms', verdict: 'worse' })
+      expect(Number(time?.['b/a'])).toBeCloseTo(1.1)
+    })
 
-describe('the problem', () => {
-  const problem = ({ facts }: ReportModel) => facts.find(({ id }) => id === 'problem')!.value
-
-  it('of several sizes is told by its label and their names', () => {
-    expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
-  })
-
-  it('of a single size has its name, also where the session is from before', async () => {
-    const session = await readSession(join(recordingsDir, 'reduction-h200'))
-    const own = model({ session, sources: {} })
-    expect(problem(own)).toMatch(/, N = 67108864$/)
-    expect(inEnglish(headline(session))).toMatch(/ at N = 67108864$/)
-  })
-})
-
-describe('the command to reproduce it', () => {
-  it('names the rungs, the size and the level', () => {
-    expect(reproduceCommand(recording().session)).toBe(
-      'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card',
-    )
-  })
-
-  it('names what differs from the defaults, a parameter only where it reaches no other rung', () => {
-    const { session } = recording()
-    session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
-    session.settings.flushL2 = true
-    for (const { params } of session.ladder.rungs) if (params.TILE) params.TILE = 16
-    session.ladder.rungs.find(({ id }) => id === '05_thread_tile_2d')!.params.BK = 16
-    const command = reproduceCommand(session)
-    expect(command).toContain(
-      '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
-    )
-    expect(command).toMatch(/ --flush-l2$/)
-    // As `run` takes it where no task has options of its own.
-    const words = command.split(' ')
-    expect(
-      parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
-    ).toEqual({ at: { m: 3, n: 4096, k: 4096, beta: 0.5 } })
-    expect(command).not.toContain('BK=')
-  })
-
-  it('names a ladder folder by its path, in a report by its name', () => {
-    const { session, sources } = recording()
-    session.ladder.folder = '/home/mallory/my lab/'
-    expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
-    const { facts } = model({ session, sources })
-    const fact = (id: string) => facts.find((one) => one.id === id)!.value
-    expect(fact('reproduce')).toContain(` --ladder './my lab' --rungs `)
-    expect(fact('ladder')).toMatch(/^gemm-fp32 \(.+\), the ladder folder \.\/my lab$/)
-  })
-
-  it('quotes the name of an imported file for a shell', () => {
-    const { session } = recording()
-    session.target = { kind: 'imported', name: "it's $(x).ncu-rep" }
-    expect(reproduceCommand(session)).toBe(`kernel-ladder import 'it'\\''s $(x).ncu-rep'`)
+    it('json and tex', () => {
+      const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
+        warnings: { text: string }[]
+        rungs: { id: string; time: { verdict: string } }[]
+      }
+      expect(warnings.map(({ text }) => text)).toEqual([
+        'The driver versions differ: 580.159.04 and <b>590.',
+      ])
+      expect(rungs.find(({ id }) => id === '06_float4')?.time.verdict).toBe('worse')
+      expect(compare(recording(), after(), 'tex')).toContain(
+        '\\texttt{06\\_float4} & 3.41 ms & 3.75 ms & 0.909$\\times$ & 0.1 \\% \\\\',
+      )
+    })
   })
 })
 
-describe('every format', () => {
-  it.each(textFormats)('%s: the same session gives the same bytes', (format) => {
-    expect(report(recording(), { format })).toBe(report(recording(), { format }))
+describe('options', () => {
+  const opened = (): OpenedSession => ({
+    ...recording(),
+    folder: '',
+    deep: () => Promise.resolve(null),
   })
+  const tools = {
+    assets: { reportTemplate: join('/', 'nope', 'template.html') } as never,
+    printPdf: () => Promise.resolve(Uint8Array.of(0, 255, 10)),
+  }
 
-  it.each(textFormats)('%s: troubles, no metrics, no rung, no GPU and hostile texts', (format) => {
-    const empty = recording()
-    empty.session.rungs = []
-    empty.session.device = null
-    for (const sample of [withTroubles(), withoutMetrics(), empty, withHostileStrings()]) {
-      const text = report(sample, { format, wide: true }, noPrivates)
-      expect(text.length).toBeGreaterThan(100)
-      expect(text).not.toMatch(/undefined|NaN|\[object/)
-      // Nothing that hides, moves the reading direction or controls a terminal.
-      expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
-    }
-  })
-})
+  describe('a report for a UI', () => {
+    it('is text, or bytes as base64, with a name for the file', async () => {
+      const text = await answerReport(tools, [opened()], { format: 'csv' })
+      expect(ReportAnswer.parse(text)).toMatchObject({
+        name: 'gemm-fp32-4096-20261121-032713.csv',
+        encoding: 'text',
+        mediaType: 'text/csv',
+      })
+      expect(text.content).toContain('06_float4')
+      const bytes = await answerReport(tools, [opened()], { format: 'pdf' })
+      expect(bytes).toMatchObject({ encoding: 'base64', content: 'AP8K' })
+      const other = opened()
+      other.session.id = '../../<b>'
+      const both = await answerReport(tools, [opened(), other], { format: 'md' })
+      expect(both.name).toBe('gemm-fp32-4096-20261121-032713-beside--b-.md')
+    })
 
-describe('JSON', () => {
-  it('is the session, and no figure differs', () => {
-    const { session, sources } = recording()
-    expect(JSON.parse(report({ session, sources }, { format: 'json' }, noPrivates))).toEqual(
-      session,
-    )
-  })
+    it('in Markdown comes with its pictures as a zip, whose same content is the same bytes', async () => {
+      const make = (choice: object) =>
+        answerReport(tools, [opened()], { format: 'md', pictures: true, ...choice })
+      const zip = await make({})
+      const name = 'gemm-fp32-4096-20261121-032713'
+      expect(zip).toMatchObject({ name: `${name}.zip`, mediaType: 'application/zip' })
+      const files = unzipSync(Buffer.from(zip.content, 'base64'))
+      const text = strFromU8(files[`${name}.md`]!)
+      const shown = [...text.matchAll(/\]\(([^)]+\.svg)\)/g)].map(([, path]) => path)
+      expect(shown.length).toBeGreaterThan(3)
+      expect(Object.keys(files)).toEqual([`${name}.md`, ...shown])
+      for (const path of shown) expect(strFromU8(files[path!]!)).toMatch(/^<svg /)
+      expect((await make({})).content).toBe(zip.content)
+      // Without the charts there is nothing to lie beside it.
+      expect((await make({ sections: ['ladder'] })).mediaType).toBe('text/markdown')
+    })
 
-  it('keeps hidden characters as escapes, with their value', () => {
-    const sample = recording()
-    sample.session.warnings = ['a\u202eb\u{e0041}']
-    const text = report(sample, { format: 'json' }, noPrivates)
-    expect(text).toContain('a\\u202eb\\udb40\\udc41')
-    expect((JSON.parse(text) as Session).warnings).toEqual(sample.session.warnings)
-  })
-
-  it('is valid by the published schema', () => {
-    for (const sample of [recording(), withTroubles(), withHostileStrings()]) {
-      const value: unknown = JSON.parse(report(sample, { format: 'json' }))
-      expect(isValid('session', value)).toBe(true)
-      expect(Session.safeParse(value).error).toBeUndefined()
-    }
-    expect(isValid('session', { ...recording().session, rungs: [{}] })).toBe(false)
+    it('says what is missing, and what is not made', async () => {
+      await expect(answerReport(tools, [opened()], { format: 'html' })).rejects.toMatchObject({
+        kind: 'missing',
+      })
+      const other = opened()
+      other.session.ladder.id = 'another'
+      await expect(answerReport(tools, [opened(), other], { format: 'pdf' })).rejects.toMatchObject(
+        {
+          kind: 'input',
+          message: expect.stringContaining('cannot be compared') as string,
+        },
+      )
+    })
   })
 })

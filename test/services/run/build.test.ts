@@ -1,151 +1,444 @@
-import { appendFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
-import { eventLog, fakeMachine, ladderRungs, rung, statuses } from '../support'
+/** Builds, with what the real compiler prints. */
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  eventLog,
+  fakeMachine,
+  ladderRungs,
+  type Machine,
+  rung,
+  shippedKernels,
+  statuses,
+  tempDir,
+} from '../support'
 import { said, saying } from '../../said'
+import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
+import {
+  readKernelLibrary,
+  readSharedFiles,
+} from '../../../src-main/adapters/kernels/kernel-library'
+import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
+import {
+  buildLaunchProbe,
+  buildReference,
+  buildRung,
+  buildRunner,
+  inParallel,
+} from '../../../src-main/services/run/build'
+import { planRun } from '../../../src-main/services/run/plan'
+import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
+import { runProcess } from '../../../src-main/adapters/tools/process'
+import { gemmProblem } from '../../gemm'
+import { keeping, keptNvcc, orSkip, realCompiler } from '../../kept-nvcc'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
+import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
+import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { caseOf } from '../../../src-main/domain/task/problem'
 
-/** The runner, the task's reference, and a library a rung. */
-const builds = 2 + ladderRungs.length
+describe('builds', () => {
+  /** The runner, the task's reference, and a library a rung. */
+  const builds = 2 + ladderRungs.length
 
-describe('building a ladder', () => {
-  it('compiles the runner and every rung once, and nothing again while nothing changes', async () => {
-    const machine = await fakeMachine()
-    const first = await machine.run()
-    expect(machine.calls('nvcc').filter((call) => !call.includes('--version'))).toHaveLength(builds)
-    expect(first.session.rungs.map(({ build }) => build?.cached)).toEqual(
-      ladderRungs.map(() => false),
-    )
+  describe('building a ladder', () => {
+    it('compiles the runner and every rung once, and nothing again while nothing changes', async () => {
+      const machine = await fakeMachine()
+      const first = await machine.run()
+      expect(machine.calls('nvcc').filter((call) => !call.includes('--version'))).toHaveLength(
+        builds,
+      )
+      expect(first.session.rungs.map(({ build }) => build?.cached)).toEqual(
+        ladderRungs.map(() => false),
+      )
 
-    const before = machine.calls('nvcc').length
-    const second = await machine.run()
-    expect(machine.calls('nvcc')).toHaveLength(before)
-    expect(second.session.rungs.map(({ build }) => build?.cached)).toEqual(
-      ladderRungs.map(() => true),
-    )
-  })
+      const before = machine.calls('nvcc').length
+      const second = await machine.run()
+      expect(machine.calls('nvcc')).toHaveLength(before)
+      expect(second.session.rungs.map(({ build }) => build?.cached)).toEqual(
+        ladderRungs.map(() => true),
+      )
+    })
 
-  it('compiles the one rung that was edited', async () => {
-    const machine = await fakeMachine()
-    await machine.run()
-    const before = machine.calls('nvcc').length
-    await machine.editRung('04_thread_tile_1d', (text) => `${text}\n// touched\n`)
-    await machine.run()
-    const later = machine.calls('nvcc').slice(before)
-    expect(later).toHaveLength(1)
-    expect(later[0]).toContain('gemm/04_thread_tile_1d.cu')
-  })
+    it('compiles the one rung that was edited', async () => {
+      const machine = await fakeMachine()
+      await machine.run()
+      const before = machine.calls('nvcc').length
+      await machine.editRung('04_thread_tile_1d', (text) => `${text}\n// touched\n`)
+      await machine.run()
+      const later = machine.calls('nvcc').slice(before)
+      expect(later).toHaveLength(1)
+      expect(later[0]).toContain('gemm/04_thread_tile_1d.cu')
+    })
 
-  it('compiles a rung again for another parameter value, and finds both afterwards', async () => {
-    const machine = await fakeMachine()
-    const only = { rungs: ['03_shared_tile'] }
-    await machine.run(only)
-    const before = machine.calls('nvcc').length
-    await machine.run({ ...only, params: { TILE: 16 } })
-    const later = machine.calls('nvcc').slice(before)
-    expect(later).toHaveLength(1)
-    expect(later[0]).toContain('-DTILE=16')
-    await machine.run(only)
-    expect(machine.calls('nvcc')).toHaveLength(before + 1)
-  })
+    it('compiles a rung again for another parameter value, and finds both afterwards', async () => {
+      const machine = await fakeMachine()
+      const only = { rungs: ['03_shared_tile'] }
+      await machine.run(only)
+      const before = machine.calls('nvcc').length
+      await machine.run({ ...only, params: { TILE: 16 } })
+      const later = machine.calls('nvcc').slice(before)
+      expect(later).toHaveLength(1)
+      expect(later[0]).toContain('-DTILE=16')
+      await machine.run(only)
+      expect(machine.calls('nvcc')).toHaveLength(before + 1)
+    })
 
-  it('compiles everything again when a shared header changes', async () => {
-    const machine = await fakeMachine()
-    await machine.run()
-    const before = machine.calls('nvcc').length
-    await appendFile(`${machine.kernelsDir}/include/kernel_ladder.h`, '\n// touched\n')
-    await machine.run()
-    expect(machine.calls('nvcc').length - before).toBe(builds)
-  })
+    it('compiles everything again when a shared header changes', async () => {
+      const machine = await fakeMachine()
+      await machine.run()
+      const before = machine.calls('nvcc').length
+      await appendFile(`${machine.kernelsDir}/include/kernel_ladder.h`, '\n// touched\n')
+      await machine.run()
+      expect(machine.calls('nvcc').length - before).toBe(builds)
+    })
 
-  it('compiles a task’s rungs again, and nothing else, when a header of the task changes', async () => {
-    const machine = await fakeMachine()
-    await machine.run()
-    const before = machine.calls('nvcc').length
-    await appendFile(`${machine.kernelsDir}/gemm/tensor_common.cuh`, '\n// touched\n')
-    await machine.run()
-    const later = machine.calls('nvcc').slice(before)
-    expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
-    // The reference beside the rungs; each finds the header whatever folder its source lies in.
-    expect(later).toHaveLength(1 + ladderRungs.length)
-    for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
-  })
+    it('compiles a task’s rungs again, and nothing else, when a header of the task changes', async () => {
+      const machine = await fakeMachine()
+      await machine.run()
+      const before = machine.calls('nvcc').length
+      await appendFile(`${machine.kernelsDir}/gemm/tensor_common.cuh`, '\n// touched\n')
+      await machine.run()
+      const later = machine.calls('nvcc').slice(before)
+      expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
+      // The reference beside the rungs; each finds the header whatever folder its source lies in.
+      expect(later).toHaveLength(1 + ladderRungs.length)
+      for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
+    })
 
-  it('compiles for the architecture that the runner found, with parameters as macros', async () => {
-    const machine = await fakeMachine()
-    await machine.run({ rungs: ['05_thread_tile_2d'] })
-    const call = machine.calls('nvcc').find((words) => words.includes('gemm/05_thread_tile_2d.cu'))
-    expect(call).toContain('arch=compute_90,code=sm_90')
-    expect(call).toEqual(expect.arrayContaining(['-DBM=128', '-DTM=8', '-lineinfo', '-shared']))
-  })
+    it('compiles for the architecture that the runner found, with parameters as macros', async () => {
+      const machine = await fakeMachine()
+      await machine.run({ rungs: ['05_thread_tile_2d'] })
+      const call = machine
+        .calls('nvcc')
+        .find((words) => words.includes('gemm/05_thread_tile_2d.cu'))
+      expect(call).toContain('arch=compute_90,code=sm_90')
+      expect(call).toEqual(expect.arrayContaining(['-DBM=128', '-DTM=8', '-lineinfo', '-shared']))
+    })
 
-  it('shows a compile error at its file and line, and the other rungs go on', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('03_shared_tile', 'compile-error')
-    const { session } = await machine.run()
-    const failed = rung(session, '03_shared_tile')
-    expect(failed.status).toBe('failed')
-    const error = failed.diagnostics.find(({ severity }) => severity === 'error')
-    expect(error?.line).toBeGreaterThan(0)
-    expect(error?.message).toContain('undefined')
-    expect(said(failed.reason)).toContain(`:${error?.line}:`)
-    expect(statuses(session)).toEqual({
-      ...Object.fromEntries(ladderRungs.map((id) => [id, 'ok'])),
-      '03_shared_tile': 'failed',
+    it('shows a compile error at its file and line, and the other rungs go on', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('03_shared_tile', 'compile-error')
+      const { session } = await machine.run()
+      const failed = rung(session, '03_shared_tile')
+      expect(failed.status).toBe('failed')
+      const error = failed.diagnostics.find(({ severity }) => severity === 'error')
+      expect(error?.line).toBeGreaterThan(0)
+      expect(error?.message).toContain('undefined')
+      expect(said(failed.reason)).toContain(`:${error?.line}:`)
+      expect(statuses(session)).toEqual({
+        ...Object.fromEntries(ladderRungs.map((id) => [id, 'ok'])),
+        '03_shared_tile': 'failed',
+      })
+    })
+
+    it('reads registers, shared memory and spills from ptxas output', async () => {
+      const machine = await fakeMachine()
+      const { session } = await machine.run({ rungs: ['03_shared_tile'] })
+      const { build } = rung(session, '03_shared_tile')
+      expect(build?.registersPerThread).toBeGreaterThan(0)
+      // Two tiles of 32 × 64 floats.
+      expect(build?.staticSharedBytes).toBe(2 * 32 * 64 * 4)
+      expect(build?.spillStoreBytes).toBe(0)
+    })
+
+    it('reports each rung as it is built', async () => {
+      const machine = await fakeMachine()
+      const log = eventLog()
+      await machine.run({}, { emit: log.emit })
+      const built = log.events.flatMap((event) =>
+        event.type === 'rung' && event.stage === 'build' && event.state === 'done'
+          ? [event.rung]
+          : [],
+      )
+      expect(new Set(built)).toEqual(new Set(ladderRungs))
     })
   })
 
-  it('reads registers, shared memory and spills from what ptxas said', async () => {
-    const machine = await fakeMachine()
-    const { session } = await machine.run({ rungs: ['03_shared_tile'] })
-    const { build } = rung(session, '03_shared_tile')
-    expect(build?.registersPerThread).toBeGreaterThan(0)
-    // Two tiles of 32 × 64 floats.
-    expect(build?.staticSharedBytes).toBe(2 * 32 * 64 * 4)
-    expect(build?.spillStoreBytes).toBe(0)
-  })
+  describe('parameters that are allowed one by one and cannot go together', () => {
+    const request = { rungs: ['14_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
-  it('tells of each rung as it is built', async () => {
-    const machine = await fakeMachine()
-    const log = eventLog()
-    await machine.run({}, { emit: log.emit })
-    const built = log.events.flatMap((event) =>
-      event.type === 'rung' && event.stage === 'build' && event.state === 'done'
-        ? [event.rung]
-        : [],
+    it.each(['local', 'static:h200'])(
+      'refuse a run of no other rung, on %s, before anything is launched',
+      async (target) => {
+        const machine = await fakeMachine()
+        await machine.addFault('14_block_128x256', 'refused')
+        await expect(machine.run({ ...request, target })).rejects.toMatchObject({
+          kind: 'input',
+          message: '14_block_128x256 cannot take BK=32, STAGES=4: BM must be a multiple of TM.',
+          remedy: saying('Nothing was launched'),
+        })
+        expect(machine.calls('runner').filter(([, command]) => command === 'measure')).toEqual([])
+      },
     )
-    expect(new Set(built)).toEqual(new Set(ladderRungs))
+
+    it('cost only the rungs that cannot take them where others can', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('14_block_128x256', 'refused')
+      const rungs = ['13_cp_async', '14_block_128x256']
+      const { session } = await machine.run({ ...request, rungs })
+      expect(statuses(session)).toEqual({ '13_cp_async': 'ok', '14_block_128x256': 'failed' })
+      expect(said(rung(session, '14_block_128x256').reason)).toContain(
+        'BM must be a multiple of TM',
+      )
+    })
+
+    it('do not refuse a rung that does not compile unmodified', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('14_block_128x256', 'refused')
+      const { session } = await machine.run({ rungs: request.rungs })
+      expect(statuses(session)).toEqual({ '14_block_128x256': 'failed' })
+    })
   })
 })
 
-describe('parameters that are allowed one by one and cannot go together', () => {
-  const request = { rungs: ['14_block_128x256'], params: { BK: 32, STAGES: 4 } }
+describe('nvcc', async () => {
+  const nvcc = await findTool('nvcc')
+  const library = await readKernelLibrary(shippedKernels)
+  const plan = planRun(library, { ladder: 'gemm-fp32', params: {}, profile: 'none' })
 
-  it.each(['local', 'static:h200'])(
-    'refuse a run of no other rung, on %s, before anything is launched',
-    async (target) => {
-      const machine = await fakeMachine()
-      await machine.addFault('14_block_128x256', 'refused')
-      await expect(machine.run({ ...request, target })).rejects.toMatchObject({
-        kind: 'input',
-        message: '14_block_128x256 cannot take BK=32, STAGES=4: BM must be a multiple of TM.',
-        remedy: saying('Nothing was launched'),
-      })
-      expect(machine.calls('runner').filter(([, command]) => command === 'measure')).toEqual([])
-    },
-  )
-
-  it('cost only the rungs that cannot take them where others can', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('14_block_128x256', 'refused')
-    const rungs = ['13_cp_async', '14_block_128x256']
-    const { session } = await machine.run({ ...request, rungs })
-    expect(statuses(session)).toEqual({ '13_cp_async': 'ok', '14_block_128x256': 'failed' })
-    expect(said(rung(session, '14_block_128x256').reason)).toContain('BM must be a multiple of TM')
+  const kept = await keptNvcc('rungs')
+  afterAll(() => {
+    if (keeping) kept.save()
   })
 
-  it('are no reason to refuse a rung that does not compile as it stands', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('14_block_128x256', 'refused')
-    const { session } = await machine.run({ rungs: request.rungs })
-    expect(statuses(session)).toEqual({ '14_block_128x256': 'failed' })
+  describe('stored nvcc output of the shipped kernels', () => {
+    it('every rung of every ladder compiles with the parameters it has there', async (test) => {
+      const compiler = await kept.compiler()
+      const planned = new Map(
+        library.ladders
+          .filter(({ id }) => id !== plan.ladder.id)
+          .flatMap(({ id }) => {
+            const own = planRun(library, { ladder: id, params: {}, profile: 'none' })
+            return own.rungs.map((entry) => ({ own, entry }))
+          })
+          .map((one) => [`${one.entry.rung.file} ${JSON.stringify(one.entry.rung.params)}`, one]),
+      )
+      const work = inParallel([...planned], async ([what, { own, entry }]) => {
+        const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
+        const { build, reason } = await buildRung(compiler, own, entry, sm)
+        expect(said(reason), what).toBeUndefined()
+        // Rows of 128 KiB take all 64 registers that a thread of 1024 may have, and a few bytes more.
+        const most = what.startsWith('softmax/') ? 924 : 0
+        expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
+      })
+      await orSkip(test, work)
+    }, 300_000)
+
+    it('every rung of gemm-fp32 compiles for the oldest architecture that it takes and for the newest recorded one, without spills', async (test) => {
+      const compiler = await kept.compiler()
+      const work = inParallel(
+        plan.rungs.flatMap((planned) => {
+          const { requires } = planned.rung.header
+          return [requires?.slice('sm_'.length) ?? '75', '90'].map((sm) => ({ planned, sm }))
+        }),
+        async ({ planned, sm }) => {
+          const { build, diagnostics, reason } = await buildRung(compiler, plan, planned, sm)
+          expect(said(reason), planned.rung.id).toBeUndefined()
+          expect(diagnostics, planned.rung.id).toEqual([])
+          if (planned.rung.id === '00_cublas') expect(build?.registersPerThread).toBeNull()
+          else expect(build).toMatchObject({ spillStoreBytes: 0, cached: false })
+        },
+      )
+      await orSkip(test, work)
+    }, 180_000)
+
+    it('every task’s reference compiles with the header that is generated for it', async (test) => {
+      const compiler = await kept.compiler()
+      const work = inParallel([...library.tasks], async ([id, task]) => {
+        const headers = library.headers.get(id)!
+        const reference = library.references.get(id)!
+        expect(await buildReference(compiler, { task, headers }, reference, '90')).toMatch(
+          /reference\.so$/,
+        )
+      })
+      await orSkip(test, work)
+    }, 120_000)
+
+    it.skipIf(keeping)('matches the current kernels', () => {
+      expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
+    })
+
+    it('line information points into the cache, where the source stays', async (test) => {
+      const compiler = await kept.compiler()
+      const planned = plan.rungs.find(({ rung }) => rung.id === '01_naive')!
+      const work = buildRung(compiler, plan, planned, '90').then(async ({ artefact }) => {
+        const source = await readFile(join(artefact!, '..', 'src', planned.rung.file), 'utf8')
+        expect(source).toBe(planned.source)
+      })
+      await orSkip(test, work)
+    }, 60_000)
+  })
+
+  describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
+    let built: Promise<string> | undefined
+    const builtRunner = (): Promise<string> =>
+      (built ??= (async () =>
+        buildRunner(await realCompiler(), await readSharedFiles(shippedKernels, 'runner')))())
+
+    it('the runner compiles, and says in JSON that there is no GPU or what it is', async () => {
+      const runner = await builtRunner()
+      const { stdout, exitCode } = await runProcess({ file: runner, args: ['device'] })
+      const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
+      if (exitCode === 0) expect(event.event).toBe('device')
+      else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
+    }, 120_000)
+
+    it('the runner accepts the arguments of every case: with flags, with input read, and of another type', async () => {
+      const runner = await builtRunner()
+      const rungs = [
+        { id: 'a', artefact: '/none.so', flags: [] },
+        { id: 'b', artefact: '/none.so', flags: ['bias', 'relu'] },
+        { id: 'c', artefact: '/none.so', flags: [], options: { dtype: 'f16' } },
+      ]
+      for (const beta of [0, 0.5]) {
+        const problem = gemmProblem(64, 48, 32, { alpha: 1.5, beta, dtype: 'bf16' })
+        const own = { problem, taskFolder: null, ownerPid: process.pid }
+        const call = { task: plan.task, ...own, seed: 1, rungs }
+        const measured = {
+          ...call,
+          expected: { library: '/none.so', shown: 'reference.cu' },
+          reference: 'a',
+        }
+        for (const args of [
+          measureArgs({ ...measured, flushL2: true, ceilings: true, maxSeconds: 0.5 }),
+          profileArgs(call),
+          sanitizeArgs(call),
+        ]) {
+          // Words are read before a GPU is looked for.
+          const { stdout } = await runProcess({ file: runner, args })
+          expect(stdout).not.toContain('bad-argument')
+          const refused = await runProcess({ file: runner, args: [...args, '--field', '4:i64:1'] })
+          expect(refused.stdout).toContain('bad-argument')
+        }
+      }
+    }, 120_000)
+
+    it('a mistake is reported at its file and line, and is not kept as a result', async () => {
+      const real = await realCompiler(diskBuildCache(await tempDir()))
+      const good = plan.rungs.find(({ rung }) => rung.id === '02_coalesced')!
+      const lines = good.source.split('\n')
+      const line = lines.findIndex((text) => text.includes('float sum = 0.0f;'))
+      const bad = { ...good, source: lines.with(line, '  float sum = nothing;').join('\n') }
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const { artefact, reason, diagnostics } = await buildRung(real, plan, bad, '90')
+        expect(artefact).toBeNull()
+        expect(said(reason)).toBe(
+          `Does not compile: gemm/02_coalesced.cu:${line + 1}: identifier "nothing" is undefined`,
+        )
+        expect(diagnostics[0]).toMatchObject({ severity: 'error', line: line + 1 })
+      }
+      const { artefact, build } = await buildRung(real, plan, good, '90')
+      expect(artefact).not.toBeNull()
+      // And says of what is right what is kept of it.
+      const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
+      expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
+    }, 120_000)
+
+    it('a broken parameter rule is reported with the message of its static_assert', async () => {
+      const real = await realCompiler(diskBuildCache(await tempDir()))
+      const planned = plan.rungs.find(({ rung }) => rung.id === '05_thread_tile_2d')!
+      const rung = { ...planned.rung, params: { ...planned.rung.params, TM: 3 } }
+      const { reason } = await buildRung(real, plan, { ...planned, rung }, '90')
+      expect(said(reason)).toContain('BM must be a multiple of TM')
+    }, 60_000)
+  })
+})
+
+describe('flags of a task', async () => {
+  const after = (words: readonly string[], option: string): (string | undefined)[] =>
+    words.flatMap((word, index) => (word === option ? [words[index + 1]] : []))
+
+  async function machineWithEpilogue(without: readonly string[] = []): Promise<Machine> {
+    const machine = await fakeMachine(without)
+    await machine.editRung('02_coalesced', (text) =>
+      text.replace('// @dtype', '// @epilogue relu, bias\n// @dtype'),
+    )
+    return machine
+  }
+
+  describe('the flags that a header turns on', () => {
+    it('make a case of that rung alone, under ncu too, and go into the session', async () => {
+      const machine = await machineWithEpilogue()
+      const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
+      const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
+      expect(calls.length).toBeGreaterThan(0)
+      for (const call of calls) {
+        expect(after(call, '--case')).toEqual(['f32', 'f32+bias+relu'])
+        expect(after(call, '--rung-case')).toEqual(['02_coalesced=f32+bias+relu'])
+        expect(after(call, '--buffer').filter((word) => word?.startsWith('bias:'))).toEqual([
+          'bias:f32:in:1024:uniform,-1,1',
+        ])
+        expect(after(call, '--reference-field')).toContain('36:i32:1')
+      }
+      const profiled = machine.calls('ncu').filter((call) => call.includes('profile'))
+      expect(profiled.length).toBeGreaterThan(0)
+      for (const call of profiled)
+        expect(after(call, '--rung-case')).toEqual(['02_coalesced=f32+bias+relu'])
+      expect(rung(session, '02_coalesced').flags).toEqual(['bias', 'relu'])
+      expect(rung(session, '01_naive').flags).toEqual([])
+    })
+
+    it('go to the probe without a GPU', async () => {
+      const machine = await machineWithEpilogue(['nvidia-smi', 'ncu'])
+      await machine.run({ target: 'static:h200', rungs: ['01_naive', '02_coalesced'] })
+      const flagged = machine
+        .calls('launches')
+        .map((call) => after(call, '--field').filter((word) => /^(80|88):/.test(word ?? '')))
+      // The reference is asked too whether it is one, and nothing of it is launched.
+      expect(flagged.sort()).toEqual([[], [], ['80:buffer:bias', '88:i32:1']])
+    })
+  })
+
+  const nvcc = await findTool('nvcc')
+  describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
+    it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async () => {
+      const real = await realCompiler()
+      const library = await readKernelLibrary(shippedKernels)
+      const plan = planRun(library, {
+        ladder: 'seed-cutlass',
+        rungs: ['21_unfused_epilogue', '20_fused_direct', '20_fused_epilogue'],
+        params: {},
+        profile: 'none',
+      })
+      const { rungs, task } = plan
+      const probe = await buildLaunchProbe(real, {
+        runnerSources: await readSharedFiles(shippedKernels, 'runner'),
+        probeSources: await readSharedFiles(shippedKernels, 'probe'),
+      })
+      if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
+      const launched: Record<string, unknown> = {}
+      for (const planned of rungs) {
+        const { artefact, build } = await buildRung(real, plan, planned, '90', staticRungFlags)
+        expect(build).toMatchObject({ spillStoreBytes: 0, spillLoadBytes: 0 })
+        for (const flags of [planned.rung.header.flags, []]) {
+          const answer = await probeLaunches(real.toolbox, {
+            probe: probe.artefact,
+            rung: planned.rung.id,
+            library: artefact!,
+            // Neither is a multiple of a tile; rows of n are still of whole 16 bytes.
+            task,
+            own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
+            gpu: buildGpu('h200')!,
+            signal: real.signal,
+          })
+          if (!('kernels' in answer)) throw new Error(inEnglish(answer.reason))
+          launched[`${planned.rung.id} ${flags.length > 0 ? 'with' : 'without'}`] =
+            answer.kernels.map(({ name, grid }) => [/\w+(?=<)/.exec(name)?.[0], grid[0]])
+        }
+      }
+      // 8 × 4 tiles of 128 × 256; 8 × 32 of 128 columns by 32 rows.
+      expect(launched).toEqual({
+        '21_unfused_epilogue with': [
+          ['gemmRasterized', 32],
+          ['addBiasActivate', 256],
+        ],
+        '21_unfused_epilogue without': [['gemmRasterized', 32]],
+        '20_fused_direct with': [['gemmFusedEpilogue', 32]],
+        '20_fused_direct without': [['gemmFusedEpilogue', 32]],
+        '20_fused_epilogue with': [['gemmFusedEpilogue', 32]],
+        '20_fused_epilogue without': [['gemmFusedEpilogue', 32]],
+      })
+    }, 180_000)
   })
 })

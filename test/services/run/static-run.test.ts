@@ -1,125 +1,292 @@
-import { describe, expect, it } from 'vitest'
+/** Runs without a GPU, and the probe that records launches. */
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { fakeMachine, isOneFigure, rung, setEnv, type Machine } from '../support'
+import {
+  fakeMachine,
+  isOneFigure,
+  type Machine,
+  rung,
+  setEnv,
+  shippedKernels,
+  tempDir,
+} from '../support'
 import { said, saying } from '../../said'
+import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
+import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
+import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/launch-probe'
+import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'
+import { pythonHeaderFile } from '../../../src-main/domain/task/python-reference'
+import { Task } from '../../../src-main/domain/task/task'
+import { buildLaunchProbe, buildReference } from '../../../src-main/services/run/build'
+import { realCompiler } from '../../kept-nvcc'
 
-const noGpu = ['nvidia-smi', 'ncu']
-const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
+describe('a static run', () => {
+  const noGpu = ['nvidia-smi', 'ncu']
+  const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
 
-describe('without a GPU, rungs are built for one of the table', () => {
-  it('with the compiler’s figures, and occupancy and waves derived as ncu measured them', async () => {
-    const { session: measured } = await (await fakeMachine()).run()
-    const machine = await fakeMachine(noGpu)
-    const { session, folder, missing } = await build(machine)
-    expect(missing).toBeNull()
-    expect(folder).not.toBeNull()
-    expect(session).toMatchObject({
-      target: { kind: 'static', name: 'h200' },
-      device: null,
-      settings: { profile: 'none' },
-      completion: 'complete',
-    })
-    expect(said(session.warnings).join()).toMatch(
-      /^Built for H200 .*nothing was run, verified or timed/,
-    )
-    for (const own of session.rungs.filter(({ id }) => id !== '00_cublas')) {
-      const ncu = rung(measured, own.id)
-      expect(own).toMatchObject({ status: 'not-run', verify: null, timing: null, profile: null })
-      expect(own.build).toMatchObject({
-        registersPerThread: ncu.build!.registersPerThread,
-        spillStoreBytes: 0,
+  describe('without a GPU, rungs are built for one of the table', () => {
+    it('with the compiler’s figures, and occupancy and waves derived as ncu measured them', async () => {
+      const { session: measured } = await (await fakeMachine()).run()
+      const machine = await fakeMachine(noGpu)
+      const { session, folder, missing } = await build(machine)
+      expect(missing).toBeNull()
+      expect(folder).not.toBeNull()
+      expect(session).toMatchObject({
+        target: { kind: 'static', name: 'h200' },
+        device: null,
+        settings: { profile: 'none' },
+        completion: 'complete',
       })
-      for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']) {
-        const figure = own.metrics[id]!
-        if (isOneFigure(own.id, id)) {
-          expect(figure, `${own.id} ${id}`).toMatchObject({ evidence: 'derived' })
-          expect(Math.abs(figure.value! - ncu.metrics[id]!.value!)).toBeLessThan(0.006)
-        } else {
-          expect(figure, `${own.id} ${id}`).toMatchObject({ value: null, evidence: 'unavailable' })
-          expect(said(figure.reason)).toContain('launches 2 kernels that differ in this')
+      expect(said(session.warnings).join()).toMatch(
+        /^Built for H200 .*nothing was run, verified or timed/,
+      )
+      for (const own of session.rungs.filter(({ id }) => id !== '00_cublas')) {
+        const ncu = rung(measured, own.id)
+        expect(own).toMatchObject({ status: 'not-run', verify: null, timing: null, profile: null })
+        expect(own.build).toMatchObject({
+          registersPerThread: ncu.build!.registersPerThread,
+          spillStoreBytes: 0,
+        })
+        for (const id of ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']) {
+          const figure = own.metrics[id]!
+          if (isOneFigure(own.id, id)) {
+            expect(figure, `${own.id} ${id}`).toMatchObject({ evidence: 'derived' })
+            expect(Math.abs(figure.value! - ncu.metrics[id]!.value!)).toBeLessThan(0.006)
+          } else {
+            expect(figure, `${own.id} ${id}`).toMatchObject({
+              value: null,
+              evidence: 'unavailable',
+            })
+            expect(said(figure.reason)).toContain('launches 2 kernels that differ in this')
+          }
         }
+        expect(said(own.metrics.fmaUtilization)).toEqual({
+          value: null,
+          unit: '%',
+          evidence: 'unavailable',
+          reason: 'It was only built for H200, not run.',
+        })
       }
-      expect(said(own.metrics.fmaUtilization)).toEqual({
+      expect(machine.calls('nvidia-smi')).toEqual([])
+      expect(machine.calls('runner')).toEqual([])
+    })
+
+    it('states what cannot be known: of a library, or of a GPU known only by architecture', async () => {
+      const { session } = await build(await fakeMachine(noGpu))
+      expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
+        'What it launches is unknown: it launches no kernel of its own',
+      )
+      const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
+      const { metrics } = rung(bare, '01_naive')
+      // 1024 threads, of the 1536 that an SM of this architecture holds.
+      expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
+      expect(said(metrics.wavesPerSm)).toMatchObject({
         value: null,
-        unit: '%',
-        evidence: 'unavailable',
-        reason: 'It was only built for H200, not run.',
+        reason: 'The SM count of the GPU is unknown.',
       })
+    })
+
+    it('and a rung that does not compile or whose probe crashes costs only its own figures', async () => {
+      const machine = await fakeMachine(noGpu)
+      await machine.addFault('02_coalesced', 'compile-error')
+      const { session } = await build(machine)
+      expect(rung(session, '02_coalesced')).toMatchObject({ status: 'failed', build: null })
+      expect(rung(session, '01_naive').status).toBe('not-run')
+      setEnv({ FAKE_PROBE: 'crash' })
+      const { session: crashed } = await build(await fakeMachine(noGpu))
+      const { build: built, metrics } = rung(crashed, '01_naive')
+      expect(built?.registersPerThread).toBe(32)
+      expect(said(metrics.theoreticalOccupancy?.reason)).toMatch(
+        /the probe did not finish \(SIGSEGV\)/,
+      )
+    })
+
+    it('and a rung that would not launch on the GPU either is not passed over', async () => {
+      const machine = await fakeMachine(noGpu)
+      await machine.addFault('01_naive', 'probe-failed')
+      await machine.addFault('02_coalesced', 'probe-unsupported')
+      const { session } = await build(machine)
+      const [naive, coalesced] = ['01_naive', '02_coalesced'].map((id) => rung(session, id))
+      expect(said(naive)).toMatchObject({
+        status: 'failed',
+        reason: 'It cannot be launched: the reason',
+      })
+      expect(said(coalesced)).toMatchObject({ status: 'unsupported', reason: 'the reason' })
+      expect(said(coalesced?.metrics.wavesPerSm)).toMatchObject({
+        value: null,
+        reason: 'It is unsupported at this size: the reason',
+      })
+    })
+
+    it('and a reference that cannot be used ends the run', async () => {
+      const machine = await fakeMachine(noGpu)
+      setEnv({ FAKE_PROBE: 'reference' })
+      expect(said(await build(machine).catch(toErrorShape))).toMatchObject({
+        kind: 'failed',
+        message: 'The reference gemm/reference.cu defines neither.',
+        remedy: 'See gemm/reference.cu.',
+      })
+    })
+
+    it('and without a compiler that is what is missing', async () => {
+      const machine = await fakeMachine(['nvcc', ...noGpu])
+      await expect(build(machine)).rejects.toMatchObject({
+        kind: 'missing',
+        message: expect.stringContaining('nvcc') as string,
+      })
+    })
+
+    it('and a GPU that is not in the table is refused with those that are', async () => {
+      await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
+        kind: 'input',
+        message: expect.stringContaining('"gtx-1050"') as string,
+        remedy: saying(/h200.*sm_90/),
+      })
+    })
+  })
+})
+
+describe('the launch probe', async () => {
+  const task = Task.parse({
+    id: 'ones',
+    title: 'Ones',
+    sizes: { N: {} },
+    buffers: { y: { dtype: 'f32', shape: ['N'], access: 'out' } },
+    reference: 'reference.py',
+    check: { y: { exact: true } },
+    work: { reads: 0, writes: '4*N' },
+  })
+  const signal = new AbortController().signal
+
+  describe.skipIf((await findTool('nvcc')) === null)('the launch probe', () => {
+    let probe = ''
+    beforeAll(async () => {
+      const [runnerSources, probeSources] = await Promise.all(
+        ['runner', 'probe'].map((name) => readSharedFiles(shippedKernels, name)),
+      )
+      const built = await buildLaunchProbe(await realCompiler(), {
+        runnerSources: runnerSources!,
+        probeSources: probeSources!,
+      })
+      expect(built).toHaveProperty('artefact')
+      if ('artefact' in built) probe = built.artefact
+    }, 120_000)
+
+    /** No CUDA is in it, so the host's compiler is enough. */
+    async function library(source: string): Promise<string> {
+      const folder = await tempDir()
+      const [text, built] = ['source.cpp', 'library.so'].map((name) => join(folder, name))
+      await writeFile(text!, source)
+      await promisify(execFile)('c++', ['-shared', '-fPIC', text!, '-o', built!])
+      return built!
     }
-    expect(machine.calls('nvidia-smi')).toEqual([])
-    expect(machine.calls('runner')).toEqual([])
-  })
+    const referenceOf = async (source: string) =>
+      probeReference(liveToolbox(null), { probe, library: await library(source), signal })
+    const launchesOf = async (source: string) =>
+      probeLaunches(liveToolbox(null), {
+        probe,
+        rung: 'a',
+        library: await library(source),
+        task,
+        own: caseOf(usualProblem(task, { N: 8 })),
+        gpu: buildGpu('h200')!,
+        signal,
+      })
 
-  it('and what cannot be known is said: a library, a GPU of which only the architecture is', async () => {
-    const { session } = await build(await fakeMachine(noGpu))
-    expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
-      'What it launches is unknown: it launches no kernel of its own',
+    it.each([
+      ['extern "C" void kl_reference(const void*) {}', null],
+      ['extern "C" int kl_reference_device(const void*, void*) { return 0; }', null],
+      ['', 'defines neither kl_reference nor kl_reference_device as extern "C"'],
+      [
+        'void kl_reference(const void*) {}',
+        'defines neither kl_reference nor kl_reference_device as extern "C"',
+      ],
+      [
+        'extern "C" { void kl_reference() {} void kl_reference_device() {} }',
+        'defines both kl_reference and kl_reference_device',
+      ],
+    ])('knows whether %j can be a reference', async (source, fault) => {
+      expect(await referenceOf(source)).toBe(fault)
+    })
+
+    it('names a symbol that a reference does not have', async () => {
+      const source = 'void missing(); extern "C" void kl_reference(const void*) { missing(); }'
+      expect(await referenceOf(source)).toMatch(/^cannot be loaded: .*missing/)
+    })
+
+    it('distinguishes a rung that cannot be launched from one that does not support the size', async () => {
+      expect(await launchesOf('int kl_launch(const void*, void*) { return 0; }')).toEqual({
+        reason: 'it does not define kl_launch as extern "C"',
+        fault: 'failed',
+      })
+      const launch = 'extern "C" int kl_launch(const void*, void*) { return 9; }\n'
+      expect(await launchesOf(launch)).toEqual({
+        reason: 'its launch failed with cudaErrorInvalidConfiguration',
+        fault: 'failed',
+      })
+      const unsupported =
+        'extern "C" const char* kl_unsupported(const void*, int) { return "N is below 16"; }'
+      expect(await launchesOf(launch + unsupported)).toEqual({
+        reason: 'N is below 16',
+        fault: 'unsupported',
+      })
+      expect(await launchesOf(launch.replace('9', '0'))).toEqual({
+        reason: 'it launches no kernel of its own',
+      })
+    })
+
+    /** A rung that says in kl_unsupported what it was answered. */
+    const asking = (attribute: number): string =>
+      `#include <stdio.h>
+    extern "C" int cudaDeviceGetAttribute(int*, int, int);
+    extern "C" int kl_launch(const void*, void*) { return 0; }
+    extern "C" const char* kl_unsupported(const void*, int) {
+      static char text[32];
+      int value = 0;
+      cudaDeviceGetAttribute(&value, ${attribute}, 0);
+      snprintf(text, sizeof text, "%d", value);
+      return text;
+    }`
+
+    it.each([
+      ['cudaDevAttrMultiProcessorCount', 16, '132'],
+      ['cudaDevAttrMaxThreadsPerMultiProcessor', 39, '2048'],
+      ['cudaDevAttrMaxSharedMemoryPerMultiprocessor', 81, String(228 * 1024)],
+      ['cudaDevAttrMaxBlocksPerMultiprocessor', 106, '32'],
+      ['cudaDevAttrMaxSharedMemoryPerBlock', 8, String(48 * 1024)],
+      ['cudaDevAttrMaxRegistersPerMultiprocessor', 82, '65536'],
+    ])('answers %s from the table', async (_name, number, reason) => {
+      expect(await launchesOf(asking(number))).toEqual({ reason, fault: 'unsupported' })
+    })
+
+    it('names an attribute that only a GPU knows', async () => {
+      expect(await launchesOf(asking(38))).toEqual({
+        reason: 'it queries the device: cudaDevAttrL2CacheSize',
+      })
+    })
+
+    it.each([
+      ['def kl_reference(task):\n    task.y[:] = 1\n', null],
+      ['def kl_reference(task:\n    pass\n', /^is not valid Python: line 1: /],
+      ['def reference(task):\n    pass\n', 'does not define kl_reference(task)'],
+    ])(
+      'reads the script of a reference in Python: %j',
+      async (script, fault) => {
+        const python = await promisify(execFile)('python3', ['--version']).catch(() => null)
+        const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
+        const inputs = { task, headers: new Map([[pythonHeaderFile, header]]) }
+        const source = { file: 'ones/reference.py', text: script }
+        const built = await buildReference(await realCompiler(), inputs, source, '90')
+        const found = await probeReference(liveToolbox(null), { probe, library: built, signal })
+        if (python === null || fault === null) expect(found).toBeNull()
+        else expect(found).toMatch(fault)
+      },
+      60_000,
     )
-    const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
-    const { metrics } = rung(bare, '01_naive')
-    // 1024 threads, of the 1536 that an SM of this architecture holds.
-    expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
-    expect(said(metrics.wavesPerSm)).toMatchObject({
-      value: null,
-      reason: 'The SM count of the GPU is unknown.',
-    })
-  })
-
-  it('and a rung that does not compile or whose probe crashes costs only its own figures', async () => {
-    const machine = await fakeMachine(noGpu)
-    await machine.addFault('02_coalesced', 'compile-error')
-    const { session } = await build(machine)
-    expect(rung(session, '02_coalesced')).toMatchObject({ status: 'failed', build: null })
-    expect(rung(session, '01_naive').status).toBe('not-run')
-    setEnv({ FAKE_PROBE: 'crash' })
-    const { session: crashed } = await build(await fakeMachine(noGpu))
-    const { build: built, metrics } = rung(crashed, '01_naive')
-    expect(built?.registersPerThread).toBe(32)
-    expect(said(metrics.theoreticalOccupancy?.reason)).toMatch(
-      /the probe did not finish \(SIGSEGV\)/,
-    )
-  })
-
-  it('and a rung that would not launch on the GPU either is not passed over', async () => {
-    const machine = await fakeMachine(noGpu)
-    await machine.addFault('01_naive', 'probe-failed')
-    await machine.addFault('02_coalesced', 'probe-unsupported')
-    const { session } = await build(machine)
-    const [naive, coalesced] = ['01_naive', '02_coalesced'].map((id) => rung(session, id))
-    expect(said(naive)).toMatchObject({
-      status: 'failed',
-      reason: 'It cannot be launched: the reason',
-    })
-    expect(said(coalesced)).toMatchObject({ status: 'unsupported', reason: 'the reason' })
-    expect(said(coalesced?.metrics.wavesPerSm)).toMatchObject({
-      value: null,
-      reason: 'It is unsupported at this size: the reason',
-    })
-  })
-
-  it('and a reference that cannot be used ends the run', async () => {
-    const machine = await fakeMachine(noGpu)
-    setEnv({ FAKE_PROBE: 'reference' })
-    expect(said(await build(machine).catch(toErrorShape))).toMatchObject({
-      kind: 'failed',
-      message: 'The reference gemm/reference.cu defines neither.',
-      remedy: 'See gemm/reference.cu.',
-    })
-  })
-
-  it('and without a compiler that is what is missing', async () => {
-    const machine = await fakeMachine(['nvcc', ...noGpu])
-    await expect(build(machine)).rejects.toMatchObject({
-      kind: 'missing',
-      message: expect.stringContaining('nvcc') as string,
-    })
-  })
-
-  it('and a GPU that is not in the table is refused with those that are', async () => {
-    await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
-      kind: 'input',
-      message: expect.stringContaining('"gtx-1050"') as string,
-      remedy: saying(/h200.*sm_90/),
-    })
   })
 })

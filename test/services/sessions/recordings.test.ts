@@ -1,359 +1,454 @@
+/** The recordings that ship. */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { openRaw, shareRaw } from '../../../src-main/adapters/tools/raw-files'
+import { openRaw, readRaw, shareRaw } from '../../../src-main/adapters/tools/raw-files'
 import {
   readSession,
-  sharedSessions,
   readSessionText,
+  sharedSessions,
   shareSession,
 } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'
 import { LadderDocument } from '../../../src-main/domain/ladder/ladder-document'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
-import type { Session } from '../../../src-main/domain/session/session'
-import { problemLabel } from '../../../src-main/domain/task/problem'
+import { type Session } from '../../../src-main/domain/session/session'
+import { flops, problemLabel } from '../../../src-main/domain/task/problem'
 import {
   listRecordings,
   readRecordings,
   recordingIndex,
 } from '../../../src-main/services/sessions/recording-list'
-import { withAsked } from '../../asked-metrics'
+import { metricsAsked, withAsked } from '../../asked-metrics'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
 import { saying } from '../../said'
+import { instructionKinds, lanes } from '../../../src-main/domain/metrics/mix-metrics'
+import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
+import { roofline } from '../../../src-main/domain/analysis/roofline'
 
-const recordings = await readRecordings(recordingsDir)
+describe('recordings', async () => {
+  const recordings = await readRecordings(recordingsDir)
 
-/** With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for one that does not fit, and prints `inf` waves. */
-const ncuGaveInfinity = ({ rungs }: Session, rungId: string, id: string): boolean => {
-  const { dynamicSharedBytes, staticSharedBytes } =
-    rungs.find((rung) => rung.id === rungId)?.launches?.[0]?.resources ?? {}
-  return id === 'wavesPerSm' && dynamicSharedBytes === 49152 && staticSharedBytes !== 0
-}
-
-describe('the shipped recordings', () => {
-  it('are every ladder at the sizes that it is here for', () => {
-    const found = recordings.map(
-      ({ session }) =>
-        `${session.ladder.id} ${problemLabel(session.problem!)} ${session.settings.profile}`,
-    )
-    expect(found.sort()).toEqual(
-      [
-        'gemm-fp32 4096³ standard',
-        'gemm-fp32 4096³ deep',
-        'gemm-fp32 1024³ card',
-        'gemm-fp32 2048³ card',
-        'gemm-fp32 8192³ card',
-        'gemm-tensor 4096³ standard',
-        'gemm-tensor 8192³ card',
-        'gemm-3xtf32 4096³ standard',
-        'gemm-3xtf32 8192³ card',
-        'seed-cutlass 4096³ standard',
-        'seed-cutlass 4096×4096×256 standard',
-        'seed-cutlass 256×256×16384 standard',
-        'seed-gtx1050 4096³ standard',
-        'seed-gtx1050 2048³ card',
-        'seed-gtx1050 1024³ card',
-        'seed-rtx3060 4096³ standard',
-        'seed-rtx3090 1024³ standard',
-        'seed-t4 16384×4096×4096 card',
-        'reduction N = 67108864 standard',
-        'reduction N = 4194304 card',
-        'reduction N = 1073741824 card',
-        'layer-norm 8192×4096 standard',
-        'stencil-3d 512³ standard',
-        'joint-histogram N = 268435456 standard',
-        'softmax-lab 4096² standard',
-        'transpose 8192² standard',
-        'transpose 8191×4097 card',
-        'scan N = 268435456 standard',
-        'scan N = 4194304 card',
-        'scan N = 1073741824 card',
-        'softmax 8192² standard',
-        'softmax 8192² card',
-        'softmax 4096² card',
-        'softmax 4096² card',
-        'softmax 4096×32768 card',
-        'softmax 4096×32768 card',
-      ].sort(),
-    )
-  })
-
-  it.each(recordings)(
-    '$name replays to what was saved when it was made',
-    async ({ name, session }) => {
-      const machine = await fakeMachine()
-      const replayed = await machine.run({
-        ladder: session.ladder.id,
-        target: `recorded:${name}`,
-        size: undefined,
-      })
-      expect(withAsked(replayed.session, session)).toEqual({
-        ...withAsked(session, session),
-        target: { kind: 'recorded', name },
-      })
-      expect(machine.calls()).toEqual([])
-    },
-  )
-
-  it.each(recordings)('$name has every rung ok with seven measured card metrics', ({ session }) => {
-    expect(new Set(session.rungs.map(({ status }) => status))).toEqual(new Set(['ok']))
-    for (const { id: rungId, metrics } of session.rungs)
-      for (const id of cardMetricIds)
-        if (!ncuGaveInfinity(session, rungId, id))
-          expect(metrics[id]).toMatchObject({
-            evidence: 'measured',
-            value: expect.any(Number) as number,
-          })
-        else expect(metrics[id]).toMatchObject({ reason: { key: 'records.noFigure' } })
-  })
-
-  it.each(recordings)(
-    '$name names no serial number, no user and no folder of its machine',
-    async ({ folder }) => {
-      const named = /GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//
-      expect((await readSessionText(folder))!.text).not.toMatch(named)
-      const raw = await openRaw(folder)
-      for (const key of raw.keys) {
-        const { stdout, stderr } = (await raw.get(key))!
-        expect(stdout, key).not.toMatch(named)
-        expect(stderr, key).not.toMatch(named)
-      }
-    },
-  )
-
-  /** The least throughput over cuBLAS's, by ladder, size and rung. */
-  const bars: Record<string, Record<string, Record<string, number>>> = {
-    'gemm-fp32': {
-      4096: {
-        '02_coalesced': 0.12,
-        '03_shared_tile': 0.18,
-        '04_thread_tile_1d': 0.34,
-        '05_thread_tile_2d': 0.52,
-        '06_float4': 0.64,
-        '11_warp_tile': 0.8,
-        '11_half_block': 0.9,
-        '13_cp_async': 0.92,
-        '14_block_128x256': 1,
-        '17_fastest': 1,
-      },
-      1024: { '17_fastest': 0.85 },
-      2048: { '17_fastest': 0.95 },
-      8192: { '17_fastest': 1 },
-    },
-    'gemm-tensor': {
-      4096: {
-        '53_wmma_staged': 0.35,
-        '54_mma_sync': 0.55,
-        '55_wgmma_tma': 0.48,
-        '56_warp_specialized': 0.82,
-        '57_persistent': 1,
-      },
-      8192: { '53_wmma_staged': 0.35, '56_warp_specialized': 0.82, '57_persistent': 1 },
-    },
-    'gemm-3xtf32': { 4096: { '62_tf32x3_wgmma': 1.5 }, 8192: { '62_tf32x3_wgmma': 1.5 } },
+  /** With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for one that does not fit, and prints `inf` waves. */
+  const ncuGaveInfinity = ({ rungs }: Session, rungId: string, id: string): boolean => {
+    const { dynamicSharedBytes, staticSharedBytes } =
+      rungs.find((rung) => rung.id === rungId)?.launches?.[0]?.resources ?? {}
+    return id === 'wavesPerSm' && dynamicSharedBytes === 49152 && staticSharedBytes !== 0
   }
 
-  it.each(recordings.filter(({ session }) => session.ladder.id in bars))(
-    '$name reaches the ratios to cuBLAS that each rung is here for',
-    ({ session }) => {
-      for (const [id, bar] of Object.entries(bars[session.ladder.id]![session.problem!.sizes.m!]!))
-        expect(rung(session, id).timing?.ratioToReference, id).toBeGreaterThanOrEqual(bar)
-    },
-  )
-
-  it.each([4096, 256])(
-    'seed-cutlass at K = %d: a fused epilogue takes less time than a second kernel',
-    (k) => {
-      const { session } = recordings.find(
-        ({ session: { ladder, problem } }) =>
-          ladder.id === 'seed-cutlass' && problem?.sizes.m === 4096 && problem.sizes.k === k,
-      )!
-      const time = (id: string): number => rung(session, id).timing!.medianMs
-      expect(time('20_fused_epilogue')).toBeLessThan(time('21_unfused_epilogue'))
-      expect(time('20_fused_direct')).toBeLessThan(time('21_unfused_epilogue'))
-    },
-  )
-
-  it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
-    const { id, task } = session.ladder
-    const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
-    // A template is named by whoever makes a folder of it.
-    const folder = id === 'softmax-lab' ? 'templates/softmax' : `examples/${id}`
-    const own = join(root, 'resources', folder, 'ladder.yaml')
-    const { rungs } = existsSync(shipped)
-      ? LadderFile.parse(JSON.parse(await readFile(shipped, 'utf8')))
-      : LadderDocument.parse(parse(await readFile(own, 'utf8')))
-    expect(session.rungs.map((rung) => rung.id)).toEqual(rungs.map((rung) => rung.as ?? rung.id))
-  })
-})
-
-describe('the list of recordings', () => {
-  const [name, other] = ['seed-t4-h200', 'gemm-fp32-h200-1024'] as const
-  const indexFile = join(recordingsDir, 'index.json')
-
-  /** Two recordings; what is indexed has no session that could be read. */
-  async function some(indexed: readonly string[]): Promise<string> {
-    const dir = await tempDir()
-    const { recordings: all } = await recordingIndex(recordingsDir)
-    for (const one of [name, other]) {
-      const { text } = (await readSessionText(join(recordingsDir, one)))!
-      await shareSession(indexed.includes(one) ? '{"schema":0}' : text, join(dir, one))
-    }
-    const recordings = Object.fromEntries(indexed.map((one) => [one, all[one]]))
-    await writeFile(join(dir, 'index.json'), JSON.stringify({ schema: 1, recordings }))
-    return dir
-  }
-
-  it('says what the sessions say: run `npm run recordings` where it does not', async () => {
-    const text = await readFile(indexFile, 'utf8')
-    expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-    expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(36)
-  })
-
-  it('is made without reading a session that is indexed', async () => {
-    const listed = await listRecordings(await some([name, other]))
-    expect(listed.map((one) => one.name).sort()).toEqual([other, name])
-  })
-
-  it('has what is not indexed all the same, read once in the life of a program', async () => {
-    const dir = await some([other])
-    const first = await listRecordings(dir)
-    await rm(join(dir, sharedSessions))
-    expect(await listRecordings(dir)).toEqual(first)
-    const whole = await listRecordings(recordingsDir)
-    for (const { name: listed, summary } of first)
-      expect(summary).toEqual(whole.find((one) => one.name === listed)!.summary)
-    expect(first).toHaveLength(2)
-  })
-
-  it('is made of the sessions where the index is damaged', async () => {
-    const dir = await some([])
-    await writeFile(join(dir, 'index.json'), '{"schema":')
-    expect((await listRecordings(dir)).map((one) => one.name).sort()).toEqual([other, name])
-  })
-})
-
-describe('replaying', () => {
-  it('takes the 4096 recording where the name is left out', async () => {
-    const machine = await fakeMachine()
-    const { session } = await machine.run({ target: 'recorded', size: undefined })
-    expect(session.target.name).toBe('gemm-fp32-h200-4096')
-  })
-
-  it('takes the deep recording where that level is asked for, and only then', async () => {
-    const machine = await fakeMachine()
-    const deep = await machine.run({ target: 'recorded', size: undefined, profile: 'deep' })
-    expect(deep.session.target.name).toBe('gemm-fp32-h200-4096-deep')
-    const standard = await machine.run({ target: 'recorded', size: undefined, profile: 'standard' })
-    expect(standard.session.target.name).toBe('gemm-fp32-h200-4096')
-  })
-
-  it('takes the recording of the size that is asked for', async () => {
-    const machine = await fakeMachine()
-    const { session } = await machine.run({ target: 'recorded' })
-    expect(session.target.name).toBe('gemm-fp32-h200-1024')
-  })
-
-  it('reports the rungs that were asked for, in the same figures', async () => {
-    const machine = await fakeMachine()
-    const all = await machine.run({ target: 'recorded' })
-    const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
-    expect(some.session.rungs).toEqual(
-      all.session.rungs.filter(({ id }) => ['01_naive', '03_shared_tile'].includes(id)),
-    )
-  })
-
-  it('tells its progress like a live run', async () => {
-    const machine = await fakeMachine()
-    const log = eventLog()
-    await machine.run({ target: 'recorded' }, { emit: log.emit })
-    const stages = new Set(
-      log.events.flatMap((event) => (event.type === 'stage' ? [event.stage] : [])),
-    )
-    expect(stages).toEqual(new Set(['prepare', 'build', 'measure', 'profile']))
-  })
-
-  it('tells only of the rungs that were asked for', async () => {
-    const machine = await fakeMachine()
-    const log = eventLog()
-    await machine.run({ target: 'recorded', rungs: ['01_naive'] }, { emit: log.emit })
-    const named = log.events.flatMap((event) => {
-      if (event.type === 'rung') return [event.rung]
-      if (event.type === 'result') return [event.result.id]
-      return event.type === 'started' ? event.rungs.map(({ id }) => id) : []
-    })
-    expect(new Set(named)).toEqual(new Set(['01_naive']))
-  })
-
-  it('can be saved, and what is saved is a session again', async () => {
-    const machine = await fakeMachine()
-    const out = join(machine.dir, 'copy')
-    const { session } = await machine.run({ target: 'recorded' }, { out })
-    expect(await readSession(out)).toEqual(session)
-    expect(await readdir(out)).toEqual(
-      expect.arrayContaining(['raw.jsonl', 'sources', 'session.json']),
-    )
-  })
-
-  it.each([
-    [{ target: 'recorded:nope' }, /no recording named "nope"/],
-    [{ target: 'recorded', size: 5 }, /was not recorded at 5³/],
-    [{ target: 'recorded', ladder: 'nope' }, /of the ladder "nope"/],
-    [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
-    [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
-    [{ target: 'recorded', at: { alpha: 2 } }, /was recorded with alpha = 1, not 2/],
-    [{ target: 'recorded', rungs: ['99'] }, /^recorded:gemm-fp32-h200-1024 has no rung named "99"/],
-  ])('refuses what was not recorded: %j', async (request, message) => {
-    const machine = await fakeMachine()
-    await expect(machine.run(request)).rejects.toMatchObject({
-      kind: 'input',
-      message: expect.stringMatching(message) as string,
-      remedy: saying(/./),
-    })
-  })
-
-  it('a recording of fewer rungs than its ladder has today tells of those it has, and names one it lacks', async () => {
-    const machine = await fakeMachine()
-    const dir = await tempDir()
-    const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
-    const whole = await readSession(shipped)
-    await shareRaw(shipped, join(dir, 'early'))
-    const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
-    const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
-    const fewer = { ...whole, ladder, rungs: early(whole.rungs) }
-    await shareSession(JSON.stringify(fewer), join(dir, 'early'))
-    const assets = { ...machine.setup.assets, recordingsDir: dir }
-    const { session } = await machine.run({ target: 'recorded' }, { assets })
-    expect(session.rungs).toEqual(early(whole.rungs))
-    await expect(
-      machine.run({ target: 'recorded', rungs: ['17_fastest'] }, { assets }),
-    ).rejects.toMatchObject({
-      kind: 'input',
-      message: 'recorded:early has no rung named "17_fastest".',
-      remedy: saying('06_float4'),
-    })
-  })
-
-  it('a live session of this machine is a recording once it lies among them', async () => {
-    const machine = await fakeMachine()
-    const live = await machine.run()
-    const dir = await tempDir()
-    await cp(live.folder!, join(dir, 'mine'), { recursive: true })
-    const assets = { ...machine.setup.assets, recordingsDir: dir }
-    // Also after a second, cached build: what was reused was kept as well.
-    const again = await machine.run()
-    await cp(again.folder!, join(dir, 'again'), { recursive: true })
-    for (const [name, made] of [
-      ['mine', live],
-      ['again', again],
-    ] as const) {
-      const { session } = await machine.run({ target: `recorded:${name}` }, { assets })
-      expect(session.rungs.map(({ timing, metrics }) => [timing, metrics])).toEqual(
-        made.session.rungs.map(({ timing, metrics }) => [timing, metrics]),
+  describe('the shipped recordings', () => {
+    it('are every ladder at the sizes that it is here for', () => {
+      const found = recordings.map(
+        ({ session }) =>
+          `${session.ladder.id} ${problemLabel(session.problem!)} ${session.settings.profile}`,
       )
+      expect(found.sort()).toEqual(
+        [
+          'gemm-fp32 4096³ standard',
+          'gemm-fp32 4096³ deep',
+          'gemm-fp32 1024³ card',
+          'gemm-fp32 2048³ card',
+          'gemm-fp32 8192³ card',
+          'gemm-tensor 4096³ standard',
+          'gemm-tensor 8192³ card',
+          'gemm-3xtf32 4096³ standard',
+          'gemm-3xtf32 8192³ card',
+          'seed-cutlass 4096³ standard',
+          'seed-cutlass 4096×4096×256 standard',
+          'seed-cutlass 256×256×16384 standard',
+          'seed-gtx1050 4096³ standard',
+          'seed-gtx1050 2048³ card',
+          'seed-gtx1050 1024³ card',
+          'seed-rtx3060 4096³ standard',
+          'seed-rtx3090 1024³ standard',
+          'seed-t4 16384×4096×4096 card',
+          'reduction N = 67108864 standard',
+          'reduction N = 4194304 card',
+          'reduction N = 1073741824 card',
+          'layer-norm 8192×4096 standard',
+          'stencil-3d 512³ standard',
+          'joint-histogram N = 268435456 standard',
+          'softmax-lab 4096² standard',
+          'transpose 8192² standard',
+          'transpose 8191×4097 card',
+          'scan N = 268435456 standard',
+          'scan N = 4194304 card',
+          'scan N = 1073741824 card',
+          'softmax 8192² standard',
+          'softmax 8192² card',
+          'softmax 4096² card',
+          'softmax 4096² card',
+          'softmax 4096×32768 card',
+          'softmax 4096×32768 card',
+        ].sort(),
+      )
+    })
+
+    it.each(recordings)(
+      '$name replays to what was saved when it was made',
+      async ({ name, session }) => {
+        const machine = await fakeMachine()
+        const replayed = await machine.run({
+          ladder: session.ladder.id,
+          target: `recorded:${name}`,
+          size: undefined,
+        })
+        expect(withAsked(replayed.session, session)).toEqual({
+          ...withAsked(session, session),
+          target: { kind: 'recorded', name },
+        })
+        expect(machine.calls()).toEqual([])
+      },
+    )
+
+    it.each(recordings)(
+      '$name has every rung ok with seven measured card metrics',
+      ({ session }) => {
+        expect(new Set(session.rungs.map(({ status }) => status))).toEqual(new Set(['ok']))
+        for (const { id: rungId, metrics } of session.rungs)
+          for (const id of cardMetricIds)
+            if (!ncuGaveInfinity(session, rungId, id))
+              expect(metrics[id]).toMatchObject({
+                evidence: 'measured',
+                value: expect.any(Number) as number,
+              })
+            else expect(metrics[id]).toMatchObject({ reason: { key: 'records.noFigure' } })
+      },
+    )
+
+    it.each(recordings)(
+      '$name names no serial number, no user and no folder of its machine',
+      async ({ folder }) => {
+        const named = /GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//
+        expect((await readSessionText(folder))!.text).not.toMatch(named)
+        const raw = await openRaw(folder)
+        for (const key of raw.keys) {
+          const { stdout, stderr } = (await raw.get(key))!
+          expect(stdout, key).not.toMatch(named)
+          expect(stderr, key).not.toMatch(named)
+        }
+      },
+    )
+
+    /** The least throughput over cuBLAS's, by ladder, size and rung. */
+    const bars: Record<string, Record<string, Record<string, number>>> = {
+      'gemm-fp32': {
+        4096: {
+          '02_coalesced': 0.12,
+          '03_shared_tile': 0.18,
+          '04_thread_tile_1d': 0.34,
+          '05_thread_tile_2d': 0.52,
+          '06_float4': 0.64,
+          '11_warp_tile': 0.8,
+          '11_half_block': 0.9,
+          '13_cp_async': 0.92,
+          '14_block_128x256': 1,
+          '17_fastest': 1,
+        },
+        1024: { '17_fastest': 0.85 },
+        2048: { '17_fastest': 0.95 },
+        8192: { '17_fastest': 1 },
+      },
+      'gemm-tensor': {
+        4096: {
+          '53_wmma_staged': 0.35,
+          '54_mma_sync': 0.55,
+          '55_wgmma_tma': 0.48,
+          '56_warp_specialized': 0.82,
+          '57_persistent': 1,
+        },
+        8192: { '53_wmma_staged': 0.35, '56_warp_specialized': 0.82, '57_persistent': 1 },
+      },
+      'gemm-3xtf32': { 4096: { '62_tf32x3_wgmma': 1.5 }, 8192: { '62_tf32x3_wgmma': 1.5 } },
     }
+
+    it.each(recordings.filter(({ session }) => session.ladder.id in bars))(
+      '$name reaches the ratios to cuBLAS that each rung is here for',
+      ({ session }) => {
+        for (const [id, bar] of Object.entries(
+          bars[session.ladder.id]![session.problem!.sizes.m!]!,
+        ))
+          expect(rung(session, id).timing?.ratioToReference, id).toBeGreaterThanOrEqual(bar)
+      },
+    )
+
+    it.each([4096, 256])(
+      'seed-cutlass at K = %d: a fused epilogue takes less time than a second kernel',
+      (k) => {
+        const { session } = recordings.find(
+          ({ session: { ladder, problem } }) =>
+            ladder.id === 'seed-cutlass' && problem?.sizes.m === 4096 && problem.sizes.k === k,
+        )!
+        const time = (id: string): number => rung(session, id).timing!.medianMs
+        expect(time('20_fused_epilogue')).toBeLessThan(time('21_unfused_epilogue'))
+        expect(time('20_fused_direct')).toBeLessThan(time('21_unfused_epilogue'))
+      },
+    )
+
+    it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
+      const { id, task } = session.ladder
+      const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
+      // A template is named by whoever makes a folder of it.
+      const folder = id === 'softmax-lab' ? 'templates/softmax' : `examples/${id}`
+      const own = join(root, 'resources', folder, 'ladder.yaml')
+      const { rungs } = existsSync(shipped)
+        ? LadderFile.parse(JSON.parse(await readFile(shipped, 'utf8')))
+        : LadderDocument.parse(parse(await readFile(own, 'utf8')))
+      expect(session.rungs.map((rung) => rung.id)).toEqual(rungs.map((rung) => rung.as ?? rung.id))
+    })
+  })
+
+  describe('the list of recordings', () => {
+    const [name, other] = ['seed-t4-h200', 'gemm-fp32-h200-1024'] as const
+    const indexFile = join(recordingsDir, 'index.json')
+
+    /** Two recordings; what is indexed has no session that could be read. */
+    async function some(indexed: readonly string[]): Promise<string> {
+      const dir = await tempDir()
+      const { recordings: all } = await recordingIndex(recordingsDir)
+      for (const one of [name, other]) {
+        const { text } = (await readSessionText(join(recordingsDir, one)))!
+        await shareSession(indexed.includes(one) ? '{"schema":0}' : text, join(dir, one))
+      }
+      const recordings = Object.fromEntries(indexed.map((one) => [one, all[one]]))
+      await writeFile(join(dir, 'index.json'), JSON.stringify({ schema: 1, recordings }))
+      return dir
+    }
+
+    it('says what the sessions say: run `npm run recordings` where it does not', async () => {
+      const text = await readFile(indexFile, 'utf8')
+      expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
+      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(36)
+    })
+
+    it('is made without reading a session that is indexed', async () => {
+      const listed = await listRecordings(await some([name, other]))
+      expect(listed.map((one) => one.name).sort()).toEqual([other, name])
+    })
+
+    it('also lists recordings missing from the index, which are read once per process', async () => {
+      const dir = await some([other])
+      const first = await listRecordings(dir)
+      await rm(join(dir, sharedSessions))
+      expect(await listRecordings(dir)).toEqual(first)
+      const whole = await listRecordings(recordingsDir)
+      for (const { name: listed, summary } of first)
+        expect(summary).toEqual(whole.find((one) => one.name === listed)!.summary)
+      expect(first).toHaveLength(2)
+    })
+
+    it('is made of the sessions where the index is damaged', async () => {
+      const dir = await some([])
+      await writeFile(join(dir, 'index.json'), '{"schema":')
+      expect((await listRecordings(dir)).map((one) => one.name).sort()).toEqual([other, name])
+    })
+  })
+
+  describe('replaying', () => {
+    it('takes the 4096 recording where the name is left out', async () => {
+      const machine = await fakeMachine()
+      const { session } = await machine.run({ target: 'recorded', size: undefined })
+      expect(session.target.name).toBe('gemm-fp32-h200-4096')
+    })
+
+    it('takes the deep recording where that level is asked for, and only then', async () => {
+      const machine = await fakeMachine()
+      const deep = await machine.run({ target: 'recorded', size: undefined, profile: 'deep' })
+      expect(deep.session.target.name).toBe('gemm-fp32-h200-4096-deep')
+      const standard = await machine.run({
+        target: 'recorded',
+        size: undefined,
+        profile: 'standard',
+      })
+      expect(standard.session.target.name).toBe('gemm-fp32-h200-4096')
+    })
+
+    it('takes the recording of the size that is asked for', async () => {
+      const machine = await fakeMachine()
+      const { session } = await machine.run({ target: 'recorded' })
+      expect(session.target.name).toBe('gemm-fp32-h200-1024')
+    })
+
+    it('reports the rungs that were asked for, in the same figures', async () => {
+      const machine = await fakeMachine()
+      const all = await machine.run({ target: 'recorded' })
+      const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
+      expect(some.session.rungs).toEqual(
+        all.session.rungs.filter(({ id }) => ['01_naive', '03_shared_tile'].includes(id)),
+      )
+    })
+
+    it('reports progress like a live run', async () => {
+      const machine = await fakeMachine()
+      const log = eventLog()
+      await machine.run({ target: 'recorded' }, { emit: log.emit })
+      const stages = new Set(
+        log.events.flatMap((event) => (event.type === 'stage' ? [event.stage] : [])),
+      )
+      expect(stages).toEqual(new Set(['prepare', 'build', 'measure', 'profile']))
+    })
+
+    it('reports only the requested rungs', async () => {
+      const machine = await fakeMachine()
+      const log = eventLog()
+      await machine.run({ target: 'recorded', rungs: ['01_naive'] }, { emit: log.emit })
+      const named = log.events.flatMap((event) => {
+        if (event.type === 'rung') return [event.rung]
+        if (event.type === 'result') return [event.result.id]
+        return event.type === 'started' ? event.rungs.map(({ id }) => id) : []
+      })
+      expect(new Set(named)).toEqual(new Set(['01_naive']))
+    })
+
+    it('can be saved, and what is saved is a session again', async () => {
+      const machine = await fakeMachine()
+      const out = join(machine.dir, 'copy')
+      const { session } = await machine.run({ target: 'recorded' }, { out })
+      expect(await readSession(out)).toEqual(session)
+      expect(await readdir(out)).toEqual(
+        expect.arrayContaining(['raw.jsonl', 'sources', 'session.json']),
+      )
+    })
+
+    it.each([
+      [{ target: 'recorded:nope' }, /no recording named "nope"/],
+      [{ target: 'recorded', size: 5 }, /was not recorded at 5³/],
+      [{ target: 'recorded', ladder: 'nope' }, /of the ladder "nope"/],
+      [{ target: 'recorded', params: { TM: 4 } }, /was recorded with TM=8, not 4/],
+      [{ target: 'recorded', params: { ZZ: 4 } }, /has a parameter named "ZZ"/],
+      [{ target: 'recorded', at: { alpha: 2 } }, /was recorded with alpha = 1, not 2/],
+      [
+        { target: 'recorded', rungs: ['99'] },
+        /^recorded:gemm-fp32-h200-1024 has no rung named "99"/,
+      ],
+    ])('refuses what was not recorded: %j', async (request, message) => {
+      const machine = await fakeMachine()
+      await expect(machine.run(request)).rejects.toMatchObject({
+        kind: 'input',
+        message: expect.stringMatching(message) as string,
+        remedy: saying(/./),
+      })
+    })
+
+    it('a recording with fewer rungs than its ladder has today replays those, and names one it lacks', async () => {
+      const machine = await fakeMachine()
+      const dir = await tempDir()
+      const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
+      const whole = await readSession(shipped)
+      await shareRaw(shipped, join(dir, 'early'))
+      const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
+      const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
+      const fewer = { ...whole, ladder, rungs: early(whole.rungs) }
+      await shareSession(JSON.stringify(fewer), join(dir, 'early'))
+      const assets = { ...machine.setup.assets, recordingsDir: dir }
+      const { session } = await machine.run({ target: 'recorded' }, { assets })
+      expect(session.rungs).toEqual(early(whole.rungs))
+      await expect(
+        machine.run({ target: 'recorded', rungs: ['17_fastest'] }, { assets }),
+      ).rejects.toMatchObject({
+        kind: 'input',
+        message: 'recorded:early has no rung named "17_fastest".',
+        remedy: saying('06_float4'),
+      })
+    })
+
+    it('a live session becomes a recording once it is copied among them', async () => {
+      const machine = await fakeMachine()
+      const live = await machine.run()
+      const dir = await tempDir()
+      await cp(live.folder!, join(dir, 'mine'), { recursive: true })
+      const assets = { ...machine.setup.assets, recordingsDir: dir }
+      // Also after a second, cached build: what was reused was kept as well.
+      const again = await machine.run()
+      await cp(again.folder!, join(dir, 'again'), { recursive: true })
+      for (const [name, made] of [
+        ['mine', live],
+        ['again', again],
+      ] as const) {
+        const { session } = await machine.run({ target: `recorded:${name}` }, { assets })
+        expect(session.rungs.map(({ timing, metrics }) => [timing, metrics])).toEqual(
+          made.session.rungs.map(({ timing, metrics }) => [timing, metrics]),
+        )
+      }
+    })
+  })
+})
+
+describe('the standard level', async () => {
+  const recordings = (await readRecordings(recordingsDir)).filter(
+    ({ session }) => session.settings.profile === 'standard',
+  )
+  const named = (name: string): Session =>
+    recordings.find((recording) => recording.name === name)!.session
+  const value = (session: Session, id: string, metric: string): number =>
+    rung(session, id).metrics[metric]!.value!
+
+  describe.each(recordings)('$name', ({ session, folder }) => {
+    it('has every metric of the level that it was asked for, on every rung', async () => {
+      const { call } = (await readRaw(folder, 'ncu/profile'))!
+      const asked = metricsAsked('standard', call.argv)
+      expect(asked.length).toBeGreaterThan(40)
+      for (const { id, metrics } of session.rungs)
+        for (const definition of asked)
+          expect(metrics[definition.id]?.value, `${id} ${definition.id}`).toBeTypeOf('number')
+    })
+
+    it('took at most eight passes a kernel, those that are estimated, and about that time', async () => {
+      const plan = planProfile({
+        level: 'standard',
+        computeCapability: session.device!.computeCapability,
+        rungs: session.rungs.map(({ id, timing }) => ({ id, medianMs: timing!.medianMs })),
+      })
+      expect(plan.passes).toBeLessThanOrEqual(8)
+      expect(new Set(session.rungs.map(({ profile }) => profile!.passes))).toEqual(
+        new Set([plan.passes]),
+      )
+      // An estimate is made of one kernel a rung; a tree of launches takes as much for each of its own.
+      if (session.rungs.some(({ profile }) => profile!.kernels.length > 2)) return
+      const { call } = (await readRaw(folder, 'ncu/profile'))!
+      expect(plan.seconds / call.seconds).toBeGreaterThan(0.75)
+      expect(plan.seconds / call.seconds).toBeLessThan(1.25)
+    })
+
+    it('has a roofline whose operations are those of the product or more, by the counter or by 2·m·n·k', () => {
+      // What other tasks count as an operation (a comparison, an exponential) is no FP32 instruction each.
+      if (session.ladder.task?.id !== 'gemm') return
+      const product = flops(session.ladder.task, session.problem!)!
+      const { paths, missing } = roofline(session)
+      for (const { level } of missing) expect(level).toBe('l1')
+      for (const { rung: id, basis, operations } of paths.dram) {
+        // A busy tensor pipe did something else where the FP32 pipe did all of the product.
+        const all = value(session, id, 'fp32Operations') >= product
+        const tensor = !all && value(session, id, 'tensorUtilization') >= 1
+        expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
+        expect(operations, id).toBeGreaterThanOrEqual(product)
+        expect(operations, id).toBeLessThan(1.01 * product)
+      }
+    })
+  })
+
+  describe('tensor instructions', () => {
+    /** HMMA that a product needs, by warps; ncu counts one for 2·m·n·k operations of its shape. */
+    const needed = (session: Session, shape: number, products: number): number =>
+      (products * flops(session.ladder.task, session.problem!)!) / (2 * shape)
+
+    it.each([
+      ['gemm-tensor-h200-4096', '54_mma_sync', 16 * 8 * 16, 1],
+      ['gemm-3xtf32-h200-4096', '60_tf32x3', 16 * 8 * 8, 3],
+    ])('of %s %s are in none of the kinds', (name, id, shape, products) => {
+      const session = named(name)
+      const instructions = value(session, id, 'instructions')
+      const kinds = instructionKinds.reduce((sum, kind) => sum + value(session, id, kind), 0)
+      const share = needed(session, shape, products) / instructions
+      const rest = 1 - kinds / (lanes * instructions)
+      expect(share).toBeGreaterThan(0.2)
+      expect(rest).toBeGreaterThanOrEqual(share - 1e-3)
+      expect(rest).toBeLessThan(share + 0.05)
+      expect(value(session, id, 'fp32Operations')).toBeLessThan(
+        0.05 * flops(session.ladder.task, session.problem!)!,
+      )
+    })
   })
 })

@@ -2,9 +2,9 @@
 export const deep = {
   noInstructions: 'ncu showed no instructions for {kernel}.',
   noLines: '{kernel} was built without line information, so its instructions have no source lines.',
+  notCounted:
+    'These instructions are from the build alone: nothing was run, so nothing was counted.',
   noCode: '{file} has no machine code for {kernel}, so there are no counters per instruction.',
-  mnemonicsAlone:
-    'The instructions of {file} are listed by their mnemonics alone, since a report holds machine code and not its text.',
   codeLeftOut:
     'The session has the code of the kernels that took longest; that of {kernel} was left out.',
   adviceAlone:

@@ -14,6 +14,7 @@ import { machineCode } from './machine-code'
 import { part } from './part'
 import { drafts } from './drafts'
 import { doing, elsewhere, files } from './files'
+import { programs } from './programs'
 import { fact, origin, provenance } from './provenance'
 import { doctor, records } from './records'
 import { reports } from './reports'
@@ -41,6 +42,7 @@ export const templates = {
   records,
   imports,
   deep,
+  programs,
   machineCode,
   asked,
   files,

@@ -25,6 +25,7 @@ export const origin = {
   live: 'measured live',
   recorded: 'replayed from the recording {name}',
   imported: 'imported from {name}',
+  program: 'profile of {name}',
   static: 'built for {name} without a GPU, not run',
 } as const
 

@@ -56,10 +56,11 @@ export const records = {
   launchUnknown: 'What it launches is unknown: {why}',
   cannotLaunch: 'It cannot be launched: {why}',
   unsupportedHere: 'It is unsupported at this size: {why}',
+  noCode: '{rung} has no page of its instructions. {why}',
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:
-    "Imported from {file}: nothing in it was built, verified or timed here, and the problem and the sources are unknown. gpu__time_duration is ncu's own measurement, taken while profiling; it is kept as a metric and is not a timing.",
+    "Imported from {file}: nothing in it was built, verified or timed here, and the problem is unknown. Its times are ncu's own, taken while profiling; they are not timings of the program.",
   importedFirst: '{file} holds {total} launches; the first {count} were imported.',
   detailsPage:
     'The details page contains few metrics and rounds them to two digits; the raw page or the report itself has more.',

@@ -24,6 +24,9 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
   return `${shortName(kernel.name)}${shape}${kernel.range ? ` in ${kernel.range}` : ''}`
 }
 
+const briefText = ({ title, kernel }: Pair['sideA']): string =>
+  kernel ? shortName(kernel.name, 36) : title
+
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
 function pairTable(pairs: readonly Pair[]): string {
@@ -46,7 +49,7 @@ function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
     new Map(list.map((one) => [one.id, one]))
   const [left, right] = [byId(onlyA), byId(onlyB)]
   const names = (ids: readonly string[], from: Map<string, Only>): string =>
-    ids.map((id) => kernelText(from.get(id)!)).join(' + ')
+    ids.map((id) => briefText(from.get(id)!)).join(' + ')
   return [...changes]
     .sort((one, other) => magnitude(other) - magnitude(one))
     .map(({ kind, a, b, timeA, timeB, ratio }) => {

@@ -9,6 +9,7 @@ import { diffDocument } from './diff'
 import type { PublishedSchema } from './document'
 import { doctorDocument } from './doctor'
 import { errorDocument } from './error'
+import { historyDocument } from './history'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
 import { regressDocument } from './regress'
@@ -43,6 +44,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   ciDocument,
   comparisonDocument,
   regressDocument,
+  historyDocument,
   sanitizeDocument,
   labListDocument,
   labCheckDocument,

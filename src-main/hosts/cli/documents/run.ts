@@ -23,6 +23,8 @@ const fields = {
   elapsedSeconds: rest.elapsedSeconds,
   warnings: rest.warnings,
   rungs: rest.rungs,
+  /** What was profiled, of a session of a program. */
+  program: rest.program,
   /** Why each rung is faster or slower than the one before; `diff` names source lines too. */
   steps: z.array(z.object(stepShape)),
 }
@@ -31,9 +33,9 @@ export const runDocument = documentKind({
   name: 'run',
   // Its fields are the session's.
   version: sessionSchemaVersion,
-  title: 'run, import and show',
+  title: 'run, import, profile and show',
   description:
-    'What `kernel-ladder run --json`, `import --json` and `show SESSION --json` print: a session, and why its steps are faster or slower. docs/SESSION-FORMAT.md explains its fields.',
+    'What `kernel-ladder run --json`, `import --json`, `profile --json` and `show SESSION --json` print: a session, and why its steps are faster or slower. docs/SESSION-FORMAT.md explains its fields.',
   fields,
 })
 
@@ -54,6 +56,7 @@ export const sessionFields = (session: Session, folder: string | null): FieldsOf
     elapsedSeconds: rest.elapsedSeconds,
     warnings: rest.warnings,
     rungs: rest.rungs,
+    ...(rest.program ? { program: rest.program } : {}),
     steps: whyOfSteps(session).map(stepFields),
   }
 }

@@ -1,0 +1,135 @@
+// @ts-check
+/** The tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licences. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { documentWith } from './document.mjs'
+import { root } from './project.mjs'
+
+/**
+ * @typedef {{ id: string, verdict: string, ratio: number | null, interval: { low: number, high: number } | null }} Rung
+ * @typedef {{ work?: number, ladder?: string, gpu: { name: string, driver: string }, rungs: Rung[] }} Line
+ */
+
+/** @param {string} path @returns {Line[]} */
+const linesOf = (path) =>
+  existsSync(join(root, path))
+    ? readFileSync(join(root, path), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : []
+
+/** @param {number} ratio */
+const percent = (ratio) => {
+  const size = Math.abs((ratio - 1) * 100).toFixed(2)
+  return `${Number(size) === 0 ? '' : ratio < 1 ? '−' : '+'}${size} %`
+}
+
+/** @param {readonly string[][]} rows the first is the header */
+const table = ([header = [], ...rows]) =>
+  [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const plantedFile = 'test/gpu/regress-planted-h200.jsonl'
+const sameFile = 'test/gpu/regress-same-h200.jsonl'
+
+/** @param {readonly Line[]} lines */
+function plantedPart(lines) {
+  const { gpu } = /** @type {Line} */ (lines[0])
+  const levels = [...new Set(lines.map(({ work = 0 }) => work))].sort((a, b) => a - b)
+  const rows = levels.map((level) => {
+    const rungs = lines.filter(({ work }) => work === level).flatMap((line) => line.rungs)
+    const count = (/** @type {string} */ verdict) =>
+      String(rungs.filter((rung) => rung.verdict === verdict).length)
+    const widest = Math.max(
+      ...rungs.map(({ interval }) => (interval ? (interval.high - interval.low) * 50 : 0)),
+    )
+    return [
+      `${(level - 1000) / 10} %`,
+      String(rungs.length),
+      ...['slower', 'unresolved', 'same', 'faster'].map(count),
+      rungs.map(({ ratio }) => (ratio === null ? '–' : percent(ratio))).join(', '),
+      `±${widest.toFixed(2)} %`,
+    ]
+  })
+  const header = [
+    'more work',
+    'verdicts',
+    'slower',
+    'unresolved',
+    'same',
+    'faster',
+    'measured',
+    'widest interval',
+  ]
+  return `${gpu.name}, driver ${gpu.driver}, threshold 0.5 %, 20 rounds of 0.1 s per rung:\n\n${table([header, ...rows])}`
+}
+
+/** @param {readonly Line[]} lines */
+function samePart(lines) {
+  if (lines.length === 0) return 'Whole ladders of the same code were not measured yet.'
+  const all = lines.flatMap(({ rungs }) => rungs)
+  const wrong = all.filter(({ verdict }) => !['same', 'unresolved', 'skipped'].includes(verdict))
+  const rows = lines.map(({ ladder = '', rungs }) => [
+    `\`${ladder}\``,
+    String(rungs.length),
+    ...['same', 'unresolved', 'slower', 'faster'].map((verdict) =>
+      String(rungs.filter((rung) => rung.verdict === verdict).length),
+    ),
+  ])
+  return `${all.length} verdicts, of which ${wrong.length} are neither same nor unresolved:\n\n${table([['ladder', 'rungs', 'same', 'unresolved', 'slower', 'faster'], ...rows])}`
+}
+
+function fuzzPart() {
+  /** @type {{ seed: number, seconds: number, rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
+  const { seed, rows } = JSON.parse(readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'))
+  const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
+  const total = rows.reduce((sum, { inputs }) => sum + inputs, 0)
+  const finds = rows.reduce((sum, row) => sum + row.finds, 0)
+  return `Seed ${seed}, ${number(total)} inputs, ${finds} finds:\n\n${table([
+    ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
+    ...rows.map((row) => [
+      row.reader,
+      number(row.inputs),
+      number(row.refused),
+      `${row.slowestMs} ms`,
+      String(row.finds),
+    ]),
+  ])}`
+}
+
+/** @returns {Promise<string>} */
+export const reliabilityDoc = () =>
+  documentWith('docs/RELIABILITY.md', [
+    ['planted', plantedPart(linesOf(plantedFile))],
+    ['same', samePart(linesOf(sameFile))],
+    ['fuzzing', fuzzPart()],
+  ])
+
+/** Licences, and which packages that are not only for development have them. */
+function licencesPart() {
+  /** @type {{ packages: Record<string, { license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }> }} */
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  /** @type {Map<string, Set<string>>} */
+  const found = new Map()
+  for (const [path, { license = 'not stated', dev, devOptional, optional }] of Object.entries(
+    packages,
+  )) {
+    if (path === '' || dev || devOptional || optional) continue
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+    found.set(license, (found.get(license) ?? new Set()).add(name))
+  }
+  const rows = [...found].sort(([a], [b]) => (a < b ? -1 : 1))
+  return table([
+    ['licence', 'packages'],
+    ...rows.map(([licence, names]) => [
+      licence,
+      [...names]
+        .sort()
+        .map((name) => `\`${name}\``)
+        .join(', '),
+    ]),
+  ])
+}
+
+/** @returns {Promise<string>} */
+export const securityDoc = () => documentWith('docs/SECURITY.md', [['licences', licencesPart()]])

@@ -1,0 +1,35 @@
+/** The machine code in a rung's library. */
+import type { MachineKernel } from '../../domain/sass/machine-code'
+import type { BuiltKernel } from '../../domain/sass/static-profile'
+import { readCubin } from '../../parsers/cubin/cubin'
+import { cubinsOf } from '../../parsers/cubin/fatbin'
+import type { Toolbox } from './toolbox'
+
+export interface BuiltCode {
+  architecture: number
+  /** By mangled name. */
+  kernels: ReadonlyMap<string, MachineKernel>
+}
+
+/** Null where there is no library, as in a replay, or no machine code in it. */
+export async function readBuiltCode(toolbox: Toolbox, library: string): Promise<BuiltCode | null> {
+  const bytes = await toolbox.readBuilt(library)
+  const [cubin] = bytes ? cubinsOf(bytes) : []
+  if (!cubin) return null
+  const { architecture, kernels } = readCubin(cubin)
+  return { architecture, kernels: new Map(kernels.map((kernel) => [kernel.name, kernel])) }
+}
+
+/** What is launched, in order; null if a kernel is not in this code. */
+export function launchedKernels(
+  { architecture, kernels }: BuiltCode,
+  launches: readonly { mangled: string; name: string }[],
+): BuiltKernel[] | null {
+  const found: BuiltKernel[] = []
+  for (const { mangled, name } of launches) {
+    const code = kernels.get(mangled)
+    if (!code) return null
+    found.push({ name, code, architecture })
+  }
+  return found
+}

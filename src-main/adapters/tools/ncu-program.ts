@@ -1,0 +1,177 @@
+/**
+ * Runs ncu over a program of the user's own: a preview that times every launch in one pass, and a profile of chosen
+ * launches into a report. ncu's own output goes into a file, so that the program's stdout and stderr stay its own.
+ */
+import { message } from '../../domain/messages/message'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
+import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
+import { recognizeNcuFailure, unknownMetrics, type NcuFailure } from '../../parsers/ncu/ncu-failure'
+import { askedMetrics, cacheControl, clockControl, type CollectingLevel } from './ncu'
+import { deepOptions } from './ncu-deep'
+import type { ProcessResult } from './process'
+import type { Toolbox } from './toolbox'
+
+export interface LaunchFilters {
+  /** A regular expression over functions' names, as ncu matches it: anywhere in the name. */
+  kernels: string | null
+  /** A push/pop range of NVTX's default domain. */
+  nvtx: string | null
+  /** Of the launches that match. */
+  skip: number
+  count: number | null
+}
+
+export interface ProgramCall {
+  ncu: string
+  /** The program and its arguments, passed on exactly. */
+  command: readonly [string, ...string[]]
+  filters: LaunchFilters
+  /** Milliseconds after which the program is stopped. */
+  timeoutMs: number
+  signal: AbortSignal
+  /** Receives what the program prints. */
+  onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+}
+
+export interface ProgramAnswer {
+  outcome: ProcessResult['outcome']
+  /** The program's own; null if a signal ended it, or if it was stopped. */
+  exitCode: number | null
+  /** Why ncu did not profile; that the program failed or launched nothing is no failure of ncu's. */
+  failure: NcuFailure | null
+}
+
+export interface Preview extends ProgramAnswer {
+  launches: NcuLaunch[]
+  /** Functions that ncu saw where none matched the filter. */
+  available: string[]
+}
+
+/** What the program prints at its beginning is kept with the session. */
+const keptOutput = 64 * 1024
+/** A line of the log per launch. */
+const maxLogBytes = 2 ** 28
+const logName = 'ncu.log'
+
+/** A range is written with a slash, which tells it from a range between two points in time. */
+const rangeWord = (nvtx: string): string => (/[/@]/.test(nvtx) ? nvtx : `${nvtx}/`)
+
+const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => [
+  ...(kernels === null ? [] : ['--kernel-name', `regex:${kernels}`]),
+  ...(nvtx === null ? [] : ['--nvtx-include', rangeWord(nvtx)]),
+  ...(skip > 0 ? ['--launch-skip', String(skip)] : []),
+  ...(count === null ? [] : ['--launch-count', String(count)]),
+]
+
+const common = [
+  ...['--target-processes', 'all'],
+  '--nvtx',
+  // A report has the whole names; the table would otherwise leave namespaces out.
+  ...['--rename-kernels', 'no'],
+  ...['--clock-control', clockControl],
+] as const
+
+/** Names that ncu lists as `1. scale` where a filter matched none. */
+const availableIn = (log: string): string[] =>
+  [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
+
+async function runProgram(
+  toolbox: Toolbox,
+  key: string,
+  { ncu, command, timeoutMs, signal, onOutput }: ProgramCall,
+  args: readonly string[],
+): Promise<{ answer: ProgramAnswer; log: string; said: string }> {
+  const scratch = await toolbox.scratch()
+  try {
+    const result = await toolbox.exec({
+      tool: 'ncu',
+      key,
+      file: ncu,
+      args: ['--log-file', `${scratch.path}/${logName}`, ...common, ...args, ...command],
+      // A private folder, because another user's lock file in the shared one would stop ncu.
+      env: { TMPDIR: scratch.path },
+      timeoutMs,
+      signal,
+      passOn: { to: onOutput, keep: keptOutput },
+    })
+    const log = (await scratch.read(logName, maxLogBytes)) ?? ''
+    const said = `${log}\n${result.stdout}`
+    const failure = recognizeNcuFailure(said, result.exitCode)
+    const [program] = command
+    if (failure?.kind === 'not-executable')
+      throw inputError(
+        message('programs.noSuchProgram', { program }),
+        message('programs.checkPath'),
+      )
+    if (/target application is not an executable binary/.test(log))
+      throw inputError(
+        message('programs.notBinary', { program }),
+        message('programs.nameInterpreter', { program }),
+      )
+    const ofProgram = failure?.kind === 'application-failed' || failure?.kind === 'no-kernels'
+    const exitCode = /error code \((-?\d+)\)/.exec(log)?.[1]
+    return {
+      answer: {
+        outcome: result.outcome,
+        exitCode: exitCode === undefined ? result.exitCode : Number(exitCode),
+        failure: result.outcome !== 'exited' || ofProgram ? null : failure,
+      },
+      log,
+      said,
+    }
+  } finally {
+    await scratch.remove()
+  }
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield await Promise.resolve(text)
+}
+
+/** Times the first `most` of the launches that match, without looking at anything else. */
+export async function previewProgram(
+  toolbox: Toolbox,
+  call: ProgramCall,
+  most: number,
+): Promise<Preview> {
+  const count = Math.min(call.filters.count ?? Infinity, most)
+  const { answer, log } = await runProgram(toolbox, 'ncu/preview', call, [
+    ...['--metrics', 'gpu__time_duration.sum'],
+    // In one pass, the caches are as the program left them.
+    ...['--cache-control', 'none'],
+    ...['--csv', '--page', 'details', '--print-units', 'base'],
+    ...filterArgs({ ...call.filters, count }),
+  ])
+  const launches: NcuLaunch[] = []
+  await readNcuCsv(once(log), (launch) => launches.push(launch) < most)
+  return { ...answer, launches, available: launches.length > 0 ? [] : availableIn(log) }
+}
+
+export interface ReportCall extends ProgramCall {
+  level: CollectingLevel
+  /** Metrics that this ncu does not know. */
+  without?: ReadonlySet<string>
+  reportPath: string
+}
+
+/** Profiles launches into a report; `unknown` names metrics because of which it profiled nothing. */
+export async function profileProgram(
+  toolbox: Toolbox,
+  call: ReportCall,
+): Promise<ProgramAnswer & { unknown: string[] }> {
+  const output = await toolbox.output(call.reportPath)
+  const { answer, said } = await runProgram(toolbox, 'ncu/profile', call, [
+    ...(call.level === 'deep' ? deepOptions : []),
+    ...['--metrics', askedMetrics(call).join(',')],
+    ...['--cache-control', cacheControl],
+    ...filterArgs(call.filters),
+    ...['--export', output.path],
+  ])
+  await output.take()
+  return { ...answer, unknown: unknownMetrics(said) }
+}
+
+/** ncu is missing, or may not read the counters. */
+export const asError = ({ message: said, remedy }: NcuFailure): KernelLadderError =>
+  new KernelLadderError('missing', said, remedy)

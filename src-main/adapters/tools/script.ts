@@ -1,0 +1,36 @@
+/** Programs that are scripts: ncu starts binaries alone. */
+import { access, constants, open } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+
+async function pathOf(program: string): Promise<string | null> {
+  const places = program.includes('/')
+    ? [program]
+    : (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
+  for (const place of places)
+    if (
+      await access(place, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return place
+  return null
+}
+
+async function isScript(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch(() => null)
+  try {
+    const start = await file?.read(Buffer.alloc(2), 0, 2, 0).catch(() => null)
+    return start?.buffer.toString('latin1') === '#!'
+  } finally {
+    await file?.close()
+  }
+}
+
+/** A script is started through `env`, which leaves it to the system to find the interpreter. */
+export async function startable(
+  command: readonly [string, ...string[]],
+): Promise<readonly [string, ...string[]]> {
+  const path = await pathOf(command[0])
+  return path !== null && (await isScript(path)) ? ['env', ...command] : command
+}

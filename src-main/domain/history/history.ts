@@ -1,0 +1,154 @@
+/** How the times of a ladder's rungs moved over its sessions: one series per rung, problem and environment. Pure. */
+import { z } from 'zod'
+import { Identifier } from '../ladder/rung'
+import type { Session } from '../session/session'
+import { Problem } from '../task/problem'
+import { changePoints } from './change-points'
+
+/** Within one, only the code differs; a driver or a compiler may move every time. */
+export const Environment = z.object({
+  gpu: z.string(),
+  driver: z.string().nullable(),
+  nvcc: z.string().nullable(),
+})
+export type Environment = z.infer<typeof Environment>
+
+const Point = z.object({
+  /** The session's name. */
+  session: z.string(),
+  createdAt: z.iso.datetime(),
+  ms: z.number(),
+  /** Over the time of the reference, which was timed in turn with it; null without one. */
+  relative: z.number().nullable(),
+  sourceHash: z.string(),
+})
+export type Point = z.infer<typeof Point>
+
+/** A session as far as a history needs it. */
+export const SessionPoints = z.object({
+  ladder: Identifier,
+  problem: Problem,
+  environment: Environment,
+  rungs: z.array(
+    Point.extend({ rung: Identifier, title: z.string(), params: z.record(z.string(), z.number()) }),
+  ),
+})
+export type SessionPoints = z.infer<typeof SessionPoints>
+
+/** Null if nothing in it was timed on a known GPU. */
+export function pointsOf(name: string, session: Session): SessionPoints | null {
+  const { problem, device, ladder, tools, createdAt } = session
+  if (!problem || !device) return null
+  return {
+    ladder: ladder.id,
+    problem,
+    environment: { gpu: device.name, driver: device.driver ?? null, nvcc: tools.nvcc },
+    rungs: session.rungs.flatMap(({ id, title, params, status, timing, sourceHash }) =>
+      status === 'ok' && timing && timing.medianMs > 0
+        ? [
+            {
+              ...{ rung: id, title, params, sourceHash, createdAt },
+              session: name,
+              ms: timing.medianMs,
+              relative:
+                timing.referenceMedianMs && timing.referenceMedianMs > 0
+                  ? timing.medianMs / timing.referenceMedianMs
+                  : null,
+            },
+          ]
+        : [],
+    ),
+  }
+}
+
+const Change = z.object({
+  /** The first session of the new level. */
+  session: z.string(),
+  createdAt: z.iso.datetime(),
+  beforeMs: z.number(),
+  afterMs: z.number(),
+  /** The level after over the level before. */
+  ratio: z.number(),
+  /** The same of the time over the reference's: near 1 if the whole GPU changed; null where the reference is missing. */
+  relative: z.number().nullable(),
+  /** Whether the rung's source differs between the two sessions at the step. */
+  sourceChanged: z.boolean(),
+})
+export type Change = z.infer<typeof Change>
+
+export const Series = z.object({
+  rung: Identifier,
+  title: z.string(),
+  params: z.record(z.string(), z.number()),
+  problem: Problem,
+  environment: Environment,
+  /** Oldest first. */
+  points: z.array(Point),
+  changes: z.array(Change),
+})
+export type Series = z.infer<typeof Series>
+
+export const historyShape = {
+  ladder: Identifier,
+  /** A change smaller than this is not listed. */
+  leastPercent: z.number(),
+  series: z.array(Series),
+  /** Sessions of the store that could not be read. */
+  unreadable: z.array(z.string()),
+}
+export type History = z.infer<z.ZodObject<typeof historyShape>>
+
+const middle = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const half = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
+}
+
+function changesOf(points: readonly Point[], leastPercent: number): Change[] {
+  const starts = changePoints(points.map(({ ms }) => Math.log(ms)))
+  const edges = [0, ...starts, points.length]
+  const level = (index: number): Point[] => points.slice(edges[index], edges[index + 1])
+  return starts.flatMap((start, index): Change[] => {
+    const [before, after] = [level(index), level(index + 1)]
+    const [beforeMs, afterMs] = [before, after].map((side) => middle(side.map(({ ms }) => ms)))
+    const [from, to] = [before, after].map((side) => {
+      const known = side.flatMap(({ relative }) => relative ?? [])
+      return known.length === side.length ? middle(known) : null
+    })
+    const ratio = afterMs! / beforeMs!
+    if (Math.abs(Math.log(ratio)) < Math.log1p(leastPercent / 100)) return []
+    const at = points[start]!
+    return [
+      {
+        session: at.session,
+        createdAt: at.createdAt,
+        beforeMs: beforeMs!,
+        afterMs: afterMs!,
+        ratio,
+        relative: from == null || to == null ? null : to / from,
+        sourceChanged: at.sourceHash !== points[start - 1]!.sourceHash,
+      },
+    ]
+  })
+}
+
+export function seriesOf(sessions: readonly SessionPoints[], leastPercent: number): Series[] {
+  const found = new Map<string, Series>()
+  const when = ({ rungs }: SessionPoints): string => rungs[0]?.createdAt ?? ''
+  const oldestFirst = sessions.toSorted((a, b) => (when(a) < when(b) ? -1 : 1))
+  for (const { problem, environment, rungs } of oldestFirst)
+    for (const { rung, title, params, ...point } of rungs) {
+      const key = JSON.stringify([rung, params, problem, environment])
+      const series = found.get(key) ?? {
+        ...{ rung, title, params, problem, environment },
+        points: [],
+        changes: [],
+      }
+      series.points.push(point)
+      found.set(key, series)
+    }
+  return [...found.values()].map((series) => ({
+    ...series,
+    changes: changesOf(series.points, leastPercent),
+  }))
+}

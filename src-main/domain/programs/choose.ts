@@ -1,0 +1,93 @@
+/** What of a program is worth profiling, from the times of a preview. Pure. */
+import type { ProfiledKernel } from '../session/session'
+import { parseKernelName } from './kernel-name'
+
+export interface PreviewLaunch extends Pick<ProfiledKernel, 'name' | 'grid' | 'block'> {
+  range: string | null
+  ms: number
+}
+
+/** A kernel of one name and shape, with all its launches. */
+export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'block'> {
+  key: string
+  /** The NVTX range of its first launch. */
+  range: string | null
+  launchesMs: number[]
+  totalMs: number
+}
+
+export const kernelKey = ({
+  name,
+  grid,
+  block,
+}: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string => JSON.stringify([name, grid, block])
+
+/** In the order of their first launches. */
+export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKernel[] {
+  const kernels = new Map<string, PreviewKernel>()
+  for (const { name, grid, block, range, ms } of launches) {
+    const key = kernelKey({ name, grid, block })
+    const kernel = kernels.get(key) ?? {
+      ...{ key, name, grid, block, range },
+      ...{ launchesMs: [], totalMs: 0 },
+    }
+    kernels.set(key, kernel)
+    kernel.launchesMs.push(ms)
+    kernel.totalMs += ms
+  }
+  return [...kernels.values()]
+}
+
+/** Most programs spend nearly all of their time in a few kernels. */
+const worthShare = 0.95
+const most = 20
+
+/** The kernels that took 95 % of the GPU's time, at most 20, hottest first. */
+export function hottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
+  const total = kernels.reduce((sum, { totalMs }) => sum + totalMs, 0)
+  const chosen: PreviewKernel[] = []
+  let covered = 0
+  for (const kernel of [...kernels].sort((a, b) => b.totalMs - a.totalMs)) {
+    if (chosen.length === most || (chosen.length > 0 && covered >= worthShare * total)) break
+    chosen.push(kernel)
+    covered += kernel.totalMs
+  }
+  return chosen
+}
+
+/** The function's name as ncu filters by it. */
+export const functionOf = (name: string): string => parseKernelName(name).base
+
+export interface Window {
+  /** Launches that match, counted from the first one. */
+  skip: number
+  count: number
+}
+
+/**
+ * The shortest run of launches that has one of each wanted kernel: of a program that repeats itself, one round.
+ * null if there is none.
+ */
+export function shortestWindow(
+  launches: readonly PreviewLaunch[],
+  wanted: ReadonlySet<string>,
+): Window | null {
+  const keys = launches.map(kernelKey)
+  const inside = new Map<string, number>()
+  let best: Window | null = null
+  let first = 0
+  for (const [last, key] of keys.entries()) {
+    if (wanted.has(key)) inside.set(key, (inside.get(key) ?? 0) + 1)
+    while (inside.size === wanted.size && first <= last) {
+      const count = last - first + 1
+      if (best === null || count < best.count) best = { skip: first, count }
+      const gone = keys[first]!
+      first += 1
+      const left = inside.get(gone)
+      if (left === undefined) continue
+      if (left > 1) inside.set(gone, left - 1)
+      else inside.delete(gone)
+    }
+  }
+  return best
+}

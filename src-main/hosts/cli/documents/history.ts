@@ -1,0 +1,11 @@
+import { historyShape } from '../../../domain/history/history'
+import { documentKind } from './document'
+
+export const historyDocument = documentKind({
+  name: 'history',
+  version: 1,
+  title: 'history',
+  description:
+    'What `kernel-ladder history --json` prints: the times of a ladder’s rungs over its sessions, and where they changed. docs/HISTORY.md explains it.',
+  fields: historyShape,
+})

@@ -1,0 +1,64 @@
+/** Kernels as the rungs of a session: nothing of them was built, verified or timed by a runner. */
+import { profileLaunches } from '../../adapters/sessions/report-file'
+import type { Ladder } from '../../domain/ladder/ladder'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import type { RungResult } from '../../domain/session/session'
+import type { ImportedCode } from './import-code'
+import type { ImportedRung } from './import-ladder'
+
+export function kernelLadder(
+  { id, title, summary }: Pick<Ladder, 'id' | 'title' | 'summary'>,
+  rungs: readonly Pick<ImportedRung, 'id' | 'title'>[],
+  { fileOf }: ImportedCode,
+): Ladder {
+  return {
+    id,
+    title,
+    summary,
+    task: null,
+    scalars: {},
+    options: {},
+    sizes: [],
+    reference: null,
+    rungs: rungs.map((rung) => ({
+      id: rung.id,
+      title: rung.title,
+      header: {
+        id: rung.id,
+        title: rung.title,
+        after: null,
+        idea: summary,
+        expect: [],
+        params: [],
+        options: {},
+        flags: [],
+        requires: null,
+      },
+      params: {},
+      file: fileOf.get(rung.id)?.file ?? '',
+    })),
+  }
+}
+
+export const kernelResult = (
+  { id, title, launches }: ImportedRung,
+  { fileOf }: ImportedCode,
+  level: ProfileLevel,
+): RungResult => ({
+  id,
+  title,
+  after: null,
+  idea: '',
+  expect: [],
+  flags: [],
+  params: {},
+  file: '',
+  sourceHash: '',
+  ...fileOf.get(id),
+  status: 'ok',
+  diagnostics: [],
+  build: null,
+  verify: null,
+  timing: null,
+  ...profileLaunches(launches, level),
+})

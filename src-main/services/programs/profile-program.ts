@@ -1,0 +1,473 @@
+/**
+ * Profiles a program of the user's own. A preview times every launch in one pass; what took most of the time is then
+ * profiled, in the shortest run of launches that has all of it. What was timed is saved whatever comes after.
+ */
+import { join } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
+import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
+import {
+  readReportFile,
+  type ReportFile,
+  type ReportLaunch,
+} from '../../adapters/sessions/report-file'
+import { ncuVersion, type CollectingLevel } from '../../adapters/tools/ncu'
+import { readDeepPages } from '../../adapters/tools/ncu-deep'
+import {
+  asError,
+  previewProgram,
+  profileProgram,
+  type LaunchFilters,
+  type Preview,
+  type ProgramCall,
+} from '../../adapters/tools/ncu-program'
+import { startable } from '../../adapters/tools/script'
+import { rawRecorder } from '../../adapters/tools/raw-files'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { inputError, missingError, type ErrorShape } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import { formatShare } from '../../domain/metrics/units'
+import {
+  functionOf,
+  hottest,
+  kernelKey,
+  previewKernels,
+  shortestWindow,
+  type PreviewKernel,
+  type PreviewLaunch,
+} from '../../domain/programs/choose'
+import { distinctTitles } from '../../domain/programs/kernel-name'
+import { profiledTime } from '../../domain/programs/profiled-time'
+import type { DeepProfile } from '../../domain/session/deep'
+import { sessionSchemaVersion, type Session } from '../../domain/session/session'
+import { deviceOf } from '../import/import-report'
+import { importCode, type ImportedCode } from '../import/import-code'
+import { kernelId, type ImportedRung } from '../import/import-ladder'
+import { kernelLadder, kernelResult } from '../import/kernel-rungs'
+import { mostTimed, toPreview, whyNothing } from './nothing'
+
+export type ProgramEvent =
+  | { type: 'preview' }
+  | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
+  | { type: 'profile'; kernels: number; launches: number }
+
+export interface ProfileProgramOptions extends Setup {
+  command: readonly [string, ...string[]]
+  filters: LaunchFilters
+  level: CollectingLevel
+  /** How long the program may take, each time that it is run. */
+  timeoutSeconds: number
+  /** Where to save instead of the store; must not exist. */
+  out?: string
+  appVersion: string
+  signal: AbortSignal
+  /** Receives what the program prints, the first time that it is run. */
+  onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+  emit: (event: ProgramEvent) => void
+}
+
+export interface ProfiledProgram {
+  session: Session
+  folder: string
+  /** Why it is not in the requested folder. */
+  misplaced: ErrorShape | null
+  /** ncu could time the kernels and not profile them. */
+  trouble: ErrorShape | null
+}
+
+/** Replays are many times slower than the launches themselves. */
+const mostProfiled = 200
+/** What a session holds, as of an import. */
+const mostRungs = 500
+
+export async function profileACommand(options: ProfileProgramOptions): Promise<ProfiledProgram> {
+  const { machine, command, filters, signal, out } = options
+  checkPattern(filters.kernels)
+  if (out !== undefined) await refuseTaken(out)
+  const createdAt = new Date()
+  const id = `profile-${slug(command)}-${stamp(createdAt)}`
+  const draft = await draftSession(out ?? join(machine.folders.sessions, id))
+  try {
+    const toolbox = machine.toolbox(
+      rawRecorder(draft.path, [{ path: draft.path, alias: '<session>' }, ...machine.aliases]),
+    )
+    const ncu = await toolbox.locate('ncu')
+    if (!ncu)
+      throw missingError(
+        message('doctor.toolMissing', { tool: 'ncu' }),
+        message('programs.installNcu'),
+      )
+    const version = await ncuVersion(toolbox, ncu, signal)
+    const call: ProgramCall = {
+      ncu,
+      command: await startable(command),
+      filters,
+      timeoutMs: options.timeoutSeconds * 1000,
+      signal,
+      onOutput: options.onOutput,
+    }
+    options.emit({ type: 'preview' })
+    const preview = await previewProgram(toolbox, call, mostTimed)
+    const launches = preview.launches.flatMap(toPreview)
+    if (launches.length === 0) throw await whyNothing(toolbox, call, preview)
+    const kernels = previewKernels(launches)
+    const totalMs = launches.reduce((sum, { ms }) => sum + ms, 0)
+    options.emit({
+      type: 'previewed',
+      kernels: kernels.length,
+      launches: launches.length,
+      totalMs,
+    })
+    const kept = keepHottest(kernels)
+    const profiled = await profileHottest({ ...options, toolbox, call, launches, kernels, draft })
+    const rungs = toRungs(kept, profiled.launches)
+    const code = profiled.report
+      ? importCode(profiled.report, rungs, 'profile.ncu-rep')
+      : { deep: [], sources: new Map(), fileOf: new Map(), counted: false }
+    const deep = await withText({ toolbox, call, code, rungs, draft, options })
+    for (const profile of deep) await draft.addDeep(profile)
+    for (const [path, text] of code.sources) await draft.addSource(path, text)
+    const stopped = preview.outcome !== 'exited'
+    const session = toSession({
+      options,
+      preview,
+      profiled,
+      rungs,
+      code,
+      kept,
+      identity: { id, createdAt, version },
+      warnings: [
+        ...(launches.length === mostTimed && (filters.count ?? Infinity) > mostTimed
+          ? [message('programs.firstLaunches', { count: mostTimed })]
+          : []),
+        ...(stopped && preview.outcome === 'timeout'
+          ? [message('programs.timedOut', { program: command[0], seconds: options.timeoutSeconds })]
+          : []),
+        ...(preview.exitCode !== 0 && preview.exitCode !== null
+          ? [message('programs.exited', { program: command[0], exitCode: preview.exitCode })]
+          : []),
+        ...(kept.length < kernels.length
+          ? [message('programs.left', { count: kept.length, total: kernels.length })]
+          : []),
+        ...unprofiledWarning(kept, profiled),
+        ...profiled.warnings,
+      ],
+      totals: { launches: launches.length, totalMs },
+    })
+    const folder = await draft.commit(session)
+    return {
+      session,
+      folder,
+      misplaced: out === undefined ? null : takenMeanwhile(out, folder),
+      trouble: profiled.trouble,
+    }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** Not every expression of JavaScript is one of ncu's, but most mistakes are mistakes in both. */
+function checkPattern(kernels: string | null): void {
+  if (kernels === null) return
+  try {
+    new RegExp(kernels)
+  } catch (error) {
+    throw inputError(
+      message('programs.badFilter', {
+        filter: JSON.stringify(kernels),
+        text:
+          error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : '',
+      }),
+    )
+  }
+}
+
+/** In the order of their first launches. */
+function keepHottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
+  const kept = new Set([...kernels].sort((a, b) => b.totalMs - a.totalMs).slice(0, mostRungs))
+  return kernels.filter((kernel) => kept.has(kernel))
+}
+
+interface Profiled {
+  report: ReportFile | null
+  launches: readonly ReportLaunch[]
+  warnings: Statement[]
+  trouble: ErrorShape | null
+}
+
+interface ToProfile extends ProfileProgramOptions {
+  toolbox: Toolbox
+  call: ProgramCall
+  launches: readonly PreviewLaunch[]
+  kernels: readonly PreviewKernel[]
+  draft: SessionDraft
+}
+
+/** The filters of the second run: what was asked for, or the shortest run of launches with all that is hot. */
+function filtersFor({
+  call,
+  launches,
+  kernels,
+}: ToProfile): { filters: LaunchFilters; kernels: number; launches: number } | null {
+  const { filters } = call
+  const chosen = hottest(kernels)
+  const names = new Set(chosen.map(({ name }) => functionOf(name)))
+  // After --skip, the launches before are not known, so that only all launches can be counted.
+  const isCounted = filters.skip === 0
+  const candidates = isCounted
+    ? launches.filter(({ name }) => names.has(functionOf(name)))
+    : launches
+  // Kernels are given up from the coolest one on where a window would be too long.
+  for (let most = chosen.length; most > 0; most -= 1) {
+    const window = shortestWindow(candidates, new Set(chosen.slice(0, most).map(({ key }) => key)))
+    if (!window || window.count > mostProfiled) continue
+    return {
+      filters: {
+        ...filters,
+        kernels: isCounted ? `^(${[...names].map(escaped).join('|')})$` : filters.kernels,
+        skip: filters.skip + window.skip,
+        count: window.count,
+      },
+      kernels: most,
+      launches: window.count,
+    }
+  }
+  return null
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+async function profileHottest(request: ToProfile): Promise<Profiled> {
+  const { toolbox, call, draft, level, signal, emit } = request
+  const none = (warnings: Statement[], trouble: ErrorShape | null): Profiled => ({
+    ...{ report: null, launches: [] },
+    ...{ warnings, trouble },
+  })
+  if (signal.aborted) return none([message('programs.stopped')], null)
+  const plan = filtersFor(request)
+  if (!plan) return none([], null)
+  emit({ type: 'profile', kernels: plan.kernels, launches: plan.launches })
+  const without = new Set<string>()
+  const again = () =>
+    profileProgram(toolbox, {
+      ...call,
+      level,
+      filters: plan.filters,
+      without,
+      reportPath: draft.reportPath,
+      // It was shown the first time.
+      onOutput: () => undefined,
+    })
+  let answer = await again()
+  // ncu profiles nothing where it does not know a metric.
+  while (answer.unknown.some((name) => !without.has(name)) && !signal.aborted) {
+    for (const name of answer.unknown) without.add(name)
+    answer = await again()
+  }
+  if (answer.outcome === 'cancelled') return none([message('programs.stopped')], null)
+  const trouble = answer.failure && asError(answer.failure).toShape()
+  try {
+    const report = await readReportFile(draft.reportPath)
+    return { report, launches: report.launches, warnings: report.notes, trouble }
+  } catch {
+    const why =
+      trouble?.message ??
+      (answer.outcome === 'timeout'
+        ? message('programs.timedOut', {
+            program: call.command[0],
+            seconds: call.timeoutMs / 1000,
+          })
+        : message('tools.noKernels'))
+    return none([message('programs.profileFailed', { why })], trouble)
+  }
+}
+
+function unprofiledWarning(kept: readonly PreviewKernel[], { launches }: Profiled): Statement[] {
+  if (launches.length === 0) return []
+  const profiled = new Set(launches.map(keyOfLaunch))
+  const left = kept.filter(({ key }) => !profiled.has(key))
+  if (left.length === 0) return []
+  const sum = (kernels: readonly PreviewKernel[]): number =>
+    kernels.reduce((all, { totalMs }) => all + totalMs, 0)
+  const hot = hottest(kept).filter(({ key }) => !profiled.has(key))
+  return [
+    message('programs.unprofiled', {
+      count: left.length,
+      share: formatShare(sum(left) / sum(kept)),
+    }),
+    ...(hot.length > 0 && !kept.some(({ key }) => profiled.has(key))
+      ? [message('programs.changed', { count: hot.length })]
+      : []),
+  ]
+}
+
+const keyOfLaunch = ({ kernelName, grid, block }: ReportLaunch): string =>
+  kernelKey({ name: kernelName, grid, block })
+
+interface KernelRung extends ImportedRung {
+  kernel: PreviewKernel
+}
+
+/** One per kernel of the preview, with the launches of it that were profiled. */
+function toRungs(
+  kernels: readonly PreviewKernel[],
+  launches: readonly ReportLaunch[],
+): KernelRung[] {
+  const titles = distinctTitles(kernels)
+  const taken = new Set<string>()
+  const byKey = new Map<string, ReportLaunch>()
+  for (const launch of launches) {
+    const key = keyOfLaunch(launch)
+    // One launch stands for its kernel: more of them would be summed up as parts of a rung are.
+    if (!byKey.has(key)) byKey.set(key, launch)
+  }
+  return kernels.map((kernel, index) => {
+    const own = byKey.get(kernel.key)
+    return {
+      id: kernelId(kernel.name, index, kernels.length, taken),
+      title: titles[index]!,
+      launches: own ? [own] : [],
+      kernel,
+    }
+  })
+}
+
+/** The instructions as ncu prints them: a report has machine code alone. */
+async function withText({
+  toolbox,
+  call,
+  code,
+  rungs,
+  draft,
+  options,
+}: {
+  toolbox: Toolbox
+  call: ProgramCall
+  code: ImportedCode
+  rungs: readonly KernelRung[]
+  draft: SessionDraft
+  options: ProfileProgramOptions
+}): Promise<DeepProfile[]> {
+  if (options.level !== 'deep' || code.deep.length === 0 || options.signal.aborted) return code.deep
+  const scratch = await toolbox.scratch()
+  try {
+    const launches = rungs.flatMap(({ id, launches: own }) =>
+      own.map((launch) => ({ ...launch, rung: id })),
+    )
+    const { byRung } = await readDeepPages(
+      toolbox,
+      {
+        ncu: call.ncu,
+        reportPath: draft.reportPath,
+        env: { TMPDIR: scratch.path },
+        signal: options.signal,
+      },
+      launches.sort((a, b) => a.id - b.id),
+    )
+    return code.deep.map((own) => {
+      const printed = byRung.get(own.rung)
+      return printed?.kernels.some(({ instructions }) => instructions.length > 0) ? printed : own
+    })
+  } finally {
+    await scratch.remove()
+  }
+}
+
+interface Parts {
+  options: ProfileProgramOptions
+  preview: Preview
+  profiled: Profiled
+  rungs: readonly KernelRung[]
+  code: ImportedCode
+  kept: readonly PreviewKernel[]
+  identity: { id: string; createdAt: Date; version: string | null }
+  warnings: Statement[]
+  totals: { launches: number; totalMs: number }
+}
+
+function toSession({
+  options,
+  preview,
+  profiled,
+  rungs,
+  code,
+  identity,
+  warnings,
+  totals,
+}: Parts): Session {
+  const { command, filters, level, appVersion } = options
+  const name = commandWords(command)
+  return {
+    schema: sessionSchemaVersion,
+    id: identity.id,
+    createdAt: identity.createdAt.toISOString(),
+    appVersion,
+    target: { kind: 'program', name },
+    ladder: kernelLadder(
+      { id: 'program', title: name, summary: `Kernels of ${name}.` },
+      rungs,
+      code,
+    ),
+    problem: null,
+    device: deviceOf(profiled.launches[0]),
+    tools: { nvcc: null, ncu: identity.version },
+    settings: {
+      nvccFlags: [],
+      seed: 0,
+      flushL2: false,
+      profile: level,
+      clockControl: 'none',
+      cacheControl: 'none',
+    },
+    completion:
+      preview.outcome === 'cancelled' || options.signal.aborted ? 'cancelled' : 'complete',
+    elapsedSeconds: (Date.now() - identity.createdAt.getTime()) / 1000,
+    warnings,
+    rungs: rungs.map((rung) => {
+      const { kernel, launches } = rung
+      const { name: kernelName, grid, block, range } = kernel
+      const time = profiledTime(kernel.launchesMs)
+      const timed = {
+        ...(time ? { profiledTime: time } : {}),
+      }
+      const result = kernelResult(rung, code, level)
+      if (launches.length > 0) return { ...result, ...timed }
+      return {
+        ...result,
+        ...timed,
+        profile: {
+          passes: 1,
+          kernels: [
+            { name: kernelName, grid, block, passes: 1, ...(range === null ? {} : { range }) },
+          ],
+        },
+      }
+    }),
+    program: {
+      command: [...command],
+      exitCode: preview.exitCode,
+      filters: { ...filters },
+      ...totals,
+    },
+  }
+}
+
+/** `python train.py --steps 3`: paths are cut to their last part. */
+function commandWords(command: readonly string[]): string {
+  const words = command
+    .map((word) => (word.startsWith('/') ? (word.split('/').findLast(Boolean) ?? word) : word))
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+  return words.length > 80 ? `${words.slice(0, 79)}…` : words
+}
+
+const slug = (command: readonly string[]): string =>
+  commandWords(command)
+    .replaceAll(/[^A-Za-z0-9_]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 40)
+    .replace(/-+$/, '') || 'program'
+
+const stamp = (date: Date): string =>
+  date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')

@@ -1,0 +1,122 @@
+/** Folders on disk: where they are, and whose. */
+import { spawnSync } from 'node:child_process'
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { homedir } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
+import { setEnv, tempDir } from '../../services/support'
+import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapters/disk/paths'
+
+describe('an owned folder', () => {
+  const ownerOf = (folder: string): string => join(folder, '.owner.json')
+
+  async function editOwner(folder: string, change: Record<string, unknown>): Promise<void> {
+    const owner = JSON.parse(await readFile(ownerOf(folder), 'utf8')) as object
+    await writeFile(ownerOf(folder), JSON.stringify({ ...owner, ...change }))
+  }
+
+  /** The id of a process that has just ended. */
+  const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid
+
+  async function age(folder: string, days: number): Promise<void> {
+    const then = new Date(Date.now() - days * 24 * 3600 * 1000)
+    await utimes(ownerOf(folder), then, then).catch(() => undefined)
+    await utimes(folder, then, then)
+  }
+
+  const isThere = (path: string): Promise<boolean> =>
+    stat(path).then(
+      () => true,
+      () => false,
+    )
+
+  /** A folder as this process makes it, its owner then changed; swept; whether it is still there. */
+  async function survives(change: Record<string, unknown>, days = 0): Promise<boolean> {
+    const folder = await ownFolder(await tempDir(), 'session')
+    await editOwner(folder.path, change)
+    await age(folder.path, days)
+    await sweepAbandoned(join(folder.path, '..'))
+    const there = await isThere(folder.path)
+    await folder.remove()
+    return there
+  }
+
+  describe('a folder of a process', () => {
+    it('stays while the process lives', async () => {
+      expect(await survives({})).toBe(true)
+    })
+
+    it('goes when the process has ended', async () => {
+      expect(await survives({ pid: endedPid() })).toBe(false)
+    })
+
+    it('goes when another process has its id by now', async () => {
+      expect(await survives({ started: '1' })).toBe(false)
+    })
+
+    it.each([
+      ['another machine or container', { realm: 'elsewhere pid:[1]' }],
+      ['nobody knows where', { realm: null }],
+    ])('of %s is not judged by a process id', async (_where, change) => {
+      const of = { ...change, pid: endedPid() }
+      expect(await survives(of)).toBe(true)
+      expect(await survives(of, 6)).toBe(true)
+      expect(await survives(of, 8)).toBe(false)
+    })
+
+    it('without an owner is judged by its age: it may just be made', async () => {
+      const dir = await tempDir()
+      const name = '.session.partial-999999999-0123abcd'
+      await mkdir(join(dir, name))
+      await sweepAbandoned(dir)
+      expect(await readdir(dir)).toEqual([name])
+      await age(join(dir, name), 8)
+      await sweepAbandoned(dir)
+      expect(await readdir(dir)).toEqual([])
+    })
+
+    it.each(['.keep-me', 'session', '.session.partial', 'session.partial-1-0123abcd'])(
+      'is known by its name: %s is left alone',
+      async (name) => {
+        const dir = await tempDir()
+        await mkdir(join(dir, name))
+        await age(join(dir, name), 800)
+        await sweepAbandoned(dir)
+        expect(await readdir(dir)).toEqual([name])
+      },
+    )
+
+    it('is swept when the next one is made beside it, and leaves no owner file when it is given away', async () => {
+      const dir = await tempDir()
+      const first = await ownFolder(dir, 'first')
+      await editOwner(first.path, { pid: endedPid() })
+      const second = await ownFolder(dir, 'second')
+      expect(await readdir(dir)).toEqual([basename(second.path)])
+      await second.disown()
+      expect(await readdir(second.path)).toEqual([])
+      await first.remove()
+    })
+  })
+})
+
+describe('the user’s folders', () => {
+  const own = join(homedir(), '.local', 'share', 'kernel-ladder')
+
+  it.each([
+    [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: '' }, own],
+    [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: 'data' }, own],
+    [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: '/shared' }, '/shared/kernel-ladder'],
+    [{ KERNEL_LADDER_DATA: '/mine', XDG_DATA_HOME: '/shared' }, '/mine'],
+    [{ KERNEL_LADDER_DATA: 'mine', XDG_DATA_HOME: '/shared' }, join(process.cwd(), 'mine')],
+  ])('keeps sessions with %j in %s', (env, folder) => {
+    setEnv(env)
+    expect(userFolders().sessions).toBe(join(folder, 'sessions'))
+  })
+
+  it('takes a variable that is set to nothing for one that is not set', () => {
+    setEnv({ KERNEL_LADDER_CACHE: '', XDG_CACHE_HOME: '', KERNEL_LADDER_SHARED_CACHE: '' })
+    expect(cacheDir()).toBe(join(homedir(), '.cache', 'kernel-ladder'))
+    expect(sharedCacheDir()).toBeNull()
+  })
+})

@@ -1,0 +1,206 @@
+/** What one part of the program knows and no other may: how to make a machine, kinds of targets, the task. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { isTest, linesWith, sourcesIn } from './sources'
+import { targetKinds } from '../../src-main/domain/target/targets'
+
+describe('machines', () => {
+  const ownWays = [
+    /\b(liveToolbox|diskBuildCache|findTool|localMachine|setUp|scratchFolder)\(/,
+    /(?<!toolbox\.)\bclaimGpu\(/,
+    /\b(cacheDir|sharedCacheDir|userFolders|sessionsDir|draftsDir|dataDir)\(/,
+    /\bhomedir\(/,
+    /\bprocess\.p?pid\b/,
+  ]
+
+  describe('the services', () => {
+    it('reach tools, build results, folders and their own process through the machine', () => {
+      expect(linesWith(sourcesIn('src-main/services'), ownWays)).toEqual([])
+    })
+  })
+
+  describe('the rule', () => {
+    it.each([
+      'const toolbox = liveToolbox(null)',
+      'const cache = diskBuildCache(root)',
+      'store: sessionsDir(),',
+      "join(homedir(), '.cache')",
+      "'--owner-pid', String(process.pid),",
+    ])('finds %j', (text) => {
+      expect(linesWith([{ path: 'a.ts', text }], ownWays)).toEqual([`a.ts:1: ${text}`])
+    })
+  })
+})
+
+describe('kinds of targets', () => {
+  const kinds = Object.keys(targetKinds).join('|')
+  const words = Object.values(targetKinds)
+    .flatMap(({ syntax }) => (syntax ? [syntax.print(null)] : []))
+    .join('|')
+
+  const comparisons = [
+    // A kind, or the text of a target, that is compared.
+    new RegExp(`[!=]==? ['"\`](${kinds}|${words})['"\`:]`),
+    new RegExp(`['"\`](${kinds}|${words})['"\`] [!=]==? `),
+    /\b[tT]arget(\.value)?\??\.kind [!=]==/,
+    new RegExp(`\\bcase ['"\`](${kinds}|${words})['"\`]`),
+    // A text that is taken apart.
+    new RegExp(`(startsWith|split|includes|match|slice)\\(['"\`](${kinds}|${words})`),
+    new RegExp(`\\/\\^?\\(?(${words}):`),
+  ]
+
+  /** Other things that have a kind by one of these words. */
+  const others = [
+    // A check of a lab that looks at the build alone.
+    /\b(check|item)\.kind === 'static'/,
+    /case 'static':/,
+    // A space of memory.
+    /space === 'local'/,
+    // Where a rule of ncu says that its speedup applies.
+    /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
+  ]
+
+  const places = [
+    'src-main/domain/target/',
+    'src-main/contract/session-summary.ts',
+    // Reads the words that version 1 of a session had.
+    'src-main/domain/session/upgrade/',
+  ]
+
+  describe('the source', () => {
+    it('compares no kinds of targets outside of their table', () => {
+      const files = sourcesIn('src-main', 'src-renderer').filter(
+        ({ path }) => !places.some((place) => path.startsWith(place)),
+      )
+      const found = linesWith(files, comparisons).filter(
+        (line) => !others.some((other) => other.test(line)),
+      )
+      expect(found).toEqual([])
+    })
+  })
+
+  describe('the rule', () => {
+    it.each([
+      "if (session.target.kind === 'static') return",
+      "const recorded = target.kind !== 'recorded'",
+      "request.target === 'local' ? a : b",
+      "if (ref.startsWith('recorded:')) return",
+      'const [, word] = /^static:(.+)$/.exec(text) ?? []',
+      "case 'imported':",
+      'if (a.target.kind === b.target.kind) return',
+    ])('finds %j', (text) => {
+      expect(linesWith([{ path: 'a.ts', text }], comparisons)).toEqual([`a.ts:1: ${text}`])
+    })
+  })
+})
+
+describe('the task', () => {
+  const root = join(import.meta.dirname, '../..')
+
+  /** Where the whole program lies, beside the kernels of one task and what ships of it as data. */
+  const places = [
+    'src-main',
+    'src-renderer',
+    'cuda-kernels/include',
+    'cuda-kernels/runner',
+    'cuda-kernels/probe',
+  ]
+
+  /** What only the matrix product's own folder may say. */
+  const words: readonly [string, RegExp][] = [
+    ['one of its sizes', /\.[mnk]\b(?!\s*\()|[{,(]\s*[mk]\s*[:,})=]|\bm, n(?:,| and) k\b|\{[mk]\}/],
+    ['one of its scalars', /\b(?:alpha|beta)\b/i],
+    ['its epilogue', /\b(?:epilogue|relu|gelu)\b|["'`.]bias\b/i],
+    ['its types', /["'`](?:f16|bf16)["'`]/],
+    ['its name', /\bgemm\b|\bKlGemm\b/i],
+    ['the library it is measured against', /cublas/i],
+  ]
+
+  /** Who knows one of these all the same, and why. */
+  const allowed: readonly [RegExp, RegExp, string][] = [
+    [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
+    [
+      /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
+      /cublas/i,
+      'the doctor says whether the library that rungs may be measured against is here',
+    ],
+    [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
+    [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
+    [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
+    [/domain\/(?:sass|emulator)\//, /relu|"?b?f16/i, 'modifiers and types of machine instructions'],
+    [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
+  ]
+
+  const filesBelow = (folder: string): string[] =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(?:ts|vue|json|cu|cuh|cpp|hpp|h)$/.test(entry.name))
+      .filter(({ name }) => !isTest(name))
+      .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+
+  /** The same lines without what is said to a reader of the source. */
+  const withoutComments = (text: string): string =>
+    text
+      .replaceAll(/\/\*[\s\S]*?\*\/|<!--[\s\S]*?-->/g, (comment) =>
+        comment.replaceAll(/[^\n]/g, ''),
+      )
+      .replaceAll(/^(\s*)\/\/.*$/gm, '$1')
+
+  /** `file:line: what it knows: the line` */
+  function knowing(file: string, text: string): string[] {
+    return withoutComments(text)
+      .split('\n')
+      .flatMap((line, index) =>
+        words.flatMap(([what, pattern]) => {
+          const isAllowed = allowed.some(([of, known]) => of.test(file) && known.test(line))
+          return pattern.test(line) && !isAllowed
+            ? [`${file}:${index + 1}: ${what}: ${line.trim()}`]
+            : []
+        }),
+      )
+  }
+
+  describe('the source', () => {
+    it('knows no task', () => {
+      const files = places.flatMap(filesBelow)
+      expect(files.length).toBeGreaterThan(300)
+      const found = files.flatMap((file) => knowing(file, readFileSync(join(root, file), 'utf8')))
+      expect(found).toEqual([])
+    })
+
+    it('needs each of its exceptions', () => {
+      const lines = places.flatMap(filesBelow).flatMap((file) =>
+        withoutComments(readFileSync(join(root, file), 'utf8'))
+          .split('\n')
+          .map((line) => ({ file, line })),
+      )
+      for (const [of, known, why] of allowed)
+        expect(
+          lines.some(({ file, line }) => of.test(file) && known.test(line)),
+          why,
+        ).toBe(true)
+    })
+  })
+
+  describe('the rule', () => {
+    it.each([
+      'const volume = problem.m * problem.n * problem.k',
+      'const { m, n, k } = session.problem',
+      'return { m: 1, n: 1, k: 1 }',
+      'if (a.beta === 0) return',
+      "if (rung.epilogue?.includes('bias')) return",
+      "const elementBytes = { 'bf16': 2 }",
+      'const file = `gemm/${rung}.cu`',
+      '"problemTip": "m = {m}"',
+      '--alpha',
+    ])('finds %s', (line) => expect(knowing('src-main/a.ts', line).length).toBeGreaterThan(0))
+
+    it.each([
+      'const key = item.name',
+      't(`a`, { n: 2 })',
+      'const ms = 1',
+      '// m, n and k',
+      'a.match(b)',
+    ])('lets %s be', (line) => expect(knowing('src-main/a.ts', line)).toEqual([]))
+  })
+})

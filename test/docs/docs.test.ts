@@ -1,0 +1,240 @@
+/** Documents agree with the code and with each other. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  causeKey,
+  causesPart,
+  readJudged,
+  recordedSteps,
+  stepKey,
+} from '../../scripts/lib/causes-doc'
+import { documentWith } from '../../scripts/lib/document.mjs'
+import { root } from '../services/support'
+
+describe('docs/WHY.md', async () => {
+  const recorded = await recordedSteps(join(root, 'resources/recordings'))
+  const judged = readJudged(root)
+
+  describe('docs/WHY.md', () => {
+    it('is what `npm run readme -- causes` writes', async () => {
+      const text = await documentWith('docs/WHY.md', [['causes', causesPart(recorded, judged)]])
+      expect(readFileSync(join(root, 'docs/WHY.md'), 'utf8')).toBe(text)
+    })
+
+    it('gives with two shares of the time the factor between them', () => {
+      const text = readFileSync(join(root, 'docs/WHY.md'), 'utf8')
+      const told = [
+        ...text.matchAll(
+          /busy for (?:only )?([\d.]+) % of the time instead of ([\d.]+) %, ([\d.]+)×/g,
+        ),
+      ].map(([, b, a, factor]) => [Number(b) / Number(a), Number(factor)] as const)
+      expect(told.length).toBeGreaterThan(50)
+      for (const [quotient, factor] of told)
+        expect(
+          Math.abs(Math.log(quotient > 1 ? quotient : 1 / quotient) - Math.log(factor)),
+        ).toBeLessThan(0.04)
+    })
+
+    it('counts first causes that someone read, and no others', () => {
+      const told = recorded.flatMap(({ recording, steps }) =>
+        steps.flatMap((step) => {
+          const cause = causeKey(step)
+          return cause === null ? [] : [`${recording}, ${stepKey(step)}: ${cause}`]
+        }),
+      )
+      const known = Object.entries(judged).flatMap(([recording, steps]) =>
+        Object.entries(steps).map(([step, { cause }]) => `${recording}, ${step}: ${cause}`),
+      )
+      expect(told.toSorted()).toEqual(known.toSorted())
+    })
+  })
+})
+
+describe('test/fakes/README.md', () => {
+  const folder = join(import.meta.dirname, '../fakes')
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+  const code = readdirSync(folder)
+    .filter((name) => name.endsWith('.mjs'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n')
+
+  const firstCells = (heading: string): string[] =>
+    [
+      ...readme
+        .split(`## ${heading}`)[1]!
+        .split('\n## ')[0]!
+        .matchAll(/^\| `([^`]+)`/gm),
+    ]
+      .map(([, cell]) => cell!)
+      .sort()
+
+  it('the faults', () => {
+    const compared = [
+      ...code.matchAll(/\bfault(?: ===|:) '([\w-]+)'/g),
+      ...code.matchAll(/\(fault\) ?=== '([\w-]+)'/g),
+      ...code.matchAll(/\bfault\?\.(?:startsWith|replace)\('([\w-]+):'/g),
+    ].map(([, fault]) => fault!)
+    const named = firstCells('Faults').map((fault) => fault.replace(/:<.*/, ''))
+    expect(named).toEqual([...new Set(compared)].sort())
+  })
+
+  it('the variables', () => {
+    const read = new Set([...code.matchAll(/\bFAKE_[A-Z_]+/g)].map(([name]) => `$${name}`))
+    expect(firstCells('Variables')).toEqual([...read].sort())
+  })
+})
+
+describe('names of files and links', () => {
+  const root = join(import.meta.dirname, '../..')
+  const folders = [
+    'cuda-kernels',
+    'docs',
+    'resources',
+    'scripts',
+    'src-main',
+    'src-renderer',
+    'test',
+  ]
+
+  /** Everything that is kept, from the root, with `/`; folders end with one. */
+  const paths = [
+    ...readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name),
+    ...folders.flatMap((folder) => [
+      `${folder}/`,
+      ...readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).map((entry) => {
+        const path = join(entry.parentPath, entry.name)
+          .slice(root.length + 1)
+          .replaceAll('\\', '/')
+        return entry.isDirectory() ? `${path}/` : path
+      }),
+    ]),
+  ]
+  const known = new Set(paths)
+  /** `b/c.ts` of `a/b/c.ts`, and `c.ts`. */
+  const endings = new Set(
+    paths.flatMap((path) => {
+      const parts = path.replace(/\/$/, '').split('/')
+      return parts.map((_, index) => parts.slice(index).join('/') + (path.endsWith('/') ? '/' : ''))
+    }),
+  )
+
+  /** What looks like a file of the source, or like a path from one of its folders. */
+  const named =
+    /(?<![\w./:<>…*{}$-])(?:(?:\.\.?\/)*(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|vue|mjs|cuh|hpp|cpp|md|sh)|(?:src-main|src-renderer|cuda-kernels|resources|scripts|test|docs)\/(?:[\w.-]+\/)*[\w.-]*\w\/?)(?![\w/<>…*{}$-]|\.\w)/g
+
+  /** A module of the same folder or one near it, as an import has it: `./mix-metrics`. */
+  const near = /(?<![\w./:<>…*{}$-])\.\.?(?:\/(?:\.\.|[\w-]+))+(?![\w/<>…*{}$-]|\.\w)/g
+  const modules = ['', '/', '.ts', '.vue', '.mjs', '.json', '.css', '.cuh', '.h']
+
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+  /** What a build makes, and names that stand for whatever a reader calls a file. */
+  const passedOver = /^(?:dist|out|node_modules|path)\/|^report\.md$/
+
+  const isCapturedCall = (path: string): boolean => {
+    const calls = posix.join(dirname(path), 'calls.json')
+    return (
+      path.startsWith('test/captures/') &&
+      known.has(calls) &&
+      Object.hasOwn(JSON.parse(read(calls)) as object, posix.basename(path))
+    )
+  }
+
+  const exists = (name: string, from: string): boolean => {
+    const path = name.replace(/\/$/, '')
+    if (passedOver.test(path) || endings.has(path) || endings.has(`${path}/`)) return true
+    const beside = posix.join(dirname(from), path)
+    return modules.some((ending) => known.has(beside + ending)) || isCapturedCall(path)
+  }
+
+  const faultsIn = (text: string, from: string): string[] =>
+    [...text.matchAll(named), ...text.matchAll(near)]
+      .map(([name]) => name)
+      .filter((name) => !exists(name, from))
+      .map((name) => `${from}: ${name}`)
+
+  /** Comments of a source, with the strings and the code between them left out. */
+  const commentsOf = (text: string): string =>
+    [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\w/])\/\/(?!\/)[^\n]*|<!--[\s\S]*?-->/g)]
+      .map(([comment]) => comment)
+      .join('\n')
+
+  const kept = paths.filter(
+    (path) => !/^(?:test\/captures|resources\/recordings\/labs)\//.test(path),
+  )
+  const documents = kept.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md')
+  const sources = kept.filter(
+    (path) => /\.(?:ts|vue|mjs|cu|cuh|hpp|cpp|h)$/.test(path) && path !== 'test/docs/docs.test.ts',
+  )
+
+  /** As GitHub makes it of a heading. */
+  const anchorOf = (heading: string): string =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-')
+
+  const fences = /^```[\s\S]*?^```/gm
+  const withoutCode = (text: string): string =>
+    text.replaceAll(fences, '').replaceAll(/(?<!\[)`[^`\n]+`(?!\])/g, '')
+
+  describe('documents', () => {
+    it('link to files and headings that exist', () => {
+      const faults = documents.flatMap((from) =>
+        [...withoutCode(read(from)).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].flatMap(
+          ([, target = '']) => {
+            const [file = '', anchor] = target.split('#')
+            const to = file === '' ? from : posix.join(dirname(from), file)
+            if (!known.has(to) && !known.has(`${to}/`)) return [`${from}: ${target}`]
+            if (anchor === undefined) return []
+            const headings = [...read(to).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+              anchorOf(heading!),
+            )
+            return headings.includes(anchor) ? [] : [`${from}: ${target}`]
+          },
+        ),
+      )
+      expect(faults).toEqual([])
+    })
+
+    it('name files that exist', () => {
+      const faults = documents.flatMap((from) => {
+        const prose = read(from).replaceAll(fences, '')
+        return faultsIn(
+          [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code).join('\n'),
+          from,
+        )
+      })
+      expect(faults).toEqual([])
+    })
+  })
+
+  it('comments name files that exist', () => {
+    expect(sources.length).toBeGreaterThan(500)
+    expect(sources.flatMap((from) => faultsIn(commentsOf(read(from)), from))).toEqual([])
+  })
+
+  describe('the rule', () => {
+    it.each([
+      '// see lab-outcome.ts',
+      '/** as docs/NOTHING.md says */',
+      '// test/captures/none keeps it',
+      '/* ../domain/none.ts */',
+    ])('finds %s', (text) => {
+      expect(faultsIn(commentsOf(text), 'src-main/hosts/a.ts')).toHaveLength(1)
+    })
+
+    it.each([
+      '// see services/core.ts and docs/LABS.md',
+      "import a from './none.ts'",
+      '// https://example.com/docs/none.md',
+      '// test/captures/task/<task>',
+      '// `<name>.ts`',
+    ])('lets %s be', (text) => {
+      expect(faultsIn(commentsOf(text), 'src-main/hosts/a.ts')).toEqual([])
+    })
+  })
+})

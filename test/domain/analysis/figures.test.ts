@@ -1,0 +1,278 @@
+/** Figures worked out from those that were measured, and what measuring them costs. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { derivedMetrics } from '../../../src-main/domain/analysis/derived-metrics'
+import { type Launch } from '../../../src-main/domain/session/session'
+import { said } from '../../said'
+import { leadFigure, leadOf, leadText } from '../../../src-main/domain/analysis/lead-figure'
+import { Task } from '../../../src-main/domain/task/task'
+import { usualProblem } from '../../../src-main/domain/task/problem'
+import { gemm, gemmProblem } from '../../gemm'
+import {
+  fewestSamples,
+  medianInterval,
+  quantile,
+  ratioInterval,
+} from '../../../src-main/domain/analysis/sample-interval'
+import { planProfile, profileSeconds } from '../../../src-main/domain/analysis/pass-plan'
+
+describe('derived metrics', () => {
+  /** What the runner saw by capturing a launch, beside what ncu said of the same rung on the same GPU. */
+  const captured = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../captures/runner/h200/launches.json'), 'utf8'),
+  ) as {
+    device: { computeCapability: string; smCount: number }
+    rungs: { rung: string; runner: Launch[]; ncu: Launch[]; metrics: Record<string, number> }[]
+  }
+
+  const launch = (
+    over: Partial<Launch> = {},
+    resources: Partial<Launch['resources']> = {},
+  ): Launch => ({
+    name: 'k',
+    grid: [64, 1, 1],
+    block: [256, 1, 1],
+    resources: {
+      registersPerThread: 64,
+      staticSharedBytes: 0,
+      dynamicSharedBytes: 0,
+      barriers: null,
+      carveOutBytes: null,
+      clusterBlocks: 0,
+      ...resources,
+    },
+    ...over,
+  })
+  const h200 = { computeCapability: '9.0', smCount: 132 }
+
+  describe.each(captured.rungs)('what $rung launches on an H200', ({ runner, ncu, metrics }) => {
+    it('is seen by the runner as ncu sees it: grid, block, registers, shared memory, clusters', () => {
+      const told = (launches: Launch[]) =>
+        launches.map(({ grid, block, resources }) => {
+          const { barriers: _, carveOutBytes: __, ...rest } = resources
+          return { grid, block, ...rest }
+        })
+      expect(told(runner)).toEqual(told(ncu))
+    })
+
+    it('gives without counters what ncu measured, or no figure where that cannot be derived', () => {
+      const derived = derivedMetrics(runner, captured.device)
+      for (const [id, value] of Object.entries(metrics)) {
+        const own = derived[id]!
+        const clustered = runner.some(({ resources }) => (resources.clusterBlocks ?? 0) > 0)
+        if (id === 'wavesPerSm' && clustered) {
+          expect(own).toMatchObject({ value: null, evidence: 'unavailable' })
+          expect(said(own.reason)).toMatch(/clusters/)
+        } else {
+          expect(own.evidence).toBe('derived')
+          expect(Math.abs(own.value! - value), id).toBeLessThan(0.006)
+        }
+      }
+    })
+  })
+
+  describe('figures from a launch', () => {
+    const derivedOf = (launches: Launch[], device = h200) =>
+      derivedMetrics(launches, device)['theoreticalOccupancy']
+
+    it('are one figure for several kernels where they agree, and none where they do not', () => {
+      expect(said(derivedOf([launch(), launch()]))).toMatchObject({
+        value: 50,
+        evidence: 'derived',
+      })
+      expect(said(derivedOf([launch(), launch({}, { registersPerThread: 255 })]))).toEqual({
+        value: null,
+        unit: '%',
+        evidence: 'unavailable',
+        reason:
+          'It launches 2 kernels that differ in this, and without counters it is unknown which of them runs longest.',
+      })
+    })
+
+    it('are none for a GPU that the table does not hold, or registers that are not known', () => {
+      expect(
+        said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason),
+      ).toMatch(/7\.0/)
+      expect(said(derivedOf([launch({}, { registersPerThread: null })])?.reason)).toMatch(/unknown/)
+      expect(said(derivedOf([])?.reason)).toBe('It launches no kernel.')
+    })
+  })
+})
+
+describe('the lead figure', () => {
+  const copy = Task.parse({
+    id: 'copy',
+    title: 'Copy',
+    sizes: { N: {} },
+    buffers: {
+      x: { dtype: 'f32', shape: ['N'], access: 'in', fill: { kind: 'iota' } },
+      y: { dtype: 'f32', shape: ['N'], access: 'out' },
+    },
+    reference: 'reference.cu',
+    check: { y: { exact: true } },
+    work: { reads: '4*N', writes: '4*N' },
+  })
+  const device = {
+    name: 'H200',
+    computeCapability: '9.0',
+    smCount: 132,
+    driver: null,
+    cudaDriver: null,
+    smClockMaxMHz: 1980,
+    memoryTotalBytes: 1,
+    l2Bytes: 1,
+    sharedPerSmBytes: 1,
+    sharedPerBlockOptinBytes: 1,
+    registersPerSm: 1,
+    maxThreadsPerSm: 1,
+    maxBlocksPerSm: 1,
+  }
+  const ceilings = { fp32Gflops: 60_000, l1GBs: null, l2GBs: null, dramGBs: 4_000 }
+  const timing = (medianMs: number, gflops: number | null) => ({
+    ...{ medianMs, gflops, spread: 0, samples: 1, samplesMs: [medianMs], settled: true },
+    ...{ ratioToReference: null, referenceMedianMs: null },
+    ...{ smClockBeforeMHz: null, smClockAfterMHz: null },
+  })
+  const of = (task: Task, problem: ReturnType<typeof gemmProblem>) => ({
+    ladder: { task },
+    problem,
+    device,
+    ceilings,
+  })
+
+  describe('a rung is told', () => {
+    const copied = of(copy, usualProblem(copy, { N: 1e9 }))
+
+    it('by bytes a second and their share of what memory was measured to give, where no operations are counted', () => {
+      const rung = { timing: timing(2.5, null), flags: [] }
+      expect(leadOf(copied)).toMatchObject({ of: 'bytes', roof: { value: { value: 4_000 } } })
+      expect(leadFigure(copied, rung)).toEqual({
+        rate: { value: 3_200, unit: 'GB/s', evidence: 'derived' },
+        share: 80,
+      })
+      expect(leadText(copied, rung)).toBe('3.20 TB/s (80.0 % of DRAM)')
+      expect(leadText({ ...copied, ceilings: undefined, device: null }, rung)).toBe('3.20 TB/s')
+    })
+
+    it('by operations a second where the GPU makes fewer of a byte than the task', () => {
+      const large = of(gemm, gemmProblem(4096))
+      expect(leadOf(large).of).toBe('operations')
+      expect(leadText(large, { timing: timing(2.5, 54_976), flags: [] })).toBe('55.0 TFLOP/s')
+      // 2 operations for each element of A that is read: a matrix times a vector.
+      expect(leadOf(of(gemm, gemmProblem(4096, 1, 4096))).of).toBe('bytes')
+      expect(leadOf({ ...large, device: null, ceilings: undefined }).of).toBe('operations')
+      // Tensor cores need more operations of a byte before memory is no limit.
+      expect(leadOf(of(gemm, gemmProblem(256, 256, 256, { dtype: 'bf16' }))).of).toBe('bytes')
+    })
+
+    it('by nothing without a time, and by operations in an import', () => {
+      expect(leadFigure(copied, { timing: null, flags: [] })).toBeNull()
+      expect(leadOf({ ladder: { task: null }, problem: null, device }).of).toBe('operations')
+    })
+  })
+})
+
+describe('sample intervals', () => {
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
+
+  /** A generator with a seed, uniform in [0, 1). */
+  function uniform(seed: number): () => number {
+    let state = seed
+    return () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+      return state / 2 ** 32
+    }
+  }
+
+  describe('the interval of a median', () => {
+    it('needs six samples', () => {
+      expect(fewestSamples).toBe(6)
+      expect(medianInterval(upTo(5))).toBeNull()
+      expect(medianInterval(upTo(6))).toEqual({ low: 1, high: 6 })
+    })
+
+    // Ranks of the 95 % interval, as tables of the sign test have them.
+    it.each([
+      [8, 1, 8],
+      [9, 2, 8],
+      [15, 4, 12],
+    ])('lies between order statistics: of %i samples, %i and %i', (count, low, high) => {
+      expect(medianInterval(upTo(count).toReversed())).toEqual({ low, high })
+    })
+
+    it('is never narrower than the quartiles, however many samples there are', () => {
+      const samples = upTo(5000)
+      const interval = medianInterval(samples)!
+      expect(interval).toEqual({ low: quantile(samples, 0.25), high: quantile(samples, 0.75) })
+    })
+
+    it('holds the true median at least as often as it says, of a skewed distribution', () => {
+      const next = uniform(7)
+      const runs = 2000
+      let held = 0
+      for (let run = 0; run < runs; run += 1) {
+        const { low, high } = medianInterval(
+          Array.from({ length: 7 }, () => 1 - Math.log(1 - next())),
+        )!
+        const median = 1 + Math.LN2
+        if (low <= median && median <= high) held += 1
+      }
+      expect(held / runs).toBeGreaterThan(0.95)
+    })
+
+    it('divides into that of a ratio', () => {
+      expect(ratioInterval({ low: 2, high: 4 }, { low: 4, high: 8 })).toEqual({ low: 1, high: 4 })
+    })
+  })
+})
+
+describe('planned passes', () => {
+  const rungs = [
+    { id: '01_naive', medianMs: 262 },
+    { id: '06_float4', medianMs: 4.5 },
+    { id: '07_unknown', medianMs: null },
+  ]
+
+  describe('what profiling will cost', () => {
+    it('is passes and seconds a rung, more at each level and for each slower rung', () => {
+      const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
+        planProfile({ level, computeCapability: '9.0', rungs }),
+      )
+      expect(seconds.map(({ passes }) => passes)).toEqual([1, 7, 40])
+      for (const { rungs: planned } of seconds)
+        expect(planned[0]!.seconds).toBeGreaterThan(planned[1]!.seconds!)
+      expect(seconds[0]!.seconds).toBeLessThan(seconds[1]!.seconds)
+      expect(seconds[1]!.seconds).toBeLessThan(seconds[2]!.seconds)
+    })
+
+    it('adds up over what is not left out', () => {
+      const all = planProfile({ level: 'deep', computeCapability: '9.0', rungs })
+      const some = planProfile({
+        level: 'deep',
+        computeCapability: '9.0',
+        rungs,
+        skip: ['01_naive'],
+      })
+      expect(some.rungs.map(({ skipped }) => skipped)).toEqual([true, false, false])
+      expect(all.seconds - some.seconds).toBeCloseTo(profileSeconds('deep', 262), 6)
+    })
+
+    it('leaves out what is expected to take longer than a limit, and nothing of unknown length', () => {
+      const { rungs: planned } = planProfile({
+        level: 'deep',
+        computeCapability: '9.0',
+        rungs,
+        limitSeconds: 5,
+      })
+      expect(planned.filter(({ skipped }) => skipped).map(({ id }) => id)).toEqual(['01_naive'])
+      expect(planned[2]).toEqual({ id: '07_unknown', seconds: null, skipped: false })
+    })
+
+    it('says when the GPU at hand is not the one it is known of', () => {
+      const on = (computeCapability: string | null): boolean =>
+        planProfile({ level: 'card', computeCapability, rungs }).otherGpu
+      expect([on('9.0'), on('8.6'), on(null)]).toEqual([false, true, true])
+    })
+  })
+})

@@ -1,0 +1,220 @@
+/** Whether new code is slower than old. */
+import { describe, expect, it } from 'vitest'
+import {
+  meanInterval,
+  pBeyond,
+  rejected,
+  studentCritical,
+  studentTail,
+} from '../../../src-main/domain/regress/statistics'
+import {
+  confirmed,
+  cycleRatio,
+  exitCodeOf,
+  type MeasuredVerdict,
+  type Round,
+  spreadOfSameCode,
+  thresholdPercent,
+  timeRatio,
+  verdicts,
+} from '../../../src-main/domain/regress/verdict'
+
+describe('statistics', () => {
+  describe('Student’s t', () => {
+    // From the printed tables.
+    it.each([
+      [1, 0.005, 63.657],
+      [2, 0.005, 9.925],
+      [5, 0.025, 2.571],
+      [19, 0.005, 2.861],
+      [30, 0.005, 2.75],
+      [120, 0.005, 2.617],
+    ])('with %i degrees leaves %f above its critical value', (degrees, tail, critical) => {
+      expect(studentCritical(tail, degrees)).toBeCloseTo(critical, 3)
+      expect(studentTail(critical, degrees)).toBeCloseTo(tail, 4)
+      expect(studentTail(-critical, degrees)).toBeCloseTo(1 - tail, 4)
+    })
+
+    it('has an interval around the mean, and a p value that agrees with it', () => {
+      const values = [1, 2, 3, 4]
+      const { mean, low, high } = meanInterval(values, 0.99)
+      expect(mean).toBe(2.5)
+      // 2.5 ± 5.841 · sd / 2
+      expect(high - mean).toBeCloseTo((5.841 * Math.sqrt(5 / 3)) / 2, 3)
+      expect(mean - low).toBeCloseTo(high - mean)
+      const positive = [1.2, 1.1, 1.3, 1.15]
+      const interval = meanInterval(positive, 0.99)
+      expect(pBeyond(positive, interval.low)).toBeCloseTo(0.01)
+      expect(pBeyond([0, 0], 0.1)).toBe(1)
+      expect(pBeyond([1, 1], 0.1)).toBe(0)
+    })
+  })
+
+  describe('false discovery', () => {
+    it('rejects up to the last p value below its step', () => {
+      // The steps of 1 % are 0.25, 0.5, 0.75 and 1 %: the third is below its own although the second is not.
+      expect(rejected([0.002, 0.006, 0.0074, 0.5], 0.01)).toEqual([true, true, true, false])
+      expect(rejected([0.004, 0.6, 0.7, 0.8], 0.01)).toEqual([false, false, false, false])
+      expect(rejected([0.009], 0.01)).toEqual([true])
+      expect(rejected([], 0.01)).toEqual([])
+    })
+  })
+})
+
+describe('verdicts', () => {
+  /** Seeded noise with a normal distribution (mulberry32, Box and Muller). */
+  function noise(seed: number): () => number {
+    let state = seed
+    const uniform = (): number => {
+      state = (state + 0x6d2b79f5) | 0
+      let bits = Math.imul(state ^ (state >>> 15), 1 | state)
+      bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
+      return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
+    }
+    return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform())
+  }
+
+  interface Gpu {
+    /** Of a sample and of what a process does to each side, as shares. */
+    sample: number
+    process: number
+    /** Change of the clock over a round, as a share. */
+    drift: number
+  }
+
+  const quiet: Gpu = { sample: 0.003, process: 0.003, drift: 0.02 }
+
+  function simulate(
+    normal: () => number,
+    factor: number,
+    { sample, process, drift }: Gpu = quiet,
+    rounds = 20,
+    blocks = 20,
+  ): Round[] {
+    return Array.from({ length: rounds }, (_, index): Round => {
+      const [newBias, oldBias] = [normal() * process, normal() * process]
+      const round = { newMs: [] as number[], oldMs: [] as number[] }
+      const newFirst = index % 2 === 1
+      for (let at = 0; at < 4 * blocks; at += 1) {
+        const outer = at % 4 === 0 || at % 4 === 3
+        const isNew = outer === newFirst
+        const clock = 1 + (drift * at) / (4 * blocks)
+        const ms = clock * (1 + (isNew ? newBias : oldBias) + normal() * sample)
+        if (isNew) round.newMs.push(ms * factor)
+        else round.oldMs.push(ms)
+      }
+      return { ...round, newCycles: [], oldCycles: [] }
+    })
+  }
+
+  /** Verdicts on ladders of ten rungs, all slower by the same factor. */
+  function verdictsOf(count: number, factor: number, seed: number, gpu?: Gpu): MeasuredVerdict[] {
+    const normal = noise(seed)
+    return Array.from({ length: count / 10 }, () => {
+      const ladder = Array.from(
+        { length: 10 },
+        (_, index) => [`rung-${index}`, simulate(normal, factor, gpu)] as const,
+      )
+      return [...verdicts(new Map(ladder), 0.5).values()]
+    }).flat()
+  }
+
+  const count = (all: readonly MeasuredVerdict[], ...wanted: MeasuredVerdict[]): number =>
+    all.filter((verdict) => wanted.includes(verdict)).length
+
+  describe('verdicts on simulated rounds', () => {
+    it('raise no alarm over the same code', () => {
+      const all = verdictsOf(1000, 1, 1)
+      expect(count(all, 'slower', 'faster')).toBeLessThanOrEqual(10)
+      expect(count(all, 'same')).toBeGreaterThan(900)
+    })
+
+    it('find a planted slowdown of 1 % and more', () => {
+      for (const [index, factor] of [1.01, 1.02, 1.05].entries()) {
+        const all = verdictsOf(200, factor, 10 + index)
+        expect(count(all, 'slower')).toBeGreaterThanOrEqual(190)
+        expect(count(all, 'faster', 'same')).toBe(0)
+      }
+    })
+
+    it('find a speedup too', () => {
+      expect(count(verdictsOf(100, 1 / 1.02, 20), 'faster')).toBeGreaterThanOrEqual(95)
+    })
+
+    it('call no change of the size of the threshold the same or slower with confidence', () => {
+      const all = verdictsOf(200, 1.005, 30)
+      expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(190)
+    })
+
+    it('do not resolve what is lost in noise', () => {
+      const all = verdictsOf(200, 1.01, 40, { sample: 0.05, process: 0.05, drift: 0.02 })
+      expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(195)
+    })
+  })
+
+  describe('one rung', () => {
+    const round = (newMs: number[], oldMs: number[], cycles: (number | null)[] = []): Round => ({
+      newMs,
+      oldMs,
+      newCycles: cycles,
+      oldCycles: cycles.map((value) => value && value / 2),
+    })
+
+    it('has the mean over rounds of the median over blocks, by its logarithm', () => {
+      const rounds = [round([2, 2, 2, 2, 90, 90], [1, 1, 1, 1, 1, 1]), round([8, 8], [1, 1])]
+      expect(timeRatio(rounds)?.ratio).toBeCloseTo(4)
+      expect(timeRatio(rounds.slice(1))).toBeNull()
+    })
+
+    it('takes a steady drift for none', () => {
+      // Old, new, new, old.
+      expect(timeRatio([round([1.1, 1.2], [1, 1.32]), round([1.1, 1.2], [1, 1.32])])?.ratio).toBe(1)
+    })
+
+    it('has cycles only of whole blocks that were stamped', () => {
+      const ms = [1, 1, 1, 1]
+      const rounds = [round(ms, ms, [4, 4, null, 4]), round(ms, ms, [6, 6, 6, 6])]
+      expect(cycleRatio(rounds)?.ratio).toBeCloseTo(2)
+      expect(cycleRatio([round(ms, ms), round(ms, ms)])).toBeNull()
+    })
+
+    it('has to move by more than the same code does', () => {
+      const same = [round([1.03, 1.03], [1, 1]), round([1.01, 1.01], [1, 1])]
+      const spread = spreadOfSameCode([same, []])
+      expect(spread).toBeCloseTo(2, 1)
+      expect(thresholdPercent(0.5, spread)).toBe(spread)
+      expect(thresholdPercent(3, spread)).toBe(3)
+      expect(thresholdPercent(0.5, null)).toBe(0.5)
+      const slow = simulate(noise(3), 1.01)
+      expect(verdicts(new Map([['a', slow]]), 0.5).get('a')).toBe('slower')
+      expect(verdicts(new Map([['a', slow]]), spread).get('a')).toBe('same')
+    })
+
+    it('is slower only if it is slower again', () => {
+      expect(confirmed('slower')).toBe('slower')
+      for (const again of ['same', 'faster', 'unresolved'] as const)
+        expect(confirmed(again)).toBe('unresolved')
+    })
+
+    it('needs two rounds', () => {
+      const rungs = new Map([
+        ['a', [round([2, 2], [1, 1])]],
+        ['b', []],
+      ])
+      expect([...verdicts(rungs, 0.5).values()]).toEqual(['unresolved', 'unresolved'])
+    })
+  })
+
+  describe('the exit code', () => {
+    it.each([
+      [['same', 'slower'], 1],
+      [['broken', 'unresolved'], 1],
+      [['same', 'unresolved', 'new', 'gone'], 0],
+      [['faster'], 0],
+      [['unresolved', 'skipped', 'new'], 2],
+      [[], 2],
+    ] as const)('of %j is %i', (all, code) => {
+      expect(exitCodeOf(all)).toBe(code)
+    })
+  })
+})

@@ -1,0 +1,64 @@
+/** A few thousand damaged inputs, the same each time; `npm run fuzz` goes on from there. */
+import { describe, expect, it } from 'vitest'
+import { KernelLadderError } from '../../src-main/domain/errors'
+import { fuzz, inputOf, readers, type Tally } from './fuzz'
+import { mutate, seeded } from './mutate'
+
+const inputs = 100
+
+describe('every reader', () => {
+  it.each(readers.map((reader) => [reader.name, reader] as const))(
+    'reads or refuses damaged input: %s',
+    async (_name, reader) => {
+      const tally = await fuzz(reader, 1, ({ inputs: done }) => done >= inputs)
+      expect(tally.finds).toEqual([])
+      expect(tally.inputs).toBe(inputs)
+      // Real inputs are read.
+      expect(tally.refused).toBeLessThan(inputs)
+    },
+    60_000,
+  )
+})
+
+describe('the fuzzer', () => {
+  const count = (most: number) => (tally: Tally) => tally.inputs >= most
+
+  it('makes an input again from its seed and number, and other ones from others', () => {
+    const [reader] = readers
+    expect(inputOf(reader!, 3, 40)).toEqual(inputOf(reader!, 3, 40))
+    const all = Array.from({ length: 50 }, (_, at) => String(inputOf(reader!, 3, at + 10)))
+    expect(new Set(all).size).toBeGreaterThan(40)
+    const bytes = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(mutate(bytes, seeded(5))).toEqual(mutate(bytes, seeded(5)))
+    expect([...bytes]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
+  it('finds a crash and a number that is none, and lets a refusal be', async () => {
+    const of = (read: (text: string) => unknown) => ({
+      name: 'x',
+      seeds: () => ['abc'],
+      read: read as never,
+    })
+    const crash = await fuzz(
+      of((text) => text.split('')[5]!.length),
+      1,
+      count(30),
+    )
+    expect(crash.finds[0]).toMatchObject({ reader: 'x', seed: 1, number: 0 })
+    expect(crash.finds[0]!.what).toContain('TypeError')
+    const misread = await fuzz(
+      of(() => ({ deep: [{ value: NaN }] })),
+      1,
+      count(1),
+    )
+    expect(misread.finds[0]!.what).toContain('deep: 0: value: NaN')
+    const refused = await fuzz(
+      of(() => {
+        throw new KernelLadderError('input', 'no')
+      }),
+      1,
+      count(3),
+    )
+    expect(refused).toMatchObject({ refused: 3, finds: [] })
+  })
+})

@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * For a person with a GPU: what `regress` says of code that is the same, and of code that is known to be slower.
+ *
+ *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--out DIR]
+ *
+ * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work, each against a session without. `same`: whole
+ * ladders against a session of the same code, as many as the seconds allow. Writes one JSON object per line to
+ * regress-planted.jsonl or regress-same.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '450' }, out: { type: 'string', default: '.' } },
+})
+const [program = '', what = ''] = positionals
+if (!['planted', 'same'].includes(what) || program === '') {
+  console.error(
+    'node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--out DIR]',
+  )
+  process.exit(2)
+}
+const scratch = mkdtempSync(join(tmpdir(), 'kl-regress-'))
+const kept = join(values.out, `regress-${what}.jsonl`)
+const end = Date.now() + Number(values.seconds) * 1000
+
+/** @param {string[]} words */
+function run(...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    timeout: Math.max(1000, end - Date.now()),
+  })
+  if (status === null || status > 1)
+    throw new Error(`${words.join(' ')}: ${status} ${stderr.slice(-500)}`)
+  return stdout
+}
+
+/**
+ * @param {string[]} ladder and its sizes @param {string} session @param {object} more about the line
+ */
+function measure(ladder, session, more) {
+  const words = ['regress', '--ladder', ...ladder, '--against', session, '--trust', '--json']
+  const { gpu, problem, headline, thresholdPercent, sameCode, rungs } = JSON.parse(run(...words))
+  const rows = rungs.map((/** @type {Record<string, unknown>} */ rung) =>
+    Object.fromEntries(
+      ['id', 'verdict', 'ratio', 'interval', 'cycles', 'newMs', 'rounds', 'sameBuild', 'first'].map(
+        (key) => [key, rung[key]],
+      ),
+    ),
+  )
+  const line = { ...more, gpu, problem, headline, thresholdPercent, sameCode, rungs: rows }
+  appendFileSync(kept, `${JSON.stringify(line)}\n`)
+  console.log(`${ladder.join(' ')} ${JSON.stringify(more)}: ${headline}`)
+}
+
+function planted() {
+  const folder = join(scratch, 'planted')
+  cpSync(join(import.meta.dirname, 'planted'), folder, { recursive: true })
+  const session = join(scratch, 'base')
+  run('run', '--ladder', folder, '--trust', '--profile', 'none', '--out', session)
+  for (const work of [1010, 1000, 1005, 1020, 1050, 1010, 1000, 1020]) {
+    for (const name of readdirSync(folder).filter(
+      (file) => file.endsWith('.cu') && file !== 'reference.cu',
+    )) {
+      const file = join(folder, name)
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/kWork = \d+;/, `kWork = ${work};`))
+    }
+    measure([folder], session, { work })
+  }
+}
+
+const ladders = [
+  ['reduction'],
+  ['gemm-fp32', '--size', '1024'],
+  ['transpose'],
+  ['gemm-3xtf32', '--size', '2048'],
+  ['scan'],
+  ['gemm-tensor', '--size', '4096'],
+  ['seed-t4', '--size', '1024'],
+  ['seed-cutlass', '--size', '1024'],
+  ['reduction', '--at', 'N=4194304'],
+  ['scan', '--at', 'N=4194304'],
+  ['gemm-fp32', '--size', '2048'],
+  ['seed-rtx3090', '--size', '1024'],
+  ['gemm-tensor', '--size', '2048'],
+  ['seed-rtx3060', '--size', '1024'],
+  ['transpose', '--at', 'ROWS=2048', '--at', 'COLS=8192'],
+  ['gemm-fp32', '--size', '512'],
+]
+
+function same() {
+  for (const [number, ladder] of ladders.entries()) {
+    const session = join(scratch, `base-${number}`)
+    run('run', '--ladder', ...ladder, '--profile', 'none', '--out', session)
+    measure(ladder, session, { ladder: ladder.join(' ') })
+  }
+}
+
+try {
+  if (what === 'planted') planted()
+  else same()
+} catch (error) {
+  console.error(`Ended: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}

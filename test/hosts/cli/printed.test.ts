@@ -1,0 +1,157 @@
+/** What commands print: tables, reasons, progress. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { figureDocs } from '../../../scripts/lib/figure-docs.mjs'
+import { root, tempDir } from '../../services/support'
+import { runHere } from './support'
+import { sumsFiles, sumsYaml } from '../../services/sums-folder'
+import { type RunEvent } from '../../../src-main/contract'
+import { progressPrinter } from '../../../src-main/hosts/cli/progress'
+
+describe('recorded figures', () => {
+  it('README.md and docs/RESULTS.md are what `npm run readme -- figures` writes', async () => {
+    const texts = await figureDocs(async (args) => {
+      const { code, stdout, stderr } = await runHere(...args)
+      expect(code, stderr).toBe(0)
+      return stdout
+    })
+    expect([...texts.keys()]).toEqual(['README.md', 'docs/RESULTS.md'])
+    for (const [path, text] of texts)
+      expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
+  })
+})
+
+describe('ladders', () => {
+  async function folderOf(yaml = sumsYaml): Promise<string> {
+    const folder = await tempDir()
+    for (const [name, text] of Object.entries(sumsFiles(yaml)))
+      await writeFile(join(folder, name), text)
+    return folder
+  }
+
+  it('names the rung that ratios are relative to, or says that there is none', async () => {
+    const { code, stdout } = await runHere('ladders', await folderOf())
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ {2}sizes: N = 64, N = 128; baseline rung: a$/m)
+    const none = await runHere(
+      'ladders',
+      await folderOf(sumsYaml.replace('reference_rung: a\n', '')),
+    )
+    expect(none.stdout).toMatch(/; baseline rung: none$/m)
+  })
+})
+
+describe('reasons', () => {
+  const recorded = 'recorded:gemm-fp32-h200-4096'
+
+  describe('diff', () => {
+    it('begins with the causes, then what got worse and did not matter, then the counters', async () => {
+      const { stdout } = await runHere('diff', recorded, '11_warp_tile', '12_register_prefetch')
+      const parts = [
+        /^ 105 % {2}The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %/m,
+        /^ {3}3 % {2}Unexplained\.$/m,
+        /^Worse, and it did not matter:\n.*DRAM traffic/ms,
+        /--profile deep/,
+        /^Time +3\.26 ms +2\.71 ms/m,
+      ].map((part) => stdout.search(part))
+      expect(parts).not.toContain(-1)
+      expect(parts).toEqual([...parts].sort((a, b) => a - b))
+    })
+
+    it('calls a step within the noise the same, and lists what changed anyway', async () => {
+      const { stdout } = await runHere('diff', recorded, '14_block_128x256', '15_rasterized')
+      expect(stdout).toMatch(
+        /Why: The times are the same within the spread of both, or half a percent\.\nWhat moved:\n/,
+      )
+    })
+  })
+
+  describe('show', () => {
+    it('has one line a step, and the causes of each in its document', async () => {
+      const { stdout } = await runHere('show', recorded)
+      expect(stdout).toMatch(
+        /\n {2}12_register_prefetch, 1\.20× as fast as 11_warp_tile: The FMA pipe/,
+      )
+      const { steps } = JSON.parse((await runHere('show', recorded, '--json')).stdout) as {
+        steps: { a: string; b: string; causes: { id: string; share: number }[] }[]
+      }
+      const step = steps.find(({ b }) => b === '06_float4')!
+      expect([step.a, step.causes[0]!.id]).toEqual(['05_thread_tile_2d', 'work'])
+    })
+
+    it('says once which level counts what limits', async () => {
+      const { stdout } = await runHere('show', 'recorded:gemm-tensor-h200-8192')
+      expect(stdout.match(/--profile standard/g)).toHaveLength(1)
+    })
+
+    it('of a rung compares it with the one before, and of the first with none', async () => {
+      const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
+      expect(stdout).toMatch(/Compared with 05_thread_tile_2d:\nWhy, with the share of the step:\n/)
+      const first = await runHere('show', recorded, '--rung', '01_naive', '--json')
+      expect(JSON.parse(first.stdout)).toMatchObject({ before: null, causes: [], noCauses: null })
+    })
+  })
+})
+
+describe('progress', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  function printed(events: readonly RunEvent[]): string[] {
+    let text = ''
+    vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+      text += String(chunk)
+      return true
+    })
+    const print = progressPrinter()
+    for (const event of events) print(event)
+    return text.trimEnd().split('\n')
+  }
+
+  it('counts a rung once that is verified and then timed', () => {
+    const rung = (id: string, stage: 'verify' | 'time', state: 'running' | 'done'): RunEvent => ({
+      type: 'rung',
+      rung: id,
+      stage,
+      state,
+    })
+    const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'measure', done, total: 2 })
+    const events = (id: string): RunEvent[] => [
+      rung(id, 'verify', 'running'),
+      rung(id, 'verify', 'done'),
+      rung(id, 'time', 'running'),
+      rung(id, 'time', 'done'),
+    ]
+    expect(printed([stage(0), ...events('a'), stage(1), ...events('b')])).toEqual([
+      'Verifying and timing…',
+      '  verify 1/2 a',
+      '  verify 2/2 b',
+    ])
+  })
+
+  it('counts the builds that began, of which several run at once, up to the last', () => {
+    const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'build', done, total: 3 })
+    const rung = (id: string, state: 'running' | 'done'): RunEvent => ({
+      type: 'rung',
+      rung: id,
+      stage: 'build',
+      state,
+    })
+    const events = [
+      stage(0),
+      rung('a', 'running'),
+      rung('b', 'running'),
+      rung('a', 'done'),
+      stage(1),
+    ]
+    expect(printed([...events, rung('c', 'running')])).toEqual([
+      'Building…',
+      '  build 1/3 a',
+      '  build 2/3 b',
+      '  build 3/3 c',
+    ])
+  })
+})

@@ -1,0 +1,391 @@
+/** Short texts of ncu: cells, launches, metric lists, failures. */
+import { describe, expect, it } from 'vitest'
+import {
+  hasDecimalComma,
+  parseNcuCell,
+  plainNumber,
+  toBaseUnit,
+} from '../../../src-main/parsers/ncu/ncu-values'
+import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
+import { launchResources } from '../../../src-main/parsers/ncu/ncu-launch'
+import { ncuCapture } from '../captures'
+import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
+import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
+import { said } from '../../said'
+import { ncuFailures } from '../../fakes/ncu-failures.mjs'
+import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/ncu/ncu-failure'
+
+describe('cells', () => {
+  describe("a cell of ncu's table", () => {
+    it.each([
+      ['67108864', 67108864],
+      ['8.16', 8.16],
+      ['0', 0],
+      ['1,234.5', 1234.5],
+      ['150,109,880,320', 150109880320],
+      ['-3', -3],
+      ['1.5e-3', 0.0015],
+    ])('%s is the number %d', (cell, value) => expect(parseNcuCell(cell)).toBe(value))
+
+    it.each(['', ' ', 'n/a', 'N/A', 'nan', '-nan', '(!) nan', '(!) n/a', 'inf', '-inf', 'no data'])(
+      '%j says that there is no figure, which is not zero',
+      (cell) => expect(parseNcuCell(cell)).toBeNull(),
+    )
+
+    it.each(['PolicySpread', 'all', 'No-CC', 'NVIDIA H200', '12,34'])('%s stays a word', (cell) =>
+      expect(parseNcuCell(cell)).toBe(cell),
+    )
+
+    it('has a decimal comma where no grouping by thousands explains the comma', () => {
+      expect(['8,16', '1.234,5', '67.108.864,00'].map(hasDecimalComma)).toEqual([true, true, true])
+      expect(['8.16', '1,234', '1,234.5', 'all'].map(hasDecimalComma)).toEqual(Array(4).fill(false))
+    })
+  })
+
+  describe('a unit becomes the base unit and a factor', () => {
+    it.each([
+      ['ns', 'ns', 1],
+      ['nsecond', 'ns', 1],
+      ['usecond', 'ns', 1e3],
+      ['us', 'ns', 1e3],
+      ['msecond', 'ns', 1e6],
+      ['second', 'ns', 1e9],
+      ['Kbyte', 'byte', 1e3],
+      ['Mbyte', 'byte', 1e6],
+      ['Gbyte/second', 'byte/s', 1e9],
+      ['Kbyte/block', 'byte/block', 1e3],
+      ['byte/s', 'byte/s', 1],
+      ['Ghz', 'hz', 1e9],
+      ['cycle/nsecond', 'cycle/s', 1e9],
+      ['Ginst', 'inst', 1e9],
+      ['inst', 'inst', 1],
+      ['inst/cycle', 'inst/cycle', 1],
+      ['register/thread', 'register/thread', 1],
+      ['SM', 'SM', 1],
+      ['%/byte', '%/byte', 1],
+      // ncu prints 24400 %/byte as 24.4 %/Kbyte.
+      ['%/Kbyte', '%/byte', 1e3],
+      ['%', '%', 1],
+      ['', '', 1],
+      ['constructor', 'constructor', 1],
+    ])('%s → %s × %d', (text, unit, factor) => expect(toBaseUnit(text)).toEqual({ unit, factor }))
+  })
+
+  it('a plain number reads exactly as JavaScript reads it, and nothing else is one', () => {
+    let seed = 5
+    const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
+    for (let round = 0; round < 5000; round += 1) {
+      const digits = Array.from({ length: 1 + random(15) }, () => random(10)).join('')
+      const point = random(digits.length + 1)
+      const text = `${random(4) ? '' : '-'}${digits.slice(0, point)}${point > 0 && point < digits.length ? '.' : ''}${digits.slice(point)}`
+      expect(Object.is(plainNumber(text), Number(text)), text).toBe(true)
+    }
+    for (const text of ['', '-', '.', '1.', '.5', '1,5', '1e3', '+1', 'nan', '1234567890123456'])
+      expect(plainNumber(text), text).toBeNaN()
+  })
+})
+
+describe('launches', () => {
+  const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
+
+  it('says what one block of a launch holds, in bytes and counts', () => {
+    expect(launches.map(launchResources)[0]).toEqual({
+      registersPerThread: 32,
+      staticSharedBytes: 8192,
+      dynamicSharedBytes: 0,
+      barriers: 1,
+      carveOutBytes: 32768,
+      clusterBlocks: 0,
+    })
+  })
+
+  it('distinguishes absent from zero, and yields nothing for empty input', () => {
+    const { metrics } = launches[0]!
+    const { launch__barrier_count: _, ...rest } = metrics
+    expect(launchResources({ metrics: rest })).toMatchObject({
+      barriers: null,
+      dynamicSharedBytes: 0,
+    })
+    expect(launchResources({ metrics: {} })).toBeUndefined()
+  })
+})
+
+describe('metric lists', () => {
+  const { launches } = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
+  const ofRung = (id: string) => launches.filter(({ rung }) => rung === id)
+  const onlyKernel = ofRung('03_a')
+  const twoKernels = ofRung('04_b')
+
+  const without = (kernels: NcuLaunch[], ...names: string[]): NcuLaunch[] =>
+    kernels.map((launch) => ({
+      ...launch,
+      metrics: Object.fromEntries(
+        Object.entries(launch.metrics).filter(([name]) => !names.includes(name)),
+      ),
+    }))
+  const withFigure = (kernel: NcuLaunch, name: string, value: number | null, unit: string) => ({
+    ...kernel,
+    metrics: { ...kernel.metrics, [name]: { value, unit } },
+  })
+
+  describe('a rung of one kernel', () => {
+    const metrics = toMetrics(onlyKernel, 'card')
+
+    it('has every metric of the level', () => {
+      expect(Object.keys(metrics)).toEqual(metricsAtLevel('card').map(({ id }) => id))
+      expect(toMetrics(onlyKernel, 'none')).toEqual({})
+    })
+
+    it('has the values of the report, in units of the registry', () => {
+      expect(metrics).toMatchObject({
+        wavesPerSm: { value: 3.88, unit: 'waves', evidence: 'measured' },
+        theoreticalOccupancy: { value: 100, unit: '%', evidence: 'measured' },
+        achievedOccupancy: { value: 93.81, unit: '%', evidence: 'measured' },
+        sharedLoads: { value: 67108864, unit: 'inst', evidence: 'measured' },
+        fmaUtilization: { value: 8.65, unit: '%', evidence: 'measured' },
+        sharedLoadBankConflicts: { value: 32497, unit: 'conflicts', evidence: 'measured' },
+        sharedStoreBankConflicts: { value: 32866072, unit: 'conflicts', evidence: 'measured' },
+        registersPerThread: { value: 32, unit: 'registers', evidence: 'measured' },
+      })
+    })
+
+    it('needs no duration', () => {
+      const metrics = toMetrics(without(onlyKernel, 'gpu__time_duration.sum'), 'card')
+      expect(metrics.achievedOccupancy?.value).toBe(93.81)
+      expect(metrics.registersPerThread?.value).toBe(32)
+    })
+  })
+
+  describe('a rung of two kernels, of 401408 and 4928 ns', () => {
+    const metrics = toMetrics(twoKernels, 'card')
+
+    it('adds counts', () => {
+      expect(metrics.sharedLoads?.value).toBe(67108864 + 0)
+      expect(metrics.sharedStoreBankConflicts?.value).toBe(15154225)
+    })
+
+    it('weighs rates with the time that each kernel took', () => {
+      const expected = (89.96 * 401408 + 68.89 * 4928) / (401408 + 4928)
+      expect(metrics.achievedOccupancy?.value).toBeCloseTo(expected, 9)
+    })
+
+    it('takes properties of a launch from the kernel that ran longest, in whichever order', () => {
+      expect(metrics.registersPerThread?.value).toBe(32)
+      expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
+    })
+
+    it('cannot weigh without the durations, and says so; counts need none', () => {
+      const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
+      expect(said(metrics.achievedOccupancy)).toMatchObject({
+        value: null,
+        evidence: 'unavailable',
+        reason: expect.stringContaining('gpu__time_duration.sum'),
+      })
+      expect(metrics.registersPerThread?.value).toBeNull()
+      expect(metrics.sharedLoads?.value).toBe(67108864)
+    })
+  })
+
+  describe("ncu's names are tried in the registry's order", () => {
+    const [first, second] = [
+      'smsp__inst_executed_op_shared_ld.sum',
+      'smsp__sass_inst_executed_op_shared_ld.sum',
+    ] as const
+
+    it('the first that the report holds is taken', () => {
+      const kernel = withFigure(onlyKernel[0]!, second, 7, 'inst')
+      expect(toMetrics([kernel], 'card').sharedLoads?.value).toBe(67108864)
+      expect(toMetrics(without([kernel], first), 'card').sharedLoads?.value).toBe(7)
+    })
+
+    it('a name that lacks a figure for one of the kernels is passed over for one that has all', () => {
+      const kernels = [withFigure(twoKernels[0]!, first, null, 'inst'), twoKernels[1]!]
+      expect(toMetrics(kernels, 'card').sharedLoads?.value).toBe(67108864)
+    })
+  })
+
+  describe('unavailable is not zero, and has its reason', () => {
+    it('none of the names was reported', () => {
+      const names = [
+        'smsp__inst_executed_op_shared_ld.sum',
+        'smsp__sass_inst_executed_op_shared_ld.sum',
+      ]
+      expect(said(toMetrics(without(onlyKernel, ...names), 'card').sharedLoads)).toEqual({
+        value: null,
+        unit: 'inst',
+        evidence: 'unavailable',
+        reason: `ncu did not report ${names[0]} or ${names[1]} on this GPU.`,
+      })
+    })
+
+    it('a metric that this ncu does not know leaves its column out', () => {
+      const { launches } = parseNcuRawCsv(ncuCapture('unknown-metric'))
+      const metrics = toMetrics(launches.slice(0, 1), 'card')
+      expect(said(metrics.achievedOccupancy?.reason)).toMatch(
+        /^ncu did not report sm__warps_active/,
+      )
+      expect(metrics.wavesPerSm?.value).toBe(3.88)
+    })
+
+    it('the name was reported without a figure, and the kernel is named', () => {
+      const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
+      const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
+      expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
+        value: null,
+        reason: `ncu reported no value of ${name} for the kernel scale(float *, int).`,
+      })
+    })
+
+    it('a figure is not finite', () => {
+      const name = 'launch__waves_per_multiprocessor'
+      const kernel = withFigure(onlyKernel[0]!, name, Infinity, '')
+      expect(toMetrics([kernel], 'card').wavesPerSm).toMatchObject({ value: null })
+    })
+
+    it('a share is not in percent', () => {
+      const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
+      const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')
+      expect(said(toMetrics([kernel], 'card').achievedOccupancy?.reason)).toMatch(
+        /ratio instead of percent/,
+      )
+    })
+
+    it('no kernel of the rung was profiled', () => {
+      const metrics = toMetrics([], 'card')
+      expect(Object.values(metrics).map(({ evidence }) => evidence)).toEqual(
+        metricsAtLevel('card').map(() => 'unavailable'),
+      )
+      expect(said(metrics.sharedLoads?.reason)).toMatch('no kernel')
+    })
+  })
+
+  it('counts traffic in bytes where ncu counts sectors', () => {
+    const sectors = withFigure(onlyKernel[0]!, 'l1tex__t_sectors.sum', 1000, 'sector')
+    expect(toMetrics([sectors], 'standard')['l1Bytes']).toEqual({
+      value: 32_000,
+      unit: 'bytes',
+      evidence: 'measured',
+    })
+  })
+})
+
+describe('failures', () => {
+  describe('nothing is wrong', () => {
+    it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('with a run that profiled: %s', (name) =>
+      expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
+    )
+
+    it('with a metric that ncu 2025.3 does not know: it profiles without it, silently', () => {
+      expect(recognizeNcuFailure(ncuCapture('unknown-metric'), 0)).toBeNull()
+    })
+
+    it('with a kernel that writes out of bounds where nothing traps it', () => {
+      expect(recognizeNcuFailure(ncuCapture('out-of-bounds-application'), 0)).toBeNull()
+    })
+
+    it('when ncu only names a file that is called like a failure', () => {
+      const text = '==PROF== Connected to process 7 (./nsight-compute-lock)'
+      expect(recognizeNcuFailure(text, 0)).toBeNull()
+    })
+
+    it('when the program, and not ncu, prints the words', () => {
+      expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
+    })
+  })
+
+  describe('as captured', () => {
+    it('no kernel was profiled, though the exit code is 0', () => {
+      expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
+    })
+
+    it('the program cannot be started, and is named', () => {
+      expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
+        kind: 'not-executable',
+        message: expect.stringContaining('./nothere'),
+      })
+    })
+  })
+
+  // No capture of these exists: see ncu-failures.mjs for where the texts are from.
+  describe('as quoted', () => {
+    const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
+
+    it.each([
+      ['counter-permission', /NVreg_RestrictProfilingToAdminUsers=0.*SYS_ADMIN/],
+      ['counters-busy', /dcgmi profile --pause/],
+      ['driver-library', /same driver version/],
+      ['driver-incompatible', /Update the driver/],
+      ['application-failed', /without profiling/],
+      ['unknown-metric', /ncu of/],
+      ['lock-file', /TMPDIR/],
+      ['no-kernels', /without profiling/],
+    ] as const)('%s, with its remedy', (kind, remedy) => {
+      const text = `==PROF== Connected to process 1 (./r)\n${quoted(kind)}\n`
+      const failure = recognizeNcuFailure(text, ncuFailures[kind].exitCode)
+      expect(failure?.kind).toBe(kind)
+      expect(said(failure?.remedy)).toMatch(remedy)
+    })
+
+    it('names the metric and the exit code that ncu names', () => {
+      expect(
+        said(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message),
+      ).toMatch('sm__nope.sum')
+      expect(said(recognizeNcuFailure(quoted('application-failed'), 9)?.message)).toMatch(
+        'exit code 9',
+      )
+    })
+
+    it('a cause is reported before its consequences', () => {
+      const all = [
+        '==ERROR== An error was reported by the driver:',
+        quoted('counters-busy'),
+        '==ERROR== Failed to profile "gemm" in process 7',
+        quoted('application-failed'),
+        '==WARNING== No kernels were profiled.',
+      ].join('\r\n')
+      expect(recognizeNcuFailure(all, 9)?.kind).toBe('counters-busy')
+      expect(
+        recognizeNcuFailure(
+          `${quoted('counter-permission')}\n==WARNING== No kernels were profiled.`,
+          0,
+        )?.kind,
+      ).toBe('counter-permission')
+    })
+  })
+
+  describe('a failure that nobody foresaw', () => {
+    it("is reported in ncu's words, not by its consequences", () => {
+      const text =
+        '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
+      expect(said(recognizeNcuFailure(text, 9))).toMatchObject({
+        kind: 'other',
+        message: 'ncu failed: The moon is full.',
+      })
+    })
+
+    it('is identified by the exit code when ncu printed nothing', () => {
+      expect(said(recognizeNcuFailure('', 139)?.message)).toMatch('139')
+      expect(said(recognizeNcuFailure('', null)?.message)).toMatch('signal')
+    })
+  })
+
+  it('a line of nothing but quotes is looked at once, not from each of them', () => {
+    const line = `==ERROR== ${"'".repeat(400_000)}`
+    expect(recognizeNcuFailure(line, 1)?.kind).toBe('other')
+  })
+
+  describe('metrics that ncu does not know', () => {
+    it.each([
+      ['==ERROR== Failed to find metric regex:^sm__nope\\.(sum|min)$', ['sm__nope']],
+      ['==ERROR== Failed to find metric sm__nope.sum', ['sm__nope.sum']],
+      [
+        '==ERROR== Failed to find metric a__b\n==ERROR== Failed to find metric c__d.avg',
+        ['a__b', 'c__d.avg'],
+      ],
+      ['Failed to find metric sm__nope.sum', []],
+      [ncuCapture('unknown-metric'), []],
+    ])('are those that it names itself', (text, names) => {
+      expect(unknownMetrics(text)).toEqual(names)
+    })
+  })
+})

@@ -1,0 +1,212 @@
+/** A program under the fake ncu, which runs it for real and has its kernels from what ncu said on the H200. */
+import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
+import {
+  profileACommand,
+  type ProfileProgramOptions,
+} from '../../../src-main/services/programs/profile-program'
+import { said } from '../../said'
+import { fakeMachine, setEnv } from '../support'
+
+async function setUp(
+  program: string | null,
+  env: Record<string, string> = {},
+  { processes = false } = {},
+) {
+  const { dir, setup } = await fakeMachine([], { processes })
+  setEnv({ FAKE_PROGRAM: program ?? '', ...env })
+  const output = { stdout: '', stderr: '' }
+  const profile = (
+    command: [string, ...string[]],
+    {
+      filters,
+      ...more
+    }: Partial<Omit<ProfileProgramOptions, 'filters'>> & {
+      filters?: Partial<ProfileProgramOptions['filters']>
+    } = {},
+  ) =>
+    profileACommand({
+      ...setup,
+      command,
+      filters: { kernels: null, nvtx: null, skip: 0, count: null, ...filters },
+      level: 'card',
+      timeoutSeconds: 60,
+      appVersion: '0.0.0-test',
+      signal: new AbortController().signal,
+      onOutput: (stream, text) => (output[stream] += text),
+      emit: () => undefined,
+      ...more,
+    })
+  return { dir, store: join(dir, 'sessions'), output, profile }
+}
+
+const anything: [string, ...string[]] = ['sh', '-c', 'echo to stdout; echo to stderr >&2']
+
+describe('a program', () => {
+  it('becomes a session with a row for each kernel: launches, time, share, counters, code', async () => {
+    const { profile, output } = await setUp('twelve')
+    const { session, folder, trouble } = await profile(anything, { level: 'deep' })
+    expect(await readSession(folder)).toEqual(session)
+    expect(trouble).toBeNull()
+    expect(output).toEqual({ stdout: 'to stdout\n', stderr: 'to stderr\n' })
+    expect(session.target).toEqual({
+      kind: 'program',
+      name: 'sh -c echo to stdout; echo to stderr >&2',
+    })
+    expect(session.program).toMatchObject({ command: anything, exitCode: 0, launches: 14 })
+    expect(session.rungs.map(({ title, profiledTime: time }) => [title, time!.launches])).toEqual([
+      ['scale<1, 1>', 4],
+      ['scale<1, 0>', 2],
+      ['scale<2, 1>', 2],
+      ['scale<4, 1>, grid 4096, block 256', 2],
+      ['scale<4, 1>, grid 2048, block 512', 2],
+      ['offset', 1],
+      ['each<main::[lambda(int) (instance 1)]>', 1],
+    ])
+    const total = session.rungs.reduce((sum, { profiledTime: time }) => sum + time!.totalMs, 0)
+    expect(session.program!.totalMs).toBeCloseTo(total, 12)
+    const [first] = session.rungs
+    expect(first!.profiledTime).toMatchObject({
+      minMs: expect.any(Number),
+      spread: expect.any(Number),
+    })
+    expect(first!.metrics.achievedOccupancy).toMatchObject({ evidence: 'measured' })
+    expect(first!.file).toBe('twelve.cu')
+    expect(
+      (await readDeep(folder, first!.id))!.kernels[0]!.lines.map(({ text }) => text),
+    ).toContain('if (first + n < count) data[first + n] *= Doubled ? 2.0f : 0.5f;')
+    expect(session.device?.name).toBe('NVIDIA H200')
+  })
+
+  it('is given its arguments exactly, and its exit code is kept', async () => {
+    const { profile, output } = await setUp('twelve')
+    const words = ['a b', '', '--kernel-name', '$HOME', "it's"]
+    const { session } = await profile(['sh', '-c', 'printf "[%s]" "$@"; exit 7', 'sh', ...words])
+    expect(output.stdout).toBe("[a b][][--kernel-name][$HOME][it's]")
+    expect(session.program!.exitCode).toBe(7)
+    expect(said(session.warnings).join()).toContain('ended with exit code 7')
+  })
+
+  it('that is a script is started by its interpreter', async () => {
+    const { profile, dir, output } = await setUp('twelve')
+    const script = join(dir, 'script')
+    await writeFile(script, '#!/bin/sh\necho "$0 $1"\n')
+    await chmod(script, 0o755)
+    await profile([script, 'x y'])
+    expect(output.stdout).toBe(`${script} x y\n`)
+  })
+
+  it('may print far more than is kept', async () => {
+    const { profile, output } = await setUp('twelve', {}, { processes: true })
+    const { session } = await profile(['sh', '-c', 'yes 0123456789 | head -c 20000000'])
+    expect(output.stdout).toHaveLength(20_000_000)
+    expect(session.program!.exitCode).toBe(0)
+  })
+
+  it('is filtered by kernel, range, skip and count', async () => {
+    const launches = async (filters: Partial<ProfileProgramOptions['filters']>) => {
+      const { profile } = await setUp('twelve')
+      const { session } = await profile(anything, { filters })
+      return session.program!.launches
+    }
+    expect(await launches({ kernels: 'sca' })).toBe(12)
+    expect(await launches({ nvtx: 'second' })).toBe(6)
+    expect(await launches({ skip: 3, count: 4 })).toBe(4)
+  })
+
+  it('before and after: what was fused is told, and the total', async () => {
+    const { profile } = await setUp('before,none')
+    const before = await profile(anything)
+    // Nothing was profiled the second time: what was timed is kept.
+    expect(before.session.rungs.length).toBe(17)
+    expect(said(before.session.warnings).join()).toContain('timed and not profiled')
+    setEnv({ FAKE_PROGRAM: 'after' })
+    const after = await profile(anything)
+    const { total, changes, pairs } = compareSessions(before.session, after.session)
+    expect(total.timeA).toBeCloseTo(0.423, 3)
+    expect(total.timeB).toBeCloseTo(0.161, 3)
+    expect(pairs.map(({ sideA }) => sideA.title)).toEqual(
+      expect.arrayContaining([expect.stringContaining('nvjet_sm90_tst_256x128')]),
+    )
+    const fused = changes.filter(({ kind }) => kind === 'fused')
+    expect(fused.map(({ b }) => b[0])).toEqual([
+      expect.stringContaining('vectorized_layer_norm_kernel'),
+      expect.stringContaining('bias_gelu_kernel'),
+    ])
+  })
+})
+
+describe('told apart are', () => {
+  const failure = async (
+    program: string | null,
+    command: [string, ...string[]],
+    more: Parameters<Awaited<ReturnType<typeof setUp>>['profile']>[1] = {},
+    env: Record<string, string> = {},
+  ) => {
+    const { profile, store } = await setUp(program, env)
+    const error = await profile(command, more).then(
+      () => null,
+      (thrown: unknown) => thrown as { kind: string; message: string; remedy: unknown },
+    )
+    expect((await readdir(store).catch(() => [])).filter((name) => !name.startsWith('.'))).toEqual(
+      [],
+    )
+    return [error!.kind, error!.message, error!.remedy && said(error!.remedy as string)]
+  }
+
+  it.each([
+    ['a program that is not there', null, ['./no-such-program'], 'input', /does not exist/],
+    ['one that launches nothing', null, ['true'], 'failed', /launched no kernel/],
+    ['one that fails before', null, ['sh', '-c', 'exit 3'], 'failed', /exit code 3 before/],
+  ] as const)('%s', async (_, program, command, kind, text) => {
+    const [ownKind, own] = await failure(program, [...command] as [string, ...string[]])
+    expect(ownKind).toBe(kind)
+    expect(own).toMatch(text)
+  })
+
+  it('filters that match nothing, with the names that there are', async () => {
+    expect(await failure('twelve', anything, { filters: { kernels: 'scael' } })).toEqual([
+      'input',
+      expect.stringContaining('"scael"'),
+      'Its kernels: scale, offset, each.',
+    ])
+    expect(await failure('twelve', anything, { filters: { nvtx: 'frist' } })).toEqual([
+      'input',
+      expect.stringContaining('"frist"'),
+      'Its ranges: first, second.',
+    ])
+    expect(await failure('twelve', anything, { filters: { skip: 99 } })).toEqual([
+      'input',
+      expect.stringContaining('--skip 99 left none'),
+      'Skip fewer.',
+    ])
+    expect((await failure('twelve', anything, { filters: { kernels: '(' } }))[1]).toContain(
+      'no regular expression',
+    )
+  })
+
+  it('an ncu that may not read the counters', async () => {
+    const [kind, text] = await failure('twelve', anything, {}, { FAKE_NCU: 'counter-permission' })
+    expect(kind).toBe('missing')
+    expect(text).toMatch(/not permitted/)
+  })
+
+  it('a program that takes too long, and one that is stopped', async () => {
+    const slow: [string, ...string[]] = ['sh', '-c', 'sleep 30']
+    expect(await failure('twelve', slow, { timeoutSeconds: 0.3 })).toMatchObject([
+      'failed',
+      expect.stringContaining('stopped after'),
+      expect.stringContaining('--timeout'),
+    ])
+    const signal = AbortSignal.timeout(300)
+    expect(await failure('twelve', slow, { signal })).toMatchObject([
+      'cancelled',
+      expect.anything(),
+      undefined,
+    ])
+  })
+})
