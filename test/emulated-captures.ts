@@ -1,6 +1,6 @@
 /**
  * Kernels with what ncu counted of each of their instructions on a GPU, kept so that the emulator can be held against
- * it: `npm run emulation -- keep FOLDER…` makes them from sessions with the deep profile.
+ * it: `scripts/lib/keep-emulation.ts` makes them from sessions with the deep profile.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ export interface CapturedRung {
 }
 
 export interface Capture {
-  /** `gemm-fp32 130x258x70 on NVIDIA H200, ncu 2025.3.1`. */
+  /** `gemm-fp32, 130 x 258 x 70, NVIDIA H200`. */
   title: string
   seed: number
   rungs: CapturedRung[]

@@ -63,7 +63,7 @@ export function translateArguments(
   bytes: Uint8Array,
   buffers: ReadonlyMap<number, Allocation>,
 ): Uint8Array {
-  const copy = bytes.slice()
+  const copy = new Uint8Array(bytes)
   const view = new DataView(copy.buffer)
   for (let at = 0; at + 8 <= copy.length; at += 8) {
     const address = translate(view.getBigUint64(at, true), buffers)
@@ -110,7 +110,8 @@ function linkedBank(
   { bytes, relocations }: ConstantBank,
   variables: ReadonlyMap<string, bigint>,
 ): Uint8Array {
-  const linked = bytes.slice()
+  // A copy whatever the bytes are: a slice of Node's Buffer is not.
+  const linked = new Uint8Array(bytes)
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol)
