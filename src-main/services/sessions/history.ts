@@ -1,7 +1,7 @@
 /** The history of a ladder: every live session of the store is a point of each rung that it timed. */
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { isImported, readSession } from '../../adapters/sessions/session-store'
-import { listedKind } from '../../contract/session-summary'
+import { isOwnRun, listedKind } from '../../contract/session-summary'
 import { inputError } from '../../domain/errors'
 import { pointsOf, SessionPoints, seriesOf, type History } from '../../domain/history/history'
 import { sameSizes, type Sizes } from '../../domain/task/problem'
@@ -15,7 +15,7 @@ type Found = z.infer<typeof Found>
 async function describe(name: string, folder: string): Promise<Described<Found>> {
   try {
     const session = await readSession(folder)
-    const isLive = listedKind(session) === 'live' && !(await isImported(folder))
+    const isLive = isOwnRun({ kind: listedKind(session) }) && !(await isImported(folder))
     return {
       value: { points: isLive ? pointsOf(name, session) : null, readable: true },
       keep: true,
