@@ -215,10 +215,7 @@ export const readers: readonly Reader[] = [
   },
   text(
     'session',
-    () => [
-      file('resources/recordings/softmax-lab-h200/session.json'),
-      file('resources/recordings/scan-h200/session.json'),
-    ],
+    () => [...rowsOf('sessions', 'softmax-lab-h200'), ...rowsOf('sessions', 'gemm-fp32-h200-1024')],
     (json) => parseSession(json, 'session.json').rungs.length,
   ),
   text(
@@ -247,12 +244,17 @@ export const readers: readonly Reader[] = [
   },
 ]
 
-function eventLines(): string[] {
-  const calls = file('resources/recordings/softmax-lab-h200/raw.jsonl')
+/** The rows of a recording that ships, as the texts that they are without its name. */
+function rowsOf(table: 'sessions' | 'raw', recording: string): string[] {
+  return file(`resources/recordings/${table}.jsonl`)
     .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as { key: string; stdout: unknown })
-  return calls.flatMap(({ key, stdout }) =>
-    key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : [],
-  )
+    .filter((line) => line.startsWith(`{"session":"${recording}"`))
+    .map((line) => line.replace(`"session":"${recording}",`, ''))
+}
+
+function eventLines(): string[] {
+  return rowsOf('raw', 'softmax-lab-h200').flatMap((row) => {
+    const { key, stdout } = JSON.parse(row) as { key: string; stdout: unknown }
+    return key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : []
+  })
 }
