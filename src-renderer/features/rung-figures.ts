@@ -2,8 +2,11 @@
 import type { MetricValue } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 
-export const timeFigure = (rung: RungResult): MetricValue | null =>
-  rung.timing && { value: rung.timing.medianMs, unit: 'ms', evidence: 'measured' }
+/** Of a kernel that nothing else timed, all of its launches under ncu. */
+export function timeFigure({ timing, profiledTime }: RungResult): MetricValue | null {
+  const ms = timing?.medianMs ?? profiledTime?.totalMs
+  return ms === undefined ? null : { value: ms, unit: 'ms', evidence: 'measured' }
+}
 
 export const throughputFigure = (rung: RungResult): MetricValue | null =>
   rung.timing && {

@@ -163,13 +163,29 @@ function compareMetric(
   }
 }
 
+/** How far single launches under ncu lie apart, where nothing measured it. */
+const unmeasuredSpread = 0.025
+
+/** A runner's time or, where neither rung has one, the median launch under ncu; the two are never compared. */
+function timeOf(
+  { timing, profiledTime }: RungResult,
+  other: RungResult,
+): { medianMs: number; spread: number } | null {
+  if (timing || other.timing) return timing
+  return profiledTime
+    ? { medianMs: profiledTime.medianMs, spread: profiledTime.spread ?? unmeasuredSpread }
+    : null
+}
+
 function compareTime(a: RungResult, b: RungResult): TimeDelta {
-  const aMs = a.timing?.medianMs ?? null
-  const bMs = b.timing?.medianMs ?? null
-  if (!a.timing || !b.timing) return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
-  const speedup = a.timing.medianMs / b.timing.medianMs
-  const noise = a.timing.spread + b.timing.spread
-  const same = timesAreSame(aMs!, bMs!, noise)
+  const [left, right] = [timeOf(a, b), timeOf(b, a)]
+  const aMs = left?.medianMs ?? null
+  const bMs = right?.medianMs ?? null
+  if (!left || !right || right.medianMs === 0)
+    return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
+  const speedup = left.medianMs / right.medianMs
+  const noise = left.spread + right.spread
+  const same = timesAreSame(left.medianMs, right.medianMs, noise)
   return {
     aMs,
     bMs,

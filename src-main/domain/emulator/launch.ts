@@ -16,7 +16,7 @@ import {
   type Watch,
 } from './site'
 import { specialRegister, type BlockPlace } from './special-registers'
-import { compile } from './compile'
+import { compile, type Compiled } from './compile'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
 import type { Cost } from './patterns'
 import { stepOf } from './steps'
@@ -45,6 +45,8 @@ export interface LaunchOptions {
   readonly limit: number
   /** Looks for reads of what was never written and for races; slower. */
   readonly checks: boolean
+  /** Leaves everything to the steps; the compiled code is held to them. */
+  readonly interpreted?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
 }

@@ -139,8 +139,8 @@ export function compareSessions(
   const [left, right] = [unitsOf(a), unitsOf(b)]
   const known = [a, b].map(({ target }) => can(target).knowsRun)
   const bothKnown = known[0]! && known[1]!
-  // The ids of an import number its kernels.
-  const byRung = bothKnown && a.ladder.id === b.ladder.id
+  // The ids of an import number its kernels; a rung may be in several ladders.
+  const byRung = bothKnown
   const pairing = pairUnits(left, right, { byRung, byHand })
   const [clocksA, clocksB] = [clocksOf(left), clocksOf(right)]
   const alike = [...clocksA].every((clock) => clocksB.has(clock))

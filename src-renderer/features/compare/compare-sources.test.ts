@@ -3,7 +3,8 @@ import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
 import { guardOf, withoutVerdicts } from '../session-guard'
-import { pairAcross, sharedStep } from './guard'
+import { pairAcross, pairedStep } from './guard'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { codeOnly, headerLines, tellingLines, whole, withoutHeader } from './source-text'
@@ -91,14 +92,16 @@ describe('two sessions', () => {
   const b = session([rung('02', 1), rung('03', 1), rung('01', 3)])
 
   it('open with a rung that both timed', () => {
-    expect(pairAcross(a, b)).toEqual(['02', '02'])
-    expect(pairAcross(a, session([rung('09', 1)]))).toEqual(['02', '09'])
-    expect(pairAcross(a, session([]))).toBeNull()
+    const open = (other: typeof b) => pairAcross(a, other, compareSessions(a, other))
+    expect(open(b)).toEqual(['02', '02'])
+    expect(open(session([rung('09', 1)]))).toEqual(['02', '09'])
+    expect(open(session([]))).toBeNull()
   })
 
   it('are stepped through by the rungs they share', () => {
-    expect(sharedStep(a, b, '02', -1)).toEqual({ a: '01', b: '01' })
-    expect(sharedStep(a, b, '02', 1)).toBeUndefined()
+    const compared = compareSessions(a, b)
+    expect(pairedStep(a, compared, '02', -1)).toEqual({ a: '01', b: '01' })
+    expect(pairedStep(a, compared, '02', 1)).toBeUndefined()
   })
 
   it('of other problems are refused, of other ladders only warned of', () => {

@@ -1,6 +1,8 @@
 /** The session list: titles, search, and the pair of rungs that comparing two sessions opens with. */
 import type { SessionSummary } from '../../../src-main/contract'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
+import { can } from '../../../src-main/domain/target/targets'
 import { problemText } from '../../ui/format'
 
 /** The user's name for it, else ladder and problem; an unreadable folder only has its own name. */
@@ -39,9 +41,14 @@ const timed = (session: Session): RungResult[] =>
 
 /**
  * The pair of rungs that a comparison of two sessions opens with: the fastest rung timed in both, else
- * each session's fastest, else each session's last; null if one has no rungs.
+ * each session's fastest, else each session's last; of kernels, the pair that changed most. null if one has no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
+  if (![a, b].every(({ target }) => can(target).knowsRun)) {
+    const weight = (pair: { change: number | null }): number => Math.abs(pair.change ?? 0)
+    const [most] = compareSessions(a, b).pairs.sort((one, other) => weight(other) - weight(one))
+    if (most) return [most.sideA.rung, most.sideB.rung]
+  }
   const both = timed(b).find(({ id }) => rungOf(a, id)?.timing)
   if (both) return [both.id, both.id]
   const left = timed(a)[0] ?? a.rungs.at(-1)

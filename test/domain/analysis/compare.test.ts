@@ -170,6 +170,31 @@ describe('figures', async () => {
     })
   })
 
+  describe('kernels that only ncu timed', () => {
+    const kernel = (medianMs: number, spread: number | null = null): RungResult => ({
+      ...rung('01_naive'),
+      timing: null,
+      profiledTime: {
+        ...{ launches: 1, totalMs: medianMs, medianMs },
+        ...{ minMs: medianMs, maxMs: medianMs, spread },
+      },
+    })
+
+    it('are compared by their median launch, single ones within what those vary by', () => {
+      expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
+      expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
+      expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')
+    })
+
+    it('are not compared with what a runner timed', () => {
+      expect(compare(rung('01_naive'), kernel(1)).time).toMatchObject({
+        bMs: null,
+        speedup: null,
+        verdict: 'unknown',
+      })
+    })
+  })
+
   describe('the rung before', () => {
     it('is the one it names, and never the reference', () => {
       expect(rungBefore(session, '03_shared_tile')?.id).toBe('02_coalesced')
