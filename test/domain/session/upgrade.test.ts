@@ -136,7 +136,7 @@ describe('versions', () => {
     it.each(sessions1)('%s has the same figures, and says the same', (name) => {
       const opened = open(name)
       expect(opened.schema).toBe(2)
-      // What its problem becomes is tried in upgrade-problem-1.test.ts.
+      // What its problem becomes is tried further on.
       expect({ ...(inWordsOf1(withMetricsOf1(opened)) as object), schema: 1 }).toEqual(
         withTask(json(file1(`${name}.json`))),
       )
