@@ -31,7 +31,6 @@ import {
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
 import { parseRules } from '../../src-main/parsers/ncu/ncu-rules'
-import { recordedSession } from '../../scripts/lib/recordings.mjs'
 import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
 import { placesInPdf, stablePdf } from '../../src-main/parsers/report/pdf'
@@ -216,10 +215,7 @@ export const readers: readonly Reader[] = [
   },
   text(
     'session',
-    () => [
-      JSON.stringify(recordedSession('softmax-lab-h200')),
-      JSON.stringify(recordedSession('scan-h200')),
-    ],
+    () => [...rowsOf('sessions', 'softmax-lab-h200'), ...rowsOf('sessions', 'gemm-fp32-h200-1024')],
     (json) => parseSession(json, 'session.json').rungs.length,
   ),
   text(
@@ -248,12 +244,17 @@ export const readers: readonly Reader[] = [
   },
 ]
 
-function eventLines(): string[] {
-  const calls = file('resources/recordings/raw.jsonl')
+/** The rows of a recording that ships, as the texts that they are without its name. */
+function rowsOf(table: 'sessions' | 'raw', recording: string): string[] {
+  return file(`resources/recordings/${table}.jsonl`)
     .split('\n')
-    .filter((line) => line.startsWith('{"session":"softmax-lab-h200",'))
-    .map((line) => JSON.parse(line) as { key: string; stdout: unknown })
-  return calls.flatMap(({ key, stdout }) =>
-    key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : [],
-  )
+    .filter((line) => line.startsWith(`{"session":"${recording}"`))
+    .map((line) => line.replace(`"session":"${recording}",`, ''))
+}
+
+function eventLines(): string[] {
+  return rowsOf('raw', 'softmax-lab-h200').flatMap((row) => {
+    const { key, stdout } = JSON.parse(row) as { key: string; stdout: unknown }
+    return key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : []
+  })
 }
