@@ -17,7 +17,7 @@ import { nodePath } from './lib/node.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { smaller } from './lib/png.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
-import { reliabilityDoc } from './lib/reliability-doc.mjs'
+import { reliabilityDoc, securityDoc } from './lib/reliability-doc.mjs'
 import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
@@ -107,7 +107,8 @@ async function writeCauses() {
 
 async function writeReliability() {
   writeFileSync(join(root, 'docs/RELIABILITY.md'), await reliabilityDoc())
-  say('Wrote the tables in docs/RELIABILITY.md.')
+  writeFileSync(join(root, 'docs/SECURITY.md'), await securityDoc())
+  say('Wrote the tables in docs/RELIABILITY.md and docs/SECURITY.md.')
 }
 
 const parts = {

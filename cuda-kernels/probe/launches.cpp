@@ -5,7 +5,7 @@
 // shared memory come from the compiler and are not known here.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
-//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] --library rung.so
+//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …] --library rung.so
 //   kl-launches --reference reference.so
 //
 // The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
@@ -13,7 +13,10 @@
 // One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
 // dynamicSharedBytes, clusterBlocks}],"reason":null,"fault":null}. Without kernels, the reason says why; the fault is
 // "failed" if the rung would fail on the GPU too, "unsupported" if it says so itself, else null: a rung that queries
-// the runtime for something that only a GPU knows gets an error, as from CUDA. For a reference,
+// the runtime for something that only a GPU knows gets an error, as from CUDA. With --kernel, which tells how the
+// parameters of a kernel are laid out, each kernel of that name also has its "arguments" in hexadecimal, "memory"
+// lists the fills and copies between them: {"before":launches before it, "to", "from" or "value", "bytes"}, and
+// "workspaceBytes" is what the rung asked for. Addresses are dummies, one range a buffer; see `place`. For a reference,
 // {"event":"reference","reason":null}, or what is wrong with it.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
@@ -21,6 +24,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <cstring>
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <map>
@@ -47,6 +51,14 @@ struct Pending {
 std::vector<Pending> pending;              // of <<<…>>>, until the kernel's stub takes it
 std::map<const void*, std::string> names;  // mangled, by host stub
 std::string kernels, unknown;              // JSON; the first query that could not be answered
+int launched = 0;
+
+struct Parameter {
+  size_t offset, size;
+};
+std::map<std::string, std::vector<Parameter>> layouts;  // by mangled name
+std::string memory;                                     // JSON: fills and copies
+size_t workspaceWanted = 0;
 cudaError_t last = cudaSuccess;
 
 cudaError_t fail(cudaError_t error) { return last = error; }
@@ -72,14 +84,54 @@ std::string demangled(const std::string& name) {
 
 std::string extent(dim3 e) { return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]"; }
 
-cudaError_t record(const void* function, dim3 grid, dim3 block, size_t shared, unsigned cluster) {
+std::string hexadecimal(const std::vector<unsigned char>& bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+// ,"arguments":"…" as the kernel would find them; nothing where its parameters are not known.
+std::string argumentsOf(const std::string& name, void** arguments) {
+  const auto layout = layouts.find(name);
+  if (layout == layouts.end()) return "";
+  std::vector<unsigned char> bytes;
+  for (size_t i = 0; i < layout->second.size(); ++i) {
+    const Parameter& parameter = layout->second[i];
+    if (bytes.size() < parameter.offset + parameter.size) bytes.resize(parameter.offset + parameter.size);
+    memcpy(bytes.data() + parameter.offset, arguments[i], parameter.size);
+  }
+  return ",\"arguments\":" + Json::quote(hexadecimal(bytes));
+}
+
+void recordMemory(const std::string& what, const void* to, size_t bytes) {
+  memory += std::string(memory.empty() ? "" : ",") + "{\"before\":" + Json::text(launched) +
+            ",\"to\":" + Json::quote(std::to_string((unsigned long long)to)) + "," + what +
+            ",\"bytes\":" + Json::text(bytes) + "}";
+}
+
+cudaError_t recordFill(void* to, int value, size_t bytes) {
+  recordMemory("\"value\":" + Json::text(value & 255), to, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t recordCopy(void* to, const void* from, size_t bytes) {
+  recordMemory("\"from\":" + Json::quote(std::to_string((unsigned long long)from)), to, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, unsigned cluster) {
   const auto name = names.find(function);
   if (name == names.end()) return fail(cudaErrorInvalidDeviceFunction);
   const long long threads = (long long)block.x * block.y * block.z;
   if (!grid.x || !grid.y || !grid.z || threads < 1 || threads > 1024) return fail(cudaErrorInvalidConfiguration);
   kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(demangled(name->second)) +
              ",\"mangled\":" + Json::quote(name->second) + ",\"grid\":" + extent(grid) + ",\"block\":" + extent(block) +
-             ",\"dynamicSharedBytes\":" + Json::text(shared) + ",\"clusterBlocks\":" + Json::text(cluster) + "}";
+             ",\"dynamicSharedBytes\":" + Json::text(shared) + ",\"clusterBlocks\":" + Json::text(cluster) +
+             argumentsOf(name->second, arguments) + "}";
+  ++launched;
   return cudaSuccess;
 }
 
@@ -121,27 +173,29 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
   return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
-  return record(kernel, grid, block, shared, 0);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+                               cudaStream_t) {
+  return record(kernel, grid, block, arguments, shared, 0);
 }
 
 // ---- Called by a rung --------------------------------------------------------------------------
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared, cudaStream_t) {
-  return record(function, grid, block, shared, 0);
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
+                             cudaStream_t) {
+  return record(function, grid, block, arguments, shared, 0);
 }
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**, size_t shared,
-                                        cudaStream_t) {
-  return record(function, grid, block, shared, 0);
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared, cudaStream_t) {
+  return record(function, grid, block, arguments, shared, 0);
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void**) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
   unsigned cluster = 0;
   for (unsigned i = 0; i < config->numAttrs; ++i)
     if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
       const auto& dim = config->attrs[i].val.clusterDim;
       cluster = dim.x * dim.y * dim.z;
     }
-  return record(function, config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster);
+  return record(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, cluster);
 }
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last;
@@ -156,10 +210,18 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
-cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaMemcpyAsync(void*, const void*, size_t, cudaMemcpyKind, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaMemset2DAsync(void*, size_t, int, size_t, size_t, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaMemcpy2DAsync(void*, size_t, const void*, size_t, size_t, size_t, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t) { return recordFill(to, value, bytes); }
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  return recordCopy(to, from, bytes);
+}
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t) {
+  for (size_t row = 0; row < height; ++row) recordFill(static_cast<char*>(to) + row * pitch, value, width);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width,
+                              size_t height, cudaMemcpyKind, cudaStream_t) {
+  for (size_t row = 0; row < height; ++row)
+    recordCopy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyToSymbol(const void*, const void*, size_t, size_t, cudaMemcpyKind) { return cudaSuccess; }
@@ -261,7 +323,7 @@ Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& 
   if (!unknown.empty()) return {"it queries the device: " + unknown};
   if (reason) return {reason, "unsupported"};
   if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
-    filled = structOf(bytes, fields, workspace(filled.data()));
+    filled = structOf(bytes, fields, workspaceWanted = workspace(filled.data()));
   const cudaError_t status = launchRung(filled.data(), nullptr);
   if (!unknown.empty()) return {"it queries the device: " + unknown};
   if (status != cudaSuccess) return failed("its launch failed with " + nameOf(status));
@@ -275,7 +337,26 @@ void printLaunches(const Outcome& outcome) {
   else line.string("reason", outcome.reason);
   if (outcome.fault) line.string("fault", outcome.fault);
   else line.null("fault");
+  if (!layouts.empty()) {
+    line.raw("memory", "[" + memory + "]");
+    line.raw("workspaceBytes", Json::text(workspaceWanted));
+  }
   line.print();
+}
+
+// NAME=OFFSET+SIZE,…; a kernel without parameters has nothing behind the sign.
+void readLayout(const std::string& option, const std::string& text) {
+  const size_t sign = text.find('=');
+  if (sign == std::string::npos || sign == 0) badArgument(option + ": NAME=OFFSET+SIZE,… is needed, not '" + text + "'");
+  std::vector<Parameter>& layout = layouts[text.substr(0, sign)];
+  const std::string list = text.substr(sign + 1);
+  if (list.empty()) return;
+  for (const std::string& part : split(list, ',')) {
+    const std::vector<std::string> numbers = split(part, '+');
+    if (numbers.size() != 2) badArgument(option + ": OFFSET+SIZE is needed, not '" + part + "'");
+    layout.push_back({size_t(parseInteger(option, numbers[0], 0, kMostStructBytes)),
+                      size_t(parseInteger(option, numbers[1], 0, kMostStructBytes))});
+  }
 }
 
 // As the runner looks for them. What a generated library knows of its script comes last.
@@ -316,6 +397,7 @@ int main(int count, char** words) {
       else if (option == "--threads-per-sm") gpu.threadsPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--blocks-per-sm") gpu.blocksPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--shared-per-sm") gpu.sharedPerSm = int(parseInteger(option, value, 0, INT_MAX));
+      else if (option == "--kernel") readLayout(option, value);
       else if (option == "--library") library = value;
       else if (option == "--reference") reference = value;
       else badArgument("unknown option: " + option);

@@ -1,5 +1,5 @@
 // @ts-check
-/** The tables of docs/RELIABILITY.md, from what was kept of the measurements on a GPU and of the fuzzing. */
+/** The tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licences. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentWith } from './document.mjs'
@@ -20,7 +20,10 @@ const linesOf = (path) =>
     : []
 
 /** @param {number} ratio */
-const percent = (ratio) => `${ratio < 1 ? '−' : '+'}${Math.abs((ratio - 1) * 100).toFixed(2)} %`
+const percent = (ratio) => {
+  const size = Math.abs((ratio - 1) * 100).toFixed(2)
+  return `${Number(size) === 0 ? '' : ratio < 1 ? '−' : '+'}${size} %`
+}
 
 /** @param {readonly string[][]} rows the first is the header */
 const table = ([header = [], ...rows]) =>
@@ -101,3 +104,32 @@ export const reliabilityDoc = () =>
     ['same', samePart(linesOf(sameFile))],
     ['fuzzing', fuzzPart()],
   ])
+
+/** Licences, and which packages that are not only for development have them. */
+function licencesPart() {
+  /** @type {{ packages: Record<string, { license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }> }} */
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  /** @type {Map<string, Set<string>>} */
+  const found = new Map()
+  for (const [path, { license = 'not stated', dev, devOptional, optional }] of Object.entries(
+    packages,
+  )) {
+    if (path === '' || dev || devOptional || optional) continue
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+    found.set(license, (found.get(license) ?? new Set()).add(name))
+  }
+  const rows = [...found].sort(([a], [b]) => (a < b ? -1 : 1))
+  return table([
+    ['licence', 'packages'],
+    ...rows.map(([licence, names]) => [
+      licence,
+      [...names]
+        .sort()
+        .map((name) => `\`${name}\``)
+        .join(', '),
+    ]),
+  ])
+}
+
+/** @returns {Promise<string>} */
+export const securityDoc = () => documentWith('docs/SECURITY.md', [['licences', licencesPart()]])

@@ -15,7 +15,7 @@ describe.each([
   { dark: false, rules: undefined },
   { dark: true, rules: rulesOfColor },
 ])('dark: $dark', ({ dark, rules }) => {
-  it('no screen has a serious fault, nor what opens on it', async () => {
+  it('no screen has a serious fault, nor does what opens on it', async () => {
     // One page for all: a page of its own for each takes longer than axe does.
     const { page } = await harness.open('/doctor', { dark })
     // High enough that no field lies under the bar that stays at a form's end.
@@ -35,7 +35,7 @@ describe.each([
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])))
   }, 120_000)
 
-  it('nor have the palette, the help sheet and the menus', async () => {
+  it('neither do the palette, the help sheet and the menus', async () => {
     const { page } = await harness.open('/doctor', { dark })
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
@@ -105,7 +105,7 @@ describe('by keyboard alone', () => {
     await arrived(page, `/edit/${last}`)
   })
 
-  it('the focus is seen wherever Tab leads', async () => {
+  it('the focus is visible wherever Tab leads', async () => {
     const { page } = await harness.open('/doctor')
     const unseen: string[] = []
     for (const { route, ready } of screens.filter(({ name }) =>
@@ -167,7 +167,7 @@ describe('by keyboard alone', () => {
     await arrived(page, '/compare/05_thread_tile_2d/06_float4')
   })
 
-  it('a search without an answer says so, and Escape leaves everything as it was', async () => {
+  it('a search without a match says so, and Escape leaves everything unchanged', async () => {
     const { page } = await harness.open('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')

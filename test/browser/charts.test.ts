@@ -60,7 +60,7 @@ it('opens with the first chart that has something to draw, and leads to the othe
   expect(page.url()).toContain('/charts/waves')
 })
 
-it('names the level and the command in place of zeros where nothing was collected', async () => {
+it('names the level and the command instead of zeros where nothing was collected', async () => {
   const session = await get(card)
   expect(session.settings.profile).toBe('card')
   for (const chart of ['stalls', 'traffic', 'roofline']) {

@@ -118,7 +118,7 @@ describe.each(names)('a session with %s', (name) => {
   })
 })
 
-describe('what is said', () => {
+describe('messages', () => {
   it('of no rungs: that there are none, and why that may be', async () => {
     const { page } = await harness.open('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()

@@ -50,7 +50,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it('stands in the details of a rung, with its operations beside those of the product', async () => {
+  it('is shown in the details of a rung, with its operations next to those of the product', async () => {
     const { page, faults } = await harness.open(ladderRoute(ref))
     await page.locator('tr[data-rung="06_float4"] button').first().click()
     const details = page.locator('.details')
@@ -71,7 +71,7 @@ describe('the instruction mix', () => {
   })
 })
 
-it('is not there in a session of before, which says that it did not ask, and what would', async () => {
+it('is absent from an older session, which says that it was not requested, and how to', async () => {
   const { page, faults } = await harness.open('/session/older/charts/mix')
   await page.getByText('this session predates these counters in profile level “standard”').waitFor()
   expect(await page.locator('.empty code').innerText()).toContain('--profile standard')

@@ -194,7 +194,7 @@ describe('a student', () => {
     expect(faults).toEqual([])
   })
 
-  it('without a GPU builds, and is told why the rest is unavailable', async () => {
+  it('without a GPU builds, and learns why the rest is unavailable', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness()

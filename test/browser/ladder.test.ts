@@ -229,7 +229,7 @@ describe('controls', () => {
   })
 })
 
-it('a session that does not exist is said to be missing, once', async () => {
+it('a missing session is reported once', async () => {
   const { page } = await harness.open('/session/no-such-session/ladder')
   let calls = 0
   page.on('request', (request) => {

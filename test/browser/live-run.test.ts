@@ -62,7 +62,7 @@ describe('a live run', () => {
 })
 
 describe('a machine with a compiler and no GPU', () => {
-  it('builds for a GPU of the table, and shows what the compiler tells', async () => {
+  it('builds for a GPU of the table, and shows the compiler’s messages', async () => {
     const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
       'nvidia-smi',
       'ncu',

@@ -1,4 +1,4 @@
-/** Source and machine code of whole kernels, in Compare. */
+/** Compare's views of the hardware: source and machine code of whole kernels, and memory. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { DeepKernel } from '../../src-main/domain/session/deep'
@@ -83,5 +83,20 @@ it('draws a few rows of thousands of instructions, and goes to their end', async
   await a.getByRole('listbox').focus()
   await page.keyboard.press('End')
   await expect.poll(() => a.locator('.row.cursor').innerText()).toContain(instructions.at(-1)!.text)
+  expect(faults).toEqual([])
+})
+
+it('draws what each level of memory moves, of both rungs or of one', async () => {
+  const { page, faults } = await harness.open(
+    compareRoute(deepRef, '05_thread_tile_2d', '06_float4'),
+  )
+  await page.locator('.compare .headline').waitFor()
+  await page.keyboard.press('y')
+  const diagram = page.getByRole('img', { name: /SM and shared memory: a +84\.5 GiB/ })
+  await diagram.waitFor()
+  expect(await diagram.innerHTML()).toContain('9.3 → 0.0 % hit')
+  expect(await diagram.locator('line').count()).toBe(8)
+  await page.locator('.memory .segment', { hasText: /^b$/ }).click()
+  await expect.poll(() => page.locator('.memory line').count()).toBe(4)
   expect(faults).toEqual([])
 })

@@ -44,7 +44,7 @@ describe('a large session', () => {
     expect(faults).toEqual([])
   })
 
-  it('is walked by keyboard to its last figure, whose origin is said', async () => {
+  it('can be walked by keyboard to its last figure, whose origin is announced', async () => {
     const { page } = await open(large, '?metrics=all')
     await page.getByRole('grid').focus()
     await page.keyboard.press('Control+End')

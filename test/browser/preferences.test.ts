@@ -55,7 +55,7 @@ describe('the language', () => {
 })
 
 describe('the theme', () => {
-  it('is the system’s until one is chosen, which is kept', async () => {
+  it('follows the system until one is chosen, which is remembered', async () => {
     const { page } = await harness.open('/doctor', { dark: true })
     await heading(page, 'This machine')
     const dark = await surface(page)

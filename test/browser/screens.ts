@@ -65,6 +65,15 @@ export const states: readonly Screen[] = [
     },
   },
   {
+    name: 'compare, memory',
+    route: deepPair,
+    ready: '.cm-line',
+    act: async (page) => {
+      await page.keyboard.press('y')
+      await page.locator('.memory svg').waitFor()
+    },
+  },
+  {
     name: 'compare, chain',
     route: `${deep}compare/05_thread_tile_2d/06_float4`,
     ready: '.cm-line',

@@ -181,7 +181,7 @@ describe('what this machine lacks exits 3 and is named with a remedy', () => {
     expect(stderr).toMatch(/no usable GPU: no CUDA-capable device/)
   })
 
-  it('permission to read counters: what was timed is printed and saved all the same', async () => {
+  it('permission to read counters: the times are still printed and saved', async () => {
     const dir = await tempDir()
     const { code, stdout, stderr } = await run([...small, '--json'], {
       ...fakeTools(dir),
@@ -327,7 +327,7 @@ describe('ladders --json', () => {
   })
 })
 
-it('help tells what a command of a command takes', async () => {
+it('help describes the arguments of a subcommand', async () => {
   const { code, stdout } = await run(['help', 'lab', 'check'])
   expect(code).toBe(0)
   expect(stdout).toMatch(/^Usage: kernel-ladder lab check /)
@@ -385,7 +385,7 @@ describe('serve', () => {
         .end()
     })
 
-  it('prints a link that opens the UI once, and ends in order when it is told to', async () => {
+  it('prints a one-time link to the UI, and shuts down cleanly when asked', async () => {
     const running = start(['serve', '--port', '0'])
     const [, url] = /(http:\S+)/.exec(await running.says('Press Ctrl+C')) ?? []
     const first = await get(url!)

@@ -1,127 +1,207 @@
+/** What commands print of machine code, hot lines, and memory and race checks. */
 import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { compareRungs } from '../../src-main/domain/analysis/compare'
 import { rungOf } from '../../src-main/domain/session/session'
-import { recordingsDir } from '../services/support'
-import { run } from './support'
+import { recordingsDir, tempDir } from '../services/support'
+import { fakeTools, run } from './support'
+import { SanitizeReport } from '../../src-main/domain/session/sanitizer'
 
-const deep = 'recorded:gemm-fp32-h200-4096-deep'
+describe('deep profiles', () => {
+  const deep = 'recorded:gemm-fp32-h200-4096-deep'
 
-interface RungDocument {
-  rung: { id: string }
-  bottleneck: { class: string; evidence: unknown[] } | null
-  deep: { kernels: { instructions: unknown[] }[] } | null
-}
-interface DiffDocument {
-  deep: { identicalSass: boolean; opcodes: { key: string }[]; stalls: { key: string }[] } | null
-}
+  interface RungDocument {
+    rung: { id: string }
+    bottleneck: { class: string; evidence: unknown[] } | null
+    deep: { kernels: { instructions: unknown[] }[] } | null
+  }
+  interface DiffDocument {
+    deep: { identicalSass: boolean; opcodes: { key: string }[]; stalls: { key: string }[] } | null
+  }
 
-describe('show --rung', () => {
-  it('prints what limits the rung, its hot lines, its instructions and ncu’s advice', async () => {
-    const { code, stdout, stderr } = await run(['show', deep, '--rung', '03_shared_tile'])
-    expect([code, stderr]).toEqual([0, ''])
-    const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
-    const busy = rungOf(session, '03_shared_tile')!.metrics['lsuDataUtilization']!.value!
-    expect(stdout).toMatch(/Limited by: .*\(lsu-mio\)\n/)
-    expect(stdout).toContain(`\n  L1 data-stage utilization: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
-    expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:\d+ +for \(int i = 0; i < kDepth; \+\+i\)/)
-    expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
-    expect(stdout).toMatch(
-      /Advice from ncu:\n {2}\w+ \(\w+ speedup of \d+\.\d %, according to ncu\)/,
-    )
-  })
-
-  it('prints the hot instructions of a library that has no lines', async () => {
-    const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
-    expect(stdout).toMatch(/Instructions by warp samples \(no line information\)/)
-    expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
-  })
-
-  it('prints at the standard level what its threads execute, and where the product is computed', async () => {
-    const tensor = ['show', 'recorded:gemm-tensor-h200-4096', '--rung', '54_mma_sync']
-    const { code, stdout } = await run(tensor)
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/Limited by: the tensor pipe/)
-    expect(stdout).toMatch(
-      / {2}integer \d+\.\d %, .*, tensor, uncategorized or inactive lanes \d+\.\d %/,
-    )
-    expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
-  })
-
-  it('says below the deep level what can be said, and which level tells the rest', async () => {
-    const { code, stdout } = await run([
-      'show',
-      'recorded:gemm-fp32-h200-8192',
-      '--rung',
-      '01_naive',
-    ])
-    expect(code).toBe(0)
-    expect(stdout).toContain('every load of A by a warp touches 32 rows')
-    expect(stdout).toMatch(/Limited by: unknown/)
-    expect(stdout).toMatch(/`--profile standard` collects them/)
-    expect(stdout).toMatch(/advice require a session profiled at the deep level/)
-  })
-
-  it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
-    const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
-    const [a, b] = ['14_block_128x256', '15_rasterized'].map((id) => rungOf(session, id)!)
-    const { stdout } = await run(['show', deep, '--rung', b!.id])
-    expect(stdout).toContain(session.ladder.rungs.find(({ id }) => id === b!.id)!.note!)
-    expect(stdout).toContain(`Expected relative to ${a!.id}:`)
-    const { metrics } = compareRungs({ session, rung: a! }, { session, rung: b! })
-    const predicted = metrics.filter(({ expected }) => expected !== null)
-    expect(predicted.length).toBe(b!.expect.length)
-    for (const { label, expected } of predicted)
+  describe('show --rung', () => {
+    it('prints what limits the rung, its hot lines, its instructions and ncu’s advice', async () => {
+      const { code, stdout, stderr } = await run(['show', deep, '--rung', '03_shared_tile'])
+      expect([code, stderr]).toEqual([0, ''])
+      const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
+      const busy = rungOf(session, '03_shared_tile')!.metrics['lsuDataUtilization']!.value!
+      expect(stdout).toMatch(/Limited by: .*\(lsu-mio\)\n/)
+      expect(stdout).toContain(`\n  L1 data-stage utilization: ${busy.toFixed(1)} % (≥ 80.0 %)\n`)
+      expect(stdout).toMatch(/gemm\/03_shared_tile\.cu:\d+ +for \(int i = 0; i < kDepth; \+\+i\)/)
+      expect(stdout).toMatch(/\d M  LDS|\d G  LDS/)
       expect(stdout).toMatch(
-        new RegExp(`${label} +expected ${expected!.direction}: ${expected!.met ? '✓' : '✗'}`),
+        /Advice from ncu:\n {2}\w+ \(\w+ speedup of \d+\.\d %, according to ncu\)/,
       )
+    })
+
+    it('prints the hot instructions of a library that has no lines', async () => {
+      const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
+      expect(stdout).toMatch(/Instructions by warp samples \(no line information\)/)
+      expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
+    })
+
+    it('prints at the standard level what its threads execute, and where the product is computed', async () => {
+      const tensor = ['show', 'recorded:gemm-tensor-h200-4096', '--rung', '54_mma_sync']
+      const { code, stdout } = await run(tensor)
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/Limited by: the tensor pipe/)
+      expect(stdout).toMatch(
+        / {2}integer \d+\.\d %, .*, tensor, uncategorized or inactive lanes \d+\.\d %/,
+      )
+      expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
+    })
+
+    it('prints what it can below the deep level, and names the level that has the rest', async () => {
+      const { code, stdout } = await run([
+        'show',
+        'recorded:gemm-fp32-h200-8192',
+        '--rung',
+        '01_naive',
+      ])
+      expect(code).toBe(0)
+      expect(stdout).toContain('every load of A by a warp touches 32 rows')
+      expect(stdout).toMatch(/Limited by: unknown/)
+      expect(stdout).toMatch(/`--profile standard` collects them/)
+      expect(stdout).toMatch(/advice require a session profiled at the deep level/)
+    })
+
+    it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
+      const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
+      const [a, b] = ['14_block_128x256', '15_rasterized'].map((id) => rungOf(session, id)!)
+      const { stdout } = await run(['show', deep, '--rung', b!.id])
+      expect(stdout).toContain(session.ladder.rungs.find(({ id }) => id === b!.id)!.note!)
+      expect(stdout).toContain(`Expected relative to ${a!.id}:`)
+      const { metrics } = compareRungs({ session, rung: a! }, { session, rung: b! })
+      const predicted = metrics.filter(({ expected }) => expected !== null)
+      expect(predicted.length).toBe(b!.expect.length)
+      for (const { label, expected } of predicted)
+        expect(stdout).toMatch(
+          new RegExp(`${label} +expected ${expected!.direction}: ${expected!.met ? '✓' : '✗'}`),
+        )
+    })
+
+    it('is one JSON document', async () => {
+      const { stdout } = await run(['show', deep, '--rung', '01_naive', '--json'])
+      const { rung, bottleneck, deep: profile } = JSON.parse(stdout) as RungDocument
+      expect(rung.id).toBe('01_naive')
+      expect(bottleneck?.class).toBe('l1-bandwidth')
+      expect(profile?.kernels[0]?.instructions.length).toBe(240)
+    })
+
+    it('names a rung that is not there, and exits 2', async () => {
+      const { code, stdout, stderr } = await run(['show', 'recorded', '--rung', 'nope'])
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toMatch(/no rung named "nope".*01_naive/s)
+    })
   })
 
-  it('is one JSON document', async () => {
-    const { stdout } = await run(['show', deep, '--rung', '01_naive', '--json'])
-    const { rung, bottleneck, deep: profile } = JSON.parse(stdout) as RungDocument
-    expect(rung.id).toBe('01_naive')
-    expect(bottleneck?.class).toBe('l1-bandwidth')
-    expect(profile?.kernels[0]?.instructions.length).toBe(240)
+  describe('diff', () => {
+    it('shows what changed in the machine code, as text and as JSON', async () => {
+      const words = await run(['diff', deep, '05_thread_tile_2d', '06_float4'])
+      expect(words.stdout).toMatch(/The machine code differs\./)
+      expect(words.stdout).toMatch(/LDG\.E\.128\.CONSTANT +0 +8\.39 M +\+8\.39 M/)
+      const { stdout } = await run(['diff', deep, '05_thread_tile_2d', '06_float4', '--json'])
+      const { deep: code } = JSON.parse(stdout) as DiffDocument
+      expect(code?.identicalSass).toBe(false)
+      expect(code?.opcodes[0]?.key).toBe('LDG.E.CONSTANT')
+    })
+
+    it('recognises machine code that is the same', async () => {
+      const { stdout } = await run(['diff', deep, '06_float4', '06_float4', '--json'])
+      expect((JSON.parse(stdout) as DiffDocument).deep?.identicalSass).toBe(true)
+    })
+
+    it('has none of it below the deep level', async () => {
+      const { stdout } = await run(['diff', 'recorded', '05_thread_tile_2d', '06_float4', '--json'])
+      expect((JSON.parse(stdout) as DiffDocument).deep).toBeNull()
+    })
   })
 
-  it('names a rung that is not there, and exits 2', async () => {
-    const { code, stdout, stderr } = await run(['show', 'recorded', '--rung', 'nope'])
-    expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(/no rung named "nope".*01_naive/s)
+  describe('run --profile', () => {
+    it.each([
+      [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
+      [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
+    ])('refuses %j', async (words, message) => {
+      const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
+      expect(code).toBe(2)
+      expect(stderr).toMatch(message)
+    })
   })
 })
 
-describe('diff', () => {
-  it('tells what changed in the machine code, in words and in JSON', async () => {
-    const words = await run(['diff', deep, '05_thread_tile_2d', '06_float4'])
-    expect(words.stdout).toMatch(/The machine code differs\./)
-    expect(words.stdout).toMatch(/LDG\.E\.128\.CONSTANT +0 +8\.39 M +\+8\.39 M/)
-    const { stdout } = await run(['diff', deep, '05_thread_tile_2d', '06_float4', '--json'])
-    const { deep: code } = JSON.parse(stdout) as DiffDocument
-    expect(code?.identicalSass).toBe(false)
-    expect(code?.opcodes[0]?.key).toBe('LDG.E.CONSTANT')
-  })
+describe('memory and race checks', () => {
+  describe('sanitize', () => {
+    it('prints a table and ends with 0 when nothing was found', async () => {
+      const { code, stdout, stderr } = await run(
+        ['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced'],
+        fakeTools(await tempDir()),
+      )
+      expect(stderr).toContain('memcheck')
+      expect(stdout).toContain('compute-sanitizer 2025.3.1.0')
+      expect(stdout).toMatch(/01_naive +clean +clean +clean +clean/)
+      expect(code).toBe(0)
+    })
 
-  it('recognises machine code that is the same', async () => {
-    const { stdout } = await run(['diff', deep, '06_float4', '06_float4', '--json'])
-    expect((JSON.parse(stdout) as DiffDocument).deep?.identicalSass).toBe(true)
-  })
+    it('ends with 1 and shows file, line and source when something was found', async () => {
+      const env = {
+        ...fakeTools(await tempDir()),
+        FAKE_FAULTS: '02_coalesced=out-of-bounds',
+      }
+      const args = ['sanitize', '--ladder', 'gemm-fp32', '--tool', 'memcheck']
+      const text = await run(args, env)
+      expect(text.code).toBe(1)
+      expect(text.stdout).toMatch(
+        /gemm\/02_coalesced\.cu:14: error: Invalid __global__ write of size 4 bytes is out of bounds ×64/,
+      )
+      const file = join(import.meta.dirname, '../../cuda-kernels/gemm/02_coalesced.cu')
+      const source = (await readFile(file, 'utf8')).split('\n')
+      const shown = [...text.stdout.matchAll(/^ {6}([> ]) +(\d+) (.*)$/gm)]
+      expect(shown.find(([, mark]) => mark === '>')?.[2]).toBe('14')
+      for (const [, , number, line] of shown) expect(line).toBe(source[Number(number) - 1])
 
-  it('has nothing of it below the deep level', async () => {
-    const { stdout } = await run(['diff', 'recorded', '05_thread_tile_2d', '06_float4', '--json'])
-    expect((JSON.parse(stdout) as DiffDocument).deep).toBeNull()
-  })
-})
+      const json = await run([...args, '--json'], env)
+      expect(json.code).toBe(1)
+      const report = SanitizeReport.parse(JSON.parse(json.stdout))
+      expect(report.rungs.find(({ id }) => id === '02_coalesced')?.checks[0]?.total).toBe(65)
+    })
 
-describe('run --profile', () => {
-  it.each([
-    [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
-    [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
-  ])('refuses %j', async (words, message) => {
-    const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
-    expect(code).toBe(2)
-    expect(stderr).toMatch(message)
+    it('launches rungs with the inputs that are asked for', async () => {
+      const { code, stdout } = await run(
+        [...['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive'], '--dtype', 'f16'],
+        fakeTools(await tempDir()),
+      )
+      expect(stdout).toMatch(/^gemm-fp32 at \S+ f16 · NVIDIA H200/)
+      expect(code).toBe(0)
+    })
+
+    it('ends with 3 and the remedy when compute-sanitizer is not there', async () => {
+      const { code, stdout, stderr } = await run(['sanitize', '--ladder', 'gemm-fp32', '--json'], {
+        PATH: '/usr/bin:/bin',
+        KERNEL_LADDER_DATA: await tempDir(),
+      })
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        3,
+        { schema: 1, error: { kind: 'missing' } },
+      ])
+      expect(stderr).toContain('compute-sanitizer was not found')
+      expect(stderr).toContain('CUDA toolkit')
+    })
+
+    it.each([
+      [['--tool', 'leakcheck'], '"leakcheck" is not a compute-sanitizer tool'],
+      [['--tool', ','], 'is not a compute-sanitizer tool'],
+      [['--rungs', '99_none'], '99_none'],
+      [['--dtype', 'f64'], 'dtype = f64 is not a valid type of the inputs'],
+      [['--size', '0'], '--size "0"'],
+    ])('ends with 2 for %j', async (words, said) => {
+      const { code, stderr } = await run(
+        ['sanitize', '--ladder', 'gemm-fp32', ...words],
+        fakeTools(await tempDir()),
+      )
+      expect(stderr).toContain(said)
+      expect(code).toBe(2)
+    })
   })
 })

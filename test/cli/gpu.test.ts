@@ -18,7 +18,7 @@ describe('taking turns', () => {
   }
 
   describe('two programs on one GPU', () => {
-    it('take turns: the second is told who has it, and goes on when that one is killed', async () => {
+    it('take turns: the second learns who holds it, and proceeds when that one is killed', async () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start([...quick, '--rungs', '01_naive'], env)

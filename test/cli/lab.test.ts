@@ -1,159 +1,164 @@
-/** `kernel-ladder lab` over fake tools that act out what submissions do; grading is a process that starts its like. */
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+/** `kernel-ladder lab`, over fake tools that act out what submissions do, and over recordings. */
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { faultOfRow, kinds, leftProcesses, writeSubmissions } from '../gpu/submissions.mjs'
 import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
-import { fakeTools, run, runBundle } from './support'
+import { bundle, fakeTools, run, runBundle } from './support'
+import { type LabOutcome } from '../../src-main/domain/labs/outcome'
+import { said } from '../said'
 
-/** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
-const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
+describe('labs over fake tools', () => {
+  /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
+  const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
 
-const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
+  const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 
-/** A trusted lab over the fakes, and the tools. */
-async function labMachine(): Promise<{
-  dir: string
-  lab: string
-  solution: string
-  starter: string
-  env: Record<string, string>
-}> {
-  const dir = await tempDir()
-  const lab = join(dir, 'elsewhere', 'coalesce')
-  await mkdir(lab, { recursive: true })
-  const solution = `${await readFile(join(kernels, '02_coalesced.cu'), 'utf8')}// like: 02_coalesced\n`
-  const starter = `${await readFile(join(kernels, '01_naive.cu'), 'utf8')}// like: 01_naive\n`
-  await writeFile(join(lab, 'lab.md'), labText)
-  await writeFile(join(lab, 'starter.cu'), starter)
-  await writeFile(join(lab, 'solution.cu'), solution)
-  const env = { ...fakeTools(dir), FAKE_LOG: '' }
-  expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
-  return { dir, lab, solution, starter, env }
-}
+  /** A trusted lab over the fakes, and the tools. */
+  async function labMachine(): Promise<{
+    dir: string
+    lab: string
+    solution: string
+    starter: string
+    env: Record<string, string>
+  }> {
+    const dir = await tempDir()
+    const lab = join(dir, 'elsewhere', 'coalesce')
+    await mkdir(lab, { recursive: true })
+    const solution = `${await readFile(join(kernels, '02_coalesced.cu'), 'utf8')}// like: 02_coalesced\n`
+    const starter = `${await readFile(join(kernels, '01_naive.cu'), 'utf8')}// like: 01_naive\n`
+    await writeFile(join(lab, 'lab.md'), labText)
+    await writeFile(join(lab, 'starter.cu'), starter)
+    await writeFile(join(lab, 'solution.cu'), solution)
+    const env = { ...fakeTools(dir), FAKE_LOG: '' }
+    expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
+    return { dir, lab, solution, starter, env }
+  }
 
-describe('lab check', () => {
-  it('ends with 0, 1, 2 or 3, and prints one document with --json', async () => {
-    const { dir, lab, solution, starter, env } = await labMachine()
-    const file = join(dir, 'mine.cu')
-    await writeFile(file, solution)
-    const passed = await run(['lab', 'check', lab, '--file', file, '--json'], env)
-    expect(passed.code, passed.stderr).toBe(0)
-    expect(JSON.parse(passed.stdout)).toMatchObject({ status: 'passed', lab: 'coalesce' })
+  describe('lab check', () => {
+    it('exits with 0, 1, 2 or 3, and prints one document with --json', async () => {
+      const { dir, lab, solution, starter, env } = await labMachine()
+      const file = join(dir, 'mine.cu')
+      await writeFile(file, solution)
+      const passed = await run(['lab', 'check', lab, '--file', file, '--json'], env)
+      expect(passed.code, passed.stderr).toBe(0)
+      expect(JSON.parse(passed.stdout)).toMatchObject({ status: 'passed', lab: 'coalesce' })
 
-    await writeFile(file, starter)
-    const slow = await run(['lab', 'check', lab, '--file', file], env)
-    expect(slow.code, slow.stderr).toBe(1)
-    const missing = await run(['lab', 'check', lab, '--file', join(dir, 'none.cu')], env)
-    expect(missing).toMatchObject({ code: 2, stdout: '' })
-    expect(missing.stderr).toMatch(/There is no file .*none\.cu/)
-    await writeFile(file, 'x'.repeat(50 * 1024 * 1024))
-    expect((await run(['lab', 'check', lab, '--file', file], env)).stderr).toMatch(/52428800 bytes/)
-    await writeFile(file, solution)
-    const nowhere = await run(['lab', 'check', lab, '--file', file], {
-      ...env,
-      PATH: '/usr/bin:/bin',
+      await writeFile(file, starter)
+      const slow = await run(['lab', 'check', lab, '--file', file], env)
+      expect(slow.code, slow.stderr).toBe(1)
+      const missing = await run(['lab', 'check', lab, '--file', join(dir, 'none.cu')], env)
+      expect(missing).toMatchObject({ code: 2, stdout: '' })
+      expect(missing.stderr).toMatch(/There is no file .*none\.cu/)
+      await writeFile(file, 'x'.repeat(50 * 1024 * 1024))
+      expect((await run(['lab', 'check', lab, '--file', file], env)).stderr).toMatch(
+        /52428800 bytes/,
+      )
+      await writeFile(file, solution)
+      const nowhere = await run(['lab', 'check', lab, '--file', file], {
+        ...env,
+        PATH: '/usr/bin:/bin',
+      })
+      expect(nowhere.code).toBe(3)
+      expect(nowhere.stdout).toMatch(/nvcc was not found/)
     })
-    expect(nowhere.code).toBe(3)
-    expect(nowhere.stdout).toMatch(/nvcc was not found/)
+
+    it('asks before using a lab from elsewhere, and shows it in full', async () => {
+      const { dir, lab, solution, env } = await labMachine()
+      const file = join(dir, 'mine.cu')
+      await writeFile(file, solution)
+      await writeFile(join(lab, 'solution.cu'), `${solution}// changed\u001b[2J\n`)
+      const refused = await run(['lab', 'check', lab, '--file', file], env)
+      expect(refused.code).toBe(2)
+      expect(refused.stderr).toMatch(/did not come with this program/)
+      const shown = await run(['lab', 'trust', lab], env)
+      expect(shown.code).toBe(2)
+      expect(shown.stdout).toContain('// changed')
+      expect(shown.stdout).not.toContain('\u001b')
+      expect((await run(['lab', 'check', lab, '--file', file], env)).code).toBe(2)
+    })
   })
 
-  it('asks before it uses a lab from elsewhere, and shows it in full', async () => {
-    const { dir, lab, solution, env } = await labMachine()
-    const file = join(dir, 'mine.cu')
-    await writeFile(file, solution)
-    await writeFile(join(lab, 'solution.cu'), `${solution}// changed\u001b[2J\n`)
-    const refused = await run(['lab', 'check', lab, '--file', file], env)
-    expect(refused.code).toBe(2)
-    expect(refused.stderr).toMatch(/did not come with this program/)
-    const shown = await run(['lab', 'trust', lab], env)
-    expect(shown.code).toBe(2)
-    expect(shown.stdout).toContain('// changed')
-    expect(shown.stdout).not.toContain('\u001b')
-    expect((await run(['lab', 'check', lab, '--file', file], env)).code).toBe(2)
-  })
-})
+  describe('lab grade', () => {
+    // Forty at once are graded on a GPU: test/gpu/grade.mjs.
+    it('grades submissions of every kind, each row right, none disturbing another', async () => {
+      const { dir, lab, solution, starter, env } = await labMachine()
+      const folder = join(dir, 'handed-in')
+      const victims = [join(dir, 'victim.txt'), join(folder, 'notes.txt')]
+      const students = writeSubmissions(folder, { starter, solution }, victims, 1)
+      for (const path of victims) await writeFile(path, 'untouched\n')
+      expect(students).toHaveLength(Object.keys(kinds).length)
 
-describe('lab grade', () => {
-  // Forty at once are graded on a GPU: test/gpu/grade.mjs.
-  it('grades submissions of every kind, each row right, none disturbing another', async () => {
-    const { dir, lab, solution, starter, env } = await labMachine()
-    const folder = join(dir, 'handed-in')
-    const victims = [join(dir, 'victim.txt'), join(folder, 'notes.txt')]
-    const students = writeSubmissions(folder, { starter, solution }, victims, 1)
-    for (const path of victims) await writeFile(path, 'untouched\n')
-    expect(students).toHaveLength(Object.keys(kinds).length)
+      const graded = await runBundle(
+        [
+          ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
+          // A quarter of it is how long silence is borne, in which a busy machine must start a program.
+          ...['--timeout', '80', '--memory', '1', ...overFakes],
+        ],
+        env,
+      )
+      expect(graded.code, graded.stderr).toBe(0)
+      expect(graded.stderr).toContain(`${students.length} graded in `)
+      expect(graded.stderr).toMatch(
+        /Each submission runs in its own namespaces|Neither unshare nor bubblewrap/,
+      )
+      const { data: rows } = Papa.parse<Record<string, string>>(graded.stdout, {
+        header: true,
+        skipEmptyLines: true,
+      })
+      expect(rows.map(({ student }) => student).sort()).toEqual(students.toSorted())
+      for (const row of rows) expect(faultOfRow(row), row['student']).toBeNull()
+      if (/can write only to its folder/.test(graded.stderr))
+        for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
+      // Nothing of them is left.
+      expect(leftProcesses(dir)).toEqual([])
+      expect(graded.stderr).not.toMatch(/could not be removed/)
+    }, 300_000)
 
-    const graded = await runBundle(
-      [
-        ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
-        // A quarter of it is how long silence is borne, in which a busy machine must start a program.
-        ...['--timeout', '80', '--memory', '1', ...overFakes],
-      ],
-      env,
-    )
-    expect(graded.code, graded.stderr).toBe(0)
-    expect(graded.stderr).toContain(`${students.length} graded in `)
-    expect(graded.stderr).toMatch(
-      /Each submission runs in its own namespaces|Neither unshare nor bubblewrap/,
-    )
-    const { data: rows } = Papa.parse<Record<string, string>>(graded.stdout, {
-      header: true,
-      skipEmptyLines: true,
-    })
-    expect(rows.map(({ student }) => student).sort()).toEqual(students.toSorted())
-    for (const row of rows) expect(faultOfRow(row), row['student']).toBeNull()
-    if (/can write only to its folder/.test(graded.stderr))
-      for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
-    // Nothing of them is left.
-    expect(leftProcesses(dir)).toEqual([])
-    expect(graded.stderr).not.toMatch(/could not be removed/)
-  }, 300_000)
+    it('refuses a machine that cannot isolate submissions, unless told to continue', async () => {
+      const { dir, lab, solution, env } = await labMachine()
+      const folder = join(dir, 'handed-in')
+      await mkdir(folder)
+      await writeFile(join(folder, 'one.cu'), solution)
+      // Without setpriv nothing drops capabilities.
+      const bin = join(dir, 'bin')
+      await mkdir(bin)
+      for (const tool of ['sh', 'env', 'mount', 'cat', 'ls', 'prlimit'])
+        await symlink(join('/usr/bin', tool), join(bin, tool))
+      const poor = {
+        ...env,
+        PATH: [join(env['FAKES']!, 'bin'), dirname(process.execPath), bin].join(':'),
+      }
+      if (existsSync(join(dirname(process.execPath), 'unshare'))) {
+        await symlink(process.execPath, join(bin, 'node'))
+        poor.PATH = [join(env['FAKES']!, 'bin'), bin].join(':')
+      }
+      const grade = (...more: string[]) =>
+        runBundle(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)
+      const refused = await grade()
+      expect(refused.code, refused.stderr).toBe(3)
+      expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
+      expect(refused.stderr).toMatch(/submissions run with your permissions/)
+      expect(refused.stderr).toMatch(/pass --unisolated/)
+      const told = await grade('--unisolated')
+      expect(told.code, told.stderr).toBe(0)
+      expect(faultsOf('lab-grade', JSON.parse(told.stdout))).toEqual([])
+      expect(JSON.parse(told.stdout)).toMatchObject({
+        isolation: expect.stringContaining('submissions run with your permissions') as unknown,
+        rows: [{ student: 'one' }],
+      })
+      expect((await grade('--readable', join(dir, 'none'))).stderr).toMatch(/none does not exist/)
+    }, 60_000)
 
-  it('refuses a machine that cannot keep submissions apart, unless it is told to go on', async () => {
-    const { dir, lab, solution, env } = await labMachine()
-    const folder = join(dir, 'handed-in')
-    await mkdir(folder)
-    await writeFile(join(folder, 'one.cu'), solution)
-    // Without setpriv nothing drops capabilities.
-    const bin = join(dir, 'bin')
-    await mkdir(bin)
-    for (const tool of ['sh', 'env', 'mount', 'cat', 'ls', 'prlimit'])
-      await symlink(join('/usr/bin', tool), join(bin, tool))
-    const poor = {
-      ...env,
-      PATH: [join(env['FAKES']!, 'bin'), dirname(process.execPath), bin].join(':'),
-    }
-    if (existsSync(join(dirname(process.execPath), 'unshare'))) {
-      await symlink(process.execPath, join(bin, 'node'))
-      poor.PATH = [join(env['FAKES']!, 'bin'), bin].join(':')
-    }
-    const grade = (...more: string[]) =>
-      runBundle(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)
-    const refused = await grade()
-    expect(refused.code, refused.stderr).toBe(3)
-    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
-    expect(refused.stderr).toMatch(/submissions run with your permissions/)
-    expect(refused.stderr).toMatch(/pass --unisolated/)
-    const told = await grade('--unisolated')
-    expect(told.code, told.stderr).toBe(0)
-    expect(faultsOf('lab-grade', JSON.parse(told.stdout))).toEqual([])
-    expect(JSON.parse(told.stdout)).toMatchObject({
-      isolation: expect.stringContaining('submissions run with your permissions') as unknown,
-      rows: [{ student: 'one' }],
-    })
-    expect((await grade('--readable', join(dir, 'none'))).stderr).toMatch(/none does not exist/)
-  }, 60_000)
-
-  it('is safe in a spreadsheet, refuses what is no source, and flags likeness for a person', async () => {
-    const { dir, lab, solution, env } = await labMachine()
-    const folder = join(dir, 'handed-in')
-    await mkdir(folder)
-    const body = `
+    it('is safe in a spreadsheet, refuses what is not source code, and flags similarity for review', async () => {
+      const { dir, lab, solution, env } = await labMachine()
+      const folder = join(dir, 'handed-in')
+      await mkdir(folder)
+      const body = `
 __global__ void mine(int n, const float* a, float* out) {
   __shared__ float tile[32][33];
   for (int step = 0; step < n; step += 32) {
@@ -166,43 +171,134 @@ __global__ void mine(int n, const float* a, float* out) {
   }
 }
 `
-    await writeFile(join(folder, '=1+2.cu'), solution)
-    await writeFile(join(folder, 'copied.cu'), `${solution}${body}`)
-    await writeFile(
-      join(folder, 'copier.cu'),
-      `${solution}// my own work\n${body.replaceAll('tile', 'buffer').replaceAll('sum', 'total')}`,
-    )
-    await symlink('/etc/passwd', join(folder, 'linked.cu'))
-    await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
-    const out = join(dir, 'grades.csv')
-    const grade = (...more: string[]) =>
-      runBundle(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes, ...more], env)
-    const graded = await grade('--out', out)
-    expect(graded.code, graded.stderr).toBe(0)
-    // Before it begins, and not when everything was graded.
-    for (const [file, why] of [
-      [out, /grades\.csv already exists/],
-      [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
-    ] as const) {
-      const refused = await grade('--out', file)
-      expect(refused.code).not.toBe(0)
-      expect(refused.stderr).toMatch(why)
-      expect(refused.stderr).not.toMatch(/submissions/)
-    }
-    expect((await grade('--out', join(dir, 'b.csv'), '--json')).stderr).toMatch(
-      /--out cannot be combined with --json/,
-    )
-    const { data: rows } = Papa.parse<Record<string, string>>(await readFile(out, 'utf8'), {
-      header: true,
-      skipEmptyLines: true,
+      await writeFile(join(folder, '=1+2.cu'), solution)
+      await writeFile(join(folder, 'copied.cu'), `${solution}${body}`)
+      await writeFile(
+        join(folder, 'copier.cu'),
+        `${solution}// my own work\n${body.replaceAll('tile', 'buffer').replaceAll('sum', 'total')}`,
+      )
+      await symlink('/etc/passwd', join(folder, 'linked.cu'))
+      await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
+      const out = join(dir, 'grades.csv')
+      const grade = (...more: string[]) =>
+        runBundle(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes, ...more], env)
+      const graded = await grade('--out', out)
+      expect(graded.code, graded.stderr).toBe(0)
+      // Before it begins, and not when everything was graded.
+      for (const [file, why] of [
+        [out, /grades\.csv already exists/],
+        [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
+      ] as const) {
+        const refused = await grade('--out', file)
+        expect(refused.code).not.toBe(0)
+        expect(refused.stderr).toMatch(why)
+        expect(refused.stderr).not.toMatch(/submissions/)
+      }
+      expect((await grade('--out', join(dir, 'b.csv'), '--json')).stderr).toMatch(
+        /--out cannot be combined with --json/,
+      )
+      const { data: rows } = Papa.parse<Record<string, string>>(await readFile(out, 'utf8'), {
+        header: true,
+        skipEmptyLines: true,
+      })
+      const row = (student: string) => rows.find((candidate) => candidate['student'] === student)
+      expect(row("'=1+2")).toMatchObject({ status: 'passed', similar_to: '' })
+      expect(row('copied')?.['similar_to']).toMatch(/^copier \(\d+ %\)$/)
+      expect(row('copier')?.['similar_to']).toMatch(/^copied/)
+      expect(row('linked')).toMatchObject({ status: 'refused' })
+      expect(row('linked')?.['reason']).toMatch(/symbolic link/)
+      expect(row('binary')).toMatchObject({ status: 'refused' })
+      expect(existsSync(join(folder, 'attempt'))).toBe(false)
+    }, 120_000)
+  })
+})
+
+describe('labs over recordings', () => {
+  const labs = join(import.meta.dirname, '../../cuda-kernels/labs')
+
+  describe('lab check --target recorded', () => {
+    let dir: string
+    let program: string
+    let env: Record<string, string>
+    beforeEach(async () => {
+      dir = await tempDir()
+      program = join(dir, 'kernel-ladder.mjs')
+      await copyFile(bundle, program)
+      env = {
+        PATH: '/usr/bin:/bin',
+        KERNEL_LADDER_CACHE: join(dir, 'cache'),
+        KERNEL_LADDER_DATA: dir,
+      }
     })
-    const row = (student: string) => rows.find((candidate) => candidate['student'] === student)
-    expect(row("'=1+2")).toMatchObject({ status: 'passed', similar_to: '' })
-    expect(row('copied')?.['similar_to']).toMatch(/^copier \(\d+ %\)$/)
-    expect(row('copier')?.['similar_to']).toMatch(/^copied/)
-    expect(row('linked')).toMatchObject({ status: 'refused' })
-    expect(row('linked')?.['reason']).toMatch(/symbolic link/)
-    expect(row('binary')).toMatchObject({ status: 'refused' })
-    expect(existsSync(join(folder, 'attempt'))).toBe(false)
-  }, 120_000)
+
+    async function check(
+      id: string,
+      text: string,
+      alone: boolean,
+    ): Promise<{ code: number | null; outcome: LabOutcome }> {
+      const file = join(dir, `${id}.cu`)
+      await writeFile(file, text)
+      const args = ['lab', 'check', id, '--file', file, '--target', 'recorded', '--json']
+      const ended = await (alone ? runBundle(args, env, program) : run(args, env))
+      const { code, stdout, stderr } = ended
+      expect(stdout, stderr).not.toBe('')
+      return { code, outcome: JSON.parse(stdout) as LabOutcome }
+    }
+
+    it.each([
+      ['01-coalescing', ['load-sectors', 'store-sectors', 'fast'], true],
+      ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast'], false],
+      ['12-tensor-cores', ['tensor', 'fast'], false],
+    ])(
+      '%s: 0 for the solution, 1 for the starter, 3 for what was changed',
+      async (id, starterFails, alone) => {
+        const [starter, solution] = await Promise.all(
+          ['starter', 'solution'].map((which) => readFile(join(labs, id, `${which}.cu`), 'utf8')),
+        )
+        const passed = await check(id, solution!, alone)
+        expect(passed.code).toBe(0)
+        expect(passed.outcome).toMatchObject({
+          status: 'passed',
+          target: { kind: 'recorded', name: `${id}-solution-h200` },
+          device: { name: 'NVIDIA H200' },
+        })
+        const figures = passed.outcome.checks.flatMap((one) => one.figures)
+        expect(new Set(figures.map(({ value }) => value.evidence))).toContain('measured')
+
+        const failed = await check(id, starter!, alone)
+        expect(failed.code).toBe(1)
+        expect(
+          failed.outcome.checks.filter(({ status }) => status !== 'passed').map((one) => one.id),
+        ).toEqual(starterFails)
+
+        const changed = await check(id, `${solution!}\n// mine\n`, alone)
+        expect(changed.code).toBe(3)
+        expect(changed.outcome.status).toBe('unavailable')
+        expect(said(changed.outcome.reason)).toMatch(
+          /^Only the lab’s own starter and solution were recorded, and this file is neither/,
+        )
+      },
+    )
+
+    it('says in words on which GPU it was, beside what was predicted', async () => {
+      const file = join(dir, 'lab.cu')
+      await copyFile(join(labs, '04-coarsening', 'solution.cu'), file)
+      await writeFile(
+        join(dir, 'answers.yaml'),
+        'predictions:\n  predict-loads: { direction: down, factor: 0.3 }\n  predict-occupancy: { direction: up }\n',
+      )
+      const args = ['lab', 'check', '04-coarsening', '--file', file, '--target', 'recorded']
+      const { code, stdout } = await run(args, env)
+      expect(code).toBe(0)
+      expect(stdout).toContain('recorded on NVIDIA H200 as 04-coarsening-solution-h200')
+      expect(stdout).toMatch(/✓ predict-loads: You predicted down, 0\.3×\. .*That is correct/)
+      expect(stdout).toMatch(
+        /✗ predict-occupancy: You predicted up\. Achieved occupancy went from 91\.1 % to 32\.8 %/,
+      )
+      await writeFile(file, `${await readFile(file, 'utf8')}\n// mine\n`)
+      const changed = await run(args, env)
+      expect(changed.code).toBe(3)
+      expect(changed.stdout).toMatch(/· not measured\n/)
+    })
+  })
 })

@@ -55,7 +55,7 @@ describe('programs at the same time', () => {
     expect(await readdir(store)).toHaveLength(5)
   })
 
-  it('that name the same --out: the later one is kept beside it, and says where', async () => {
+  it('that name the same --out: the later one is saved next to it, and says where', async () => {
     const shared = await machine()
     const { dir, env } = shared
     const out = join(dir, 'out', 'mine')
@@ -235,7 +235,7 @@ describe('a reader that goes away', () => {
     await expectWhole(join(store, name!))
   })
 
-  it.skipIf(!existsSync('/dev/full'))('is told apart from a stdout that is full', async () => {
+  it.skipIf(!existsSync('/dev/full'))('is distinguished from a full stdout', async () => {
     const { store, env } = await machine()
     const full = openSync('/dev/full', 'w')
     const { status, stderr } = spawnSync(process.execPath, [bundle, ...short], {

@@ -112,7 +112,7 @@ describe('a stored statement', () => {
     )
   })
 
-  it('has its English beside it in a document for scripts', () => {
+  it('has its English text in a document for scripts', () => {
     const document = { rungs: [{ reason: nested, note: 'as it is' }], size: 3, none: null }
     expect(withText(document)).toEqual({
       ...document,

@@ -187,7 +187,7 @@ export const readers: readonly Reader[] = [
   text(
     'ncu source page',
     () => [ncuCapture('source-cuda-sass')],
-    (csv) => parseSourcePage(csv).notes.length,
+    (csv) => parseSourcePage(csv).unreadable,
     /CsvError|Quote|Delimiter/i,
   ),
   text(

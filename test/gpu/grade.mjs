@@ -2,7 +2,7 @@
 // @ts-check
 /**
  * `lab grade` on a machine with GPUs: forty submissions of every kind (submissions.mjs), graded over all
- * GPUs with compute-sanitizer and ncu in the sandbox. Prints a row a submission and what was left behind.
+ * GPUs with compute-sanitizer and ncu in the sandbox. Prints one row per submission and what was left behind.
  *
  *     node test/gpu/grade.mjs [--cli dist/cli/kernel-ladder.mjs] [--timeout 28] [--jobs N] [--csv FILE]
  *

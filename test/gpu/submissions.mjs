@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Forty submissions to a lab as a bad evening brings them, and what their rows have to say. Each is real
+ * Forty submissions to a lab of every bad kind at once, and what their rows must say. Each is real
  * CUDA: the lab's solution with a misbehaviour around its launch. The comment `// fault:` tells the fake
  * tools of test/fakes what that would do on a GPU, so that the same files serve with one and without.
  */

@@ -122,7 +122,7 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
-describe('what nvcc said of the shipped labs', () => {
+describe('stored nvcc output of the shipped labs', () => {
   it('every starter and every solution compiles without a warning, and a solution keeps its static bounds', async (test) => {
     const compiler = await kept.compiler()
     const inputs = { task: gemm, headers: library.headers.get(gemm.id)! }
@@ -152,7 +152,7 @@ describe('what nvcc said of the shipped labs', () => {
     await orSkip(test, work)
   }, 300_000)
 
-  it.skipIf(keeping)('is kept as the labs are now', () => {
+  it.skipIf(keeping)('matches the current labs', () => {
     expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
   })
 })

@@ -4,14 +4,18 @@ import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
 import type { Palette } from '../../src-renderer/charts/palette'
 
-export const recording = (name: string): Session =>
-  parseSession(
-    readFileSync(
-      join(import.meta.dirname, `../../resources/recordings/${name}/session.json`),
-      'utf8',
-    ),
-    'session.json',
-  )
+const rows = readFileSync(
+  join(import.meta.dirname, '../../resources/recordings/sessions.jsonl'),
+  'utf8',
+).split('\n')
+
+/** A recording that ships. */
+export const recording = (name: string): Session => {
+  const beginning = `{"session":"${name}",`
+  const row = rows.find((text) => text.startsWith(beginning))
+  if (row === undefined) throw new Error(`There is no recording ${name}.`)
+  return parseSession(`{${row.slice(beginning.length)}`, name)
+}
 
 export const palette: Palette = {
   text: '#111111',

@@ -169,7 +169,7 @@ describe('translations', () => {
     })
   })
 
-  it('English is told from a translation by its script', () => {
+  it('English is distinguished from a translation by its script', () => {
     expect(JSON.stringify(en)).not.toMatch(/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/)
   })
 })
@@ -252,7 +252,7 @@ describe('colors of series', () => {
   ])('the series of the %s theme', (_theme, text) => {
     const colours = series(text)
 
-    it.each(Object.keys(vision))('are told apart with %s', (name) => {
+    it.each(Object.keys(vision))('can be distinguished with %s', (name) => {
       expect(colours).toHaveLength(7)
       colours.forEach((a, index) =>
         colours

@@ -175,7 +175,7 @@ describe('budgets', () => {
       expect(summary().over).toBe(1)
     })
 
-    it('that is none has met nothing', () => {
+    it('that was not given is not met', () => {
       const { judge, summary } = budgetTally()
       judge('slowFrames', Number.NaN, 'ladder')
       expect(summary().over).toBe(1)

@@ -209,7 +209,7 @@ describe('Electron', () => {
       expect(line).toMatch(/the UI is served here instead of in a window\.$/)
     })
 
-    it('tells a window that never came from one that ended badly', () => {
+    it('distinguishes a window that never appeared from one that crashed', () => {
       expect(neverStarted({ code: 127, seconds: 0.1 })).toBe(true)
       expect(neverStarted({ code: 133, seconds: 1 })).toBe(true)
       expect(neverStarted({ code: 133, seconds: 60 })).toBe(false)

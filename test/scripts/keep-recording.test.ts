@@ -105,7 +105,7 @@ describe('keeping a session as a recording', () => {
     expect((await readSession(kept)).ladder.id).toBe('gemm-fp32')
   })
 
-  it('makes the same bytes of what is kept already', async () => {
+  it('produces the same bytes when a recording is kept again', async () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
       Promise.all(
@@ -131,13 +131,13 @@ describe('keeping a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('reports the remedy of an error beside it, and leaves other errors alone', () => {
+  it('reports an error with its remedy, and leaves other errors alone', () => {
     const error = inputError('No GPU was found.', 'Use a machine that has one.')
     expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
     expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()
   })
 
-  it('keeps of an attempt at a lab its session and a row, its code once', async () => {
+  it('keeps the session of a lab attempt and one row, and its code once', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const out = join(machine.dir, 'coalesce-solution-fake')
@@ -203,7 +203,7 @@ describe('the store', () => {
     expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
   })
 
-  it('that lacks a source opens the recording all the same, and says which and why', async () => {
+  it('that lacks a source still opens the recording, and says which and why', async () => {
     const { dir } = await someRecordings()
     const whole = await openSession(placesOf(dir), `recorded:${shipped}`)
     const store = join(dir, sourceStoreFile)

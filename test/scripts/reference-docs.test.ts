@@ -33,7 +33,7 @@ describe('the reference documents', () => {
 describe('a generated part', () => {
   const text = 'Before.\n\n<!-- gpus:begin -->\nold\n<!-- gpus:end -->\n\nAfter.\n'
 
-  it('replaces what stands between its markers, and nothing else', () => {
+  it('replaces what is between its markers, and nothing else', () => {
     expect(between(text, 'gpus', 'new $1')).toBe(
       'Before.\n\n<!-- gpus:begin -->\n\nnew $1\n\n<!-- gpus:end -->\n\nAfter.\n',
     )

@@ -63,7 +63,7 @@ describe('a copy of a rung', () => {
     expect(header.params.map(({ name }) => name)).toEqual(['BM', 'BN', 'BK', 'TM', 'TN'])
   })
 
-  it('is kept over a restart, for its owner alone, and opened again', async () => {
+  it('survives a restart, is private to its owner, and can be reopened', async () => {
     const { machine, core } = await setUp()
     const draft = await open(core)
     const source = `${draft.source}\n// mine\n`
@@ -173,7 +173,7 @@ describe('building a copy', () => {
 })
 
 describe('running a copy', () => {
-  it('makes a session in which it stands after the rung it came from', async () => {
+  it('produces a session in which it follows the rung it came from', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     const mine = known(draft)
@@ -207,7 +207,7 @@ describe('running a copy', () => {
   })
 })
 
-it('the header of a copy loses what was said of another step, and nothing of the code', () => {
+it('the header of a copy drops statements about another step, and the code stays intact', () => {
   const source = [
     '// @rung    a',
     '// @title   A',

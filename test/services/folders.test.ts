@@ -55,7 +55,7 @@ describe('an opened folder', () => {
     expect((await open(core, path)).trusted).toBe(true)
   })
 
-  it('tells what is wrong at its place, and is opened all the same', async () => {
+  it('reports faults at their location, and opens anyway', async () => {
     const { path, core } = await machineWith({
       yaml: sumsYaml.replace('summary:', 'sumary:').replace('title: Sums', 'title: 3'),
     })
@@ -224,7 +224,7 @@ describe('a build', () => {
     expect(machine.calls('runner')).toEqual([])
   })
 
-  it('tells of a header that cannot be used without asking nvcc', async () => {
+  it('reports an unusable header without running nvcc', async () => {
     const { machine, path, core } = await machineWith()
     await open(core, path)
     await writeFile(join(path, 'b.cu'), '// @rung b\n// @title b\n// @idae x\n')
@@ -236,7 +236,7 @@ describe('a build', () => {
   })
 })
 
-it('tells a place from a sentence that has none', () => {
+it('distinguishes a location from a sentence without one', () => {
   expect(
     placedFaults('/x/y/ladder.yaml:3:5: Bad. Do this.\n/x/y/b.cu:2: Worse.\nNo place.', '/x/y'),
   ).toEqual([
@@ -303,7 +303,7 @@ describe('a rung of a session of a folder', () => {
     return { machine, path, core, place }
   }
 
-  it('is edited where it lies, also while its ladder file has a fault', async () => {
+  it('is edited in place, even while its ladder file has a fault', async () => {
     const { path, place } = await ran()
     expect(await place()).toEqual({ at: 'folder', path, file: 'b.cu' })
     await writeFile(join(path, 'ladder.yaml'), 'id: [')

@@ -127,7 +127,7 @@ rungs: [{ id: a }, { id: b }]
       })
     })
 
-    it('may trust a rung in place of a reference, which runs whatever was asked for', async () => {
+    it('may trust a rung instead of a reference; that rung always runs', async () => {
       const machine = await fakeMachine()
       const folder = await folderOn(machine, (all) =>
         all
@@ -291,7 +291,7 @@ describe('templates', async () => {
     },
   )
 
-  it.skipIf(keeping)('what is kept is of the templates as they are now', () => {
+  it.skipIf(keeping)('the stored compiler output matches the current templates', () => {
     expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
   })
 })

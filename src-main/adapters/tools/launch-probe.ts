@@ -8,6 +8,7 @@ import {
   parseProbedLaunches,
   parseProbedReference,
   type ProbedLaunch,
+  type ProbedMemory,
 } from '../../parsers/cuda/launch-probe'
 import { launchWords } from './case-words'
 import type { ProcessResult } from './process'
@@ -24,6 +25,8 @@ export interface LaunchProbeCall {
   /** The rung's case of the problem. */
   own: Case
   gpu: BuildGpu
+  /** How parameters are laid out, by mangled name, for kernels whose arguments are wanted. */
+  layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
   signal: AbortSignal
 }
 
@@ -35,8 +38,8 @@ export interface NotLaunched {
 
 export async function probeLaunches(
   toolbox: Toolbox,
-  { probe, rung, library, task, own, gpu, signal }: LaunchProbeCall,
-): Promise<{ kernels: ProbedLaunch[] } | NotLaunched> {
+  { probe, rung, library, task, own, gpu, layouts, signal }: LaunchProbeCall,
+): Promise<{ kernels: ProbedLaunch[]; memory: ProbedMemory[] } | NotLaunched> {
   const { threadsPerSm, blocksPerSm, sharedPerSm, sharedPerBlock } = smLimits(
     gpu.computeCapability,
   )!
@@ -50,6 +53,10 @@ export async function probeLaunches(
       ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
       ...['--shared-optin', String(sharedPerBlock), '--shared-per-sm', String(sharedPerSm)],
       ...['--threads-per-sm', String(threadsPerSm), '--blocks-per-sm', String(blocksPerSm)],
+      ...[...(layouts ?? [])].flatMap(([name, list]) => [
+        '--kernel',
+        `${name}=${list.map(({ offset, size }) => `${offset}+${size}`).join(',')}`,
+      ]),
       ...['--library', library],
     ],
     timeoutMs: 30_000,
@@ -57,8 +64,8 @@ export async function probeLaunches(
   })
   const answer = parseProbedLaunches(result.stdout)
   if (!answer) return { reason: unfinished(result) }
-  const { kernels, reason, fault } = answer
-  return reason === null ? { kernels } : { reason, ...(fault === null ? {} : { fault }) }
+  const { kernels, reason, fault, memory = [] } = answer
+  return reason === null ? { kernels, memory } : { reason, ...(fault === null ? {} : { fault }) }
 }
 
 /** What is wrong with a reference, as the rest of a sentence about it; null if nothing is, or if that stays unknown. */

@@ -121,7 +121,10 @@ export function sharedAccess(
       : inParts(lanesPerWavefront(bytes), mask, (lanes) =>
           busiestBank(bytes, lanes, addresses, kind !== 'atomic'),
         )
-  return { wavefronts, ideal: Math.min(wavefronts, idealWavefronts(bytes, bitsOf(mask))) }
+  return {
+    wavefronts,
+    ideal: Math.min(wavefronts, idealWavefronts(bytes, bitsOf(mask))),
+  }
 }
 
 /** LDSM and STSM: each eight lanes name the rows of one matrix. */
@@ -235,6 +238,10 @@ export function copyAccess(
       wavefronts: copy.wavefronts + cleared,
       ideal: copy.ideal + Math.min(cleared, idealWavefronts(bytes, bitsOf(zeros))),
     },
-    global: { sectors: copy.sectors, ideal: copy.idealSectors, tags: source.tags },
+    global: {
+      sectors: copy.sectors,
+      ideal: copy.idealSectors,
+      tags: source.tags,
+    },
   }
 }

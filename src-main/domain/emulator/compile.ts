@@ -62,7 +62,10 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
     1,
     [{ name: 'fix', signature: { parameters: [], results: [] } }],
     [
-      ...runs.map((run) => ({ signature: { parameters: pair, results: [] }, code: run.code })),
+      ...runs.map((run) => ({
+        signature: { parameters: pair, results: [] },
+        code: run.code,
+      })),
       ...accesses.map(({ access }) => ({
         signature: { parameters: pair, results: [i32] },
         code: access.code,
@@ -73,7 +76,10 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
     e: { memory: device.memory, fix },
   })
   for (const [place, { first, end }] of runs.entries())
-    compiled.runs[first] = { end, call: exports[`f${place}`] as CompiledRun['call'] }
+    compiled.runs[first] = {
+      end,
+      call: exports[`f${place}`] as CompiledRun['call'],
+    }
   for (const [place, { index, access }] of accesses.entries())
     compiled.accesses[index] = {
       access,

@@ -255,6 +255,7 @@ function floatToInteger(at: Site): Step {
 /** A whole number that a double may not hold, rounded to a float in a direction. */
 function wholeToFloat(value: bigint, mode: Rounding): number {
   const near = Math.fround(Number(value))
+  if (BigInt(near) === value) return near
   if (mode === 'RN') {
     // The way over a double rounds twice; two floats around it settle it.
     return settle(value, near)

@@ -40,7 +40,7 @@ const isZeroRegister = (operand: RegisterLike): boolean =>
   operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
 
 const isZero = (operand: Operand): boolean =>
-  (isRegister(operand) && isZeroRegister(operand)) ||
+  (isRegister(operand) && isZeroRegister(operand) && !operand.inverted) ||
   (operand.kind === 'immediate' && operand.bits === 0)
 
 const highPart = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
@@ -62,7 +62,12 @@ const comparisons: Record<string, { signed: number; unsigned: number; float: num
 }
 
 /** The comparison that holds exactly where this one does not, numbers being ordered. */
-const opposite: Record<string, string> = { LT: 'GE', LE: 'GT', GT: 'LE', GE: 'LT' }
+const opposite: Record<string, string> = {
+  LT: 'GE',
+  LE: 'GT',
+  GT: 'LE',
+  GE: 'LT',
+}
 
 /** Writes one run. Parameters of the function: the warp's byte address and the mask of lanes. */
 class Run {
@@ -1011,8 +1016,9 @@ class Run {
   private predicatesToRegister({ sources, destination }: Operands): void {
     const { code } = this
     const [file, rest, mask] = sources
-    if (file?.kind !== 'predicate-file' || file.uniform || !rest || mask?.kind !== 'immediate')
-      return unsupported()
+    const isFile =
+      file?.kind === 'predicate-file' ? !file.uniform : file?.kind === 'word' && file.text === 'PR'
+    if (!isFile || !rest || mask?.kind !== 'immediate') return unsupported()
     this.raw(rest)
     code.splat(~mask.bits)
     code.vector(vector.and)

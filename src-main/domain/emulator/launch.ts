@@ -16,7 +16,7 @@ import {
   type Watch,
 } from './site'
 import { specialRegister, type BlockPlace } from './special-registers'
-import { compile } from './compile'
+import { compile, type Compiled } from './compile'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
 import type { Cost } from './patterns'
 import { stepOf } from './steps'
@@ -45,6 +45,8 @@ export interface LaunchOptions {
   readonly limit: number
   /** Looks for reads of what was never written and for races; slower. */
   readonly checks: boolean
+  /** Leaves everything to the steps; the compiled code is held to them. */
+  readonly interpreted?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
 }
@@ -58,7 +60,7 @@ export interface LaunchResult {
 }
 
 /** Shared memory begins with what CUDA keeps for itself. */
-const reservedShared = 1024
+export const reservedShared = 1024
 /** Findings that are kept; a kernel that goes wrong does so in every thread. */
 const mostFindings = 1000
 /** Segments that a warp runs before another has its turn. */
@@ -185,7 +187,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
         report,
       })
     : null
-  let lastBuffer: Allocation = device.allocations[0] ?? { name: '', offset: 0, bytes: 0 }
+  let lastBuffer: Allocation = device.allocations[0] ?? {
+    name: '',
+    offset: 0,
+    bytes: 0,
+  }
   const constantWords = new Map<number, DataView>()
   for (const [bank, bytes] of launch.banks)
     constantWords.set(bank, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))
@@ -257,28 +263,35 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = controls.has(code[index]!.mnemonic) ? index : ends[index + 1]!
 
-  const compiled = compile(device, code, {
-    registers,
-    uniformRows,
-    constant: machine.constant,
-    fixAddress,
-    onAddress,
-    isControl: (instruction) => controls.has(instruction.mnemonic),
-    memory: options.checks
-      ? null
-      : {
-          registers,
-          predicates: 4 * (warpWords - predicateWords),
-          shared,
-          sharedBytes,
-          scratch: fixAddress + 64,
-          site: (index) => siteAddress(index),
-        },
-  })
+  const none: Compiled = { runs: [], accesses: [] }
+  const compiled = options.interpreted
+    ? none
+    : compile(device, code, {
+        registers,
+        uniformRows,
+        constant: machine.constant,
+        fixAddress,
+        onAddress,
+        isControl: (instruction) => controls.has(instruction.mnemonic),
+        memory: options.checks
+          ? null
+          : {
+              registers,
+              predicates: 4 * (warpWords - predicateWords),
+              shared,
+              sharedBytes,
+              scratch: fixAddress + 64,
+              site: (index) => siteAddress(index),
+            },
+      })
   const fastSites = new Map<number, FastSite>()
   for (const [index, each] of compiled.accesses.entries()) {
     if (!each) continue
-    const site = { access: each.access, address: siteAddress(index), costs: [] }
+    const site = {
+      access: each.access,
+      address: siteAddress(index),
+      costs: [],
+    }
     fastSites.set(index, site)
     for (const [place, space] of each.access.spaces.entries())
       if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
@@ -454,7 +467,12 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           waiting = { at: split.at, mask: active, waits: null }
           warp.splits.push(waiting)
         }
-        waiting.waits = { kind: 'block', barrier: number, threads: wanted, reduce: null }
+        waiting.waits = {
+          kind: 'block',
+          barrier: number,
+          threads: wanted,
+          reduce: null,
+        }
         barrier.arrived += countLanes(active)
         barrier.waiting.push({ warp, split: waiting })
         if (reduces) barrier.value = combine(barrier.value, condition(warp) & active, active)
@@ -584,7 +602,10 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
           split.at++
           if (active === 0) return
-          split.waits = { kind: 'warp', mask: among(warp.base, lane) & warp.lanes }
+          split.waits = {
+            kind: 'warp',
+            mask: among(warp.base, lane) & warp.lanes,
+          }
           converge(warp)
         }
       }

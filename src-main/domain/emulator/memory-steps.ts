@@ -26,7 +26,13 @@ function widthOf(at: Site): Width {
   return { bytes: 4, signed: false }
 }
 
-const noCost: Cost = { wavefronts: 0, idealWavefronts: 0, tags: 0, sectors: 0, idealSectors: 0 }
+const noCost: Cost = {
+  wavefronts: 0,
+  idealWavefronts: 0,
+  tags: 0,
+  sectors: 0,
+  idealSectors: 0,
+}
 
 function countCost(at: Site, cost: Cost): void {
   const { counts } = at.machine

@@ -1,4 +1,5 @@
 /** What moves values about: between registers, lanes, predicates and special registers. */
+import type { Operand } from '../sass/instruction'
 import { eachLane, firstLane, lanes, type Get, type Site } from './site'
 import { predicateTrue, uniformPredicates, type Step } from './warp'
 
@@ -214,15 +215,23 @@ function match(at: Site): Step {
   }
 }
 
+/** `PR` and `UPR` as an operand. */
+const isPredicateFile = (operand: Operand): boolean =>
+  operand.kind === 'predicate-file' || (operand.kind === 'word' && /^U?PR$/.test(operand.text))
+
+const isUniformFile = (operand: Operand | undefined): boolean =>
+  operand?.kind === 'predicate-file'
+    ? operand.uniform
+    : operand?.kind === 'word' && operand.text === 'UPR'
+
 /** P2R: predicates as bits, under a mask, the rest from a register. */
 function predicatesToRegister(at: Site): Step {
-  const rest = at.operands.sources.filter((operand) => operand.kind !== 'predicate-file')
+  const rest = at.operands.sources.filter((operand) => !isPredicateFile(operand))
   const [b, mask] = rest.map((operand) => at.int(operand))
   if (!b || !mask) return at.unknown()
   const shift =
     8 * Number(at.instruction.modifiers.find((word) => /^B\d$/.test(word))?.slice(1) ?? 0)
-  const file = at.instruction.operands.find((operand) => operand.kind === 'predicate-file')
-  const first = file?.kind === 'predicate-file' && file.uniform ? uniformPredicates : 0
+  const first = isUniformFile(at.instruction.operands.find(isPredicateFile)) ? uniformPredicates : 0
   const put = at.put()
   return eachLane((warp, base, lane) => {
     let bits = 0
@@ -236,7 +245,7 @@ function predicatesToRegister(at: Site): Step {
 /** R2P: the other way. */
 function registerToPredicates(at: Site): Step {
   const [a, mask] = at.instruction.operands
-    .filter((operand) => operand.kind !== 'predicate-file')
+    .filter((operand) => !isPredicateFile(operand))
     .map((operand) => at.int(operand))
   if (!a || !mask) return at.unknown()
   const shift =

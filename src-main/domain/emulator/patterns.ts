@@ -50,7 +50,13 @@ export function patternsOf(
     (a & (period - 1)) * 65536 + (b & (period - 1))
   return (mask, addresses, second) => {
     if (mask === 0)
-      return { wavefronts: 0, idealWavefronts: 0, tags: 0, sectors: 0, idealSectors: 0 }
+      return {
+        wavefronts: 0,
+        idealWavefronts: 0,
+        tags: 0,
+        sectors: 0,
+        idealSectors: 0,
+      }
     const first = lowest(mask)
     const starts: [number, number] = [addresses[first]!, second ? second[first]! : 0]
     for (let place = 0; place < patterns.length; place++) {

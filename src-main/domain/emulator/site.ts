@@ -212,7 +212,6 @@ export class Site {
     if (isRegister(operand)) {
       if (isZero(operand)) return () => 0
       const row = this.row(operand, part)
-      if (operand.kind === 'uniform-register') return (base) => words[base + row]!
       return (base, lane) => words[base + row + lane]!
     }
     if (operand.kind === 'immediate') {

@@ -18,7 +18,10 @@ interface Elements {
 function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, value: (bits) => tensorFloat(bits) }
   const toNumber = at.has('BF16') ? brainOf : halfOf
-  return { packed: 2, value: (bits, place) => toNumber((bits >>> (16 * place)) & 0xffff) }
+  return {
+    packed: 2,
+    value: (bits, place) => toNumber((bits >>> (16 * place)) & 0xffff),
+  }
 }
 
 function product(at: Site): Step {
@@ -79,4 +82,6 @@ function product(at: Site): Step {
   }
 }
 
-export const tensorSteps: Record<string, (at: Site) => Step> = { HMMA: product }
+export const tensorSteps: Record<string, (at: Site) => Step> = {
+  HMMA: product,
+}

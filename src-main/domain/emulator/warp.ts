@@ -9,7 +9,12 @@ export const predicateTrash = 16
 export type Wait =
   | { kind: 'convergence'; barrier: number }
   | { kind: 'warp'; mask: number }
-  | { kind: 'block'; barrier: number; threads: number | null; reduce: number | null }
+  | {
+      kind: 'block'
+      barrier: number
+      threads: number | null
+      reduce: number | null
+    }
 
 /** Lanes of a warp that are at one instruction. */
 export interface Split {

@@ -67,7 +67,16 @@ export function createWatch(setting: Setting): Watch & Barriers {
     const key = `${at} ${other.at} ${write} ${other.write}`
     if (reported.has(key)) return
     reported.add(key)
-    report({ kind: 'race', at, write, bytes, thread, block: 0, address, other })
+    report({
+      kind: 'race',
+      at,
+      write,
+      bytes,
+      thread,
+      block: 0,
+      address,
+      other,
+    })
   }
 
   return {
@@ -101,7 +110,15 @@ export function createWatch(setting: Setting): Watch & Barriers {
       for (let byte = offset; byte < offset + bytes; byte++)
         if (globalWritten[byte] === 0) {
           const thread = warp.number * lanes + lane
-          report({ kind: 'unwritten-global', at, write, bytes, thread, block: 0, address: offset })
+          report({
+            kind: 'unwritten-global',
+            at,
+            write,
+            bytes,
+            thread,
+            block: 0,
+            address: offset,
+          })
           return
         }
     },
@@ -141,7 +158,15 @@ export function createWatch(setting: Setting): Watch & Barriers {
         }
       }
       if (unwritten)
-        report({ kind: 'unwritten-shared', at, write: false, bytes, thread, block: 0, address })
+        report({
+          kind: 'unwritten-shared',
+          at,
+          write: false,
+          bytes,
+          thread,
+          block: 0,
+          address,
+        })
     },
   }
 }

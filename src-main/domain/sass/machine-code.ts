@@ -92,13 +92,17 @@ export interface LineRow {
   readonly inlined: { readonly function: string; readonly at: LineRow } | null
 }
 
+/** Far deeper than templates nest; a damaged table can be deeper still. */
+const deepestInlining = 100
+
 /** Where an instruction comes from, innermost first; empty where nothing is known. */
 export function placesOf(
   rows: readonly LineRow[],
   address: number,
 ): { file: string; line: number }[] {
-  const places = []
-  for (let row = rowAt(rows, address); row; row = row.inlined?.at)
+  const places: { file: string; line: number }[] = []
+  let row = rowAt(rows, address)
+  for (; row && places.length < deepestInlining; row = row.inlined?.at)
     places.push({ file: row.file, line: row.line })
   return places
 }

@@ -11,8 +11,25 @@ const ProbedLaunch = z.object({
   block: extent,
   dynamicSharedBytes: z.number().int(),
   clusterBlocks: z.number().int(),
+  /** In hexadecimal, where the layout of its parameters was given. */
+  arguments: z
+    .string()
+    .regex(/^([0-9a-f]{2})*$/)
+    .optional(),
 })
 export type ProbedLaunch = z.infer<typeof ProbedLaunch>
+
+const address = z.string().regex(/^\d{1,20}$/)
+
+/** A fill or copy on the device, and how many launches come before it. Addresses are the probe's dummies. */
+const ProbedMemory = z.object({
+  before: z.number().int(),
+  to: address,
+  from: address.optional(),
+  value: z.number().int().min(0).max(255).optional(),
+  bytes: z.number().int().min(0),
+})
+export type ProbedMemory = z.infer<typeof ProbedMemory>
 
 const Answer = z.object({
   event: z.literal('launches'),
@@ -20,6 +37,8 @@ const Answer = z.object({
   reason: z.string().nullable(),
   /** Whether it would not launch on the GPU either; null if that is unknown. */
   fault: z.enum(['failed', 'unsupported']).nullable(),
+  memory: z.array(ProbedMemory).optional(),
+  workspaceBytes: z.number().int().min(0).optional(),
 })
 
 const Reference = z.object({

@@ -1,9 +1,9 @@
 /** The history of a ladder: every live session of the store is a point of each rung that it timed. */
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { isImported, readSession } from '../../adapters/sessions/session-store'
-import { listedKind } from '../../contract/session-summary'
 import { inputError } from '../../domain/errors'
 import { pointsOf, SessionPoints, seriesOf, type History } from '../../domain/history/history'
+import { kindOf } from '../../domain/target/targets'
 import { sameSizes, type Sizes } from '../../domain/task/problem'
 import { z } from 'zod'
 import { appVersion } from '../version'
@@ -15,7 +15,8 @@ type Found = z.infer<typeof Found>
 async function describe(name: string, folder: string): Promise<Described<Found>> {
   try {
     const session = await readSession(folder)
-    const isLive = listedKind(session) === 'live' && !(await isImported(folder))
+    const { times, replays } = kindOf(session.target).can
+    const isLive = times && !replays && !(await isImported(folder))
     return {
       value: { points: isLive ? pointsOf(name, session) : null, readable: true },
       keep: true,

@@ -1,21 +1,10 @@
 /** Which rows of a ladder are shown, in which order, and how a slower rung is explained. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseSession } from '../../../src-main/adapters/sessions/session-store'
-import type { Session } from '../../../src-main/domain/session/session'
 import { ladderRows } from './ladder-rows'
 import { arrangeRows, type LadderView } from './ladder-view'
+import { recording } from '../../../test/renderer/chart-samples'
 import { rung, session } from '../../../test/renderer/samples'
 
-const load = (name: string): Session =>
-  parseSession(
-    readFileSync(
-      join(import.meta.dirname, `../../../resources/recordings/${name}/session.json`),
-      'utf8',
-    ),
-    'session.json',
-  )
 const fma = (value: number) =>
   ({ fmaUtilization: { value, unit: '%', evidence: 'measured' } }) as never
 
@@ -68,11 +57,11 @@ describe('rows', () => {
 
 describe('a rung that is slower than the one before', () => {
   const at = (name: string, id: string) =>
-    ladderRows(load(name)).find((row) => row.rung.id === id)!.slowdown
+    ladderRows(recording(name)).find((row) => row.rung.id === id)!.slowdown
 
   it('on purpose says so, with the ladder’s note and the counter that shows it', () => {
     for (const name of ['seed-cutlass-h200', 'seed-rtx3090-h200-1024']) {
-      const recorded = load(name)
+      const recorded = recording(name)
       for (const entry of recorded.ladder.rungs.filter(({ negative }) => negative)) {
         const slowdown = at(name, entry.id)
         expect(slowdown, entry.id).toMatchObject({ deliberate: true, note: entry.note })

@@ -1,21 +1,13 @@
 /** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
 import { againstBaseline, rungsByRow } from './against'
 import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
-import { parseSession } from '../../../src-main/adapters/sessions/session-store'
 import { matrixCsv, matrixMarkdown } from './matrix-copy'
+import { recording } from '../../../test/renderer/chart-samples'
 import { rung, session } from '../../../test/renderer/samples'
 
-const recorded = parseSession(
-  readFileSync(
-    join(import.meta.dirname, '../../../resources/recordings/gemm-fp32-h200-4096/session.json'),
-    'utf8',
-  ),
-  'session.json',
-)
+const recorded = recording('gemm-fp32-h200-4096')
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>
   items.find((item): item is MatrixRow => item.type === 'metric' && item.id === id)!
 const measured = (value: number, unit = 'inst') => ({ value, unit, evidence: 'measured' }) as never

@@ -27,6 +27,7 @@ export const helpGroups = [
       { id: 'sass', keys: ['s'] },
       { id: 'chain', keys: ['c'] },
       { id: 'machine', keys: ['m'] },
+      { id: 'memory', keys: ['y'] },
       { id: 'find', keys: ['/'] },
       { id: 'hot', keys: ['h'] },
     ],

@@ -82,6 +82,15 @@ describe('the page of a rung that was built', () => {
     expect(launchedKernels(built!, [{ mangled: '_Z5otherv', name: 'other' }])).toBeNull()
   })
 
+  it('is refused with a sentence where the library is damaged', async () => {
+    const bytes = brotliDecompressSync(readFileSync(join(captures, 'kernels.so.br')))
+    // The first cubin in it.
+    bytes[bytes.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0x41])) + 58] = 1
+    await expect(readBuiltCode(toolbox, await file('rung.so', bytes))).rejects.toThrow(
+      'The machine code is damaged: the ELF header cannot be read.',
+    )
+  })
+
   it('is none in a replay, without a library, or of what is none', async () => {
     expect(await readBuiltCode(recordedToolbox('/nowhere'), library)).toBeNull()
     expect(await readBuiltCode(toolbox, '/nowhere/rung.so')).toBeNull()

@@ -1,4 +1,4 @@
-/** The raw output of tools: a row a call in raw.jsonl, and the folder that sessions of before have. */
+/** The raw output of tools: one row per call in raw.jsonl, and the folder of older sessions. */
 import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -36,7 +36,7 @@ async function older(): Promise<string> {
 }
 
 describe('raw.jsonl', () => {
-  it('has a row a call, which reads back as it was written', async () => {
+  it('has one row per call, which reads back as written', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record({ ...call('ncu/a'), reused: true }, 'out\n\u2028"ä"\n', '')

@@ -9,7 +9,13 @@ import {
   type Operand,
 } from '../../../src-main/domain/sass/instruction'
 
-const control = { stall: 0, yield: false, writeBarrier: null, readBarrier: null, waitMask: 0 }
+const control = {
+  stall: 0,
+  yield: false,
+  writeBarrier: null,
+  readBarrier: null,
+  waitMask: 0,
+}
 
 const index = (name: string, zero: string, zeroIndex: number): number =>
   name === zero ? zeroIndex : Number(name.replace(/^[A-Z]+/, ''))
@@ -88,16 +94,36 @@ export function parseOperand(text: string, float: boolean): Operand {
     }
     return reg[3]!.startsWith('U')
       ? { kind: 'uniform-register', index: uniform(reg[3]!), ...modifiers }
-      : { kind: 'register', index: register(reg[3]!), reuse: false, ...modifiers }
+      : {
+          kind: 'register',
+          index: register(reg[3]!),
+          reuse: false,
+          ...modifiers,
+        }
   }
   if (/^-?0x[0-9a-f]+$/.test(text)) {
     const bits = text.startsWith('-') ? -Number(text.slice(1)) : Number(text)
-    return { kind: 'immediate', bits: bits | 0, type: 'integer', signed: text.startsWith('-') }
+    return {
+      kind: 'immediate',
+      bits: bits | 0,
+      type: 'integer',
+      signed: text.startsWith('-'),
+    }
   }
   if (float && /^[-+]?(\d|INF|QNAN)/.test(text))
-    return { kind: 'immediate', bits: floatBits(text), type: 'f32', signed: false }
+    return {
+      kind: 'immediate',
+      bits: floatBits(text),
+      type: 'f32',
+      signed: false,
+    }
   if (/^-?\d+$/.test(text))
-    return { kind: 'immediate', bits: Number(text), type: 'integer', signed: false }
+    return {
+      kind: 'immediate',
+      bits: Number(text),
+      type: 'integer',
+      signed: false,
+    }
   return { kind: 'word', text }
 }
 
@@ -126,7 +152,13 @@ export function assembleLine(
       if (jumps && place === parts.length - 1 && /^(0x|\.L)/.test(part))
         return { kind: 'target', address: target(part) }
       const pair = /^pair (-?\d+)$/.exec(part)
-      if (pair) return { kind: 'immediate', bits: Number(pair[1]), type: 'f16x2', signed: false }
+      if (pair)
+        return {
+          kind: 'immediate',
+          bits: Number(pair[1]),
+          type: 'f16x2',
+          signed: false,
+        }
       return parseOperand(part, float)
     })
   const guardOperand = guard === undefined ? null : parseOperand(guard, false)

@@ -47,7 +47,7 @@ describe('the shortest window', () => {
     expect(shortestWindow(launches, keysOf(...names))).toEqual(window)
   })
 
-  it('is none where a kernel is missing', () => {
+  it('is null where a kernel is missing', () => {
     expect(shortestWindow(launches, keysOf('a', 'd'))).toBeNull()
     expect(shortestWindow([], keysOf('a'))).toBeNull()
   })

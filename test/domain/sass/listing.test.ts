@@ -42,8 +42,7 @@ const decode = ({ words, address, architecture }: Pair): Instruction | UnknownIn
   decodeInstruction(words, address, architecture)
 
 /** What no kernel here needs: sparse, 1-bit, 4-bit and FP8 matrices of one warp, and rare ways of clusters. */
-const unsupported =
-  /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS|UBLKPF|UBLKRED)\b|\.H0_NH1\b/
+const unsupported = /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS)\b/
 
 describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
   const own = pairs.filter((pair) => pair.architecture === architecture)

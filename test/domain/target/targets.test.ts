@@ -51,7 +51,7 @@ describe('a target', () => {
 })
 
 describe('what a kind can do', () => {
-  it('tells builds from runs and replays', () => {
+  it('distinguishes builds from runs and replays', () => {
     const kinds = Object.keys(targetKinds) as (keyof typeof targetKinds)[]
     expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live'])
@@ -74,7 +74,7 @@ describe('a session ref', () => {
   })
 })
 
-describe('the words of every kind', () => {
+describe('the wording of every kind', () => {
   it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
     const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {

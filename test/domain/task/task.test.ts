@@ -81,7 +81,7 @@ describe('problems', () => {
 
   describe('the work of a problem', () => {
     const problem = gemmProblem(64, 32, 16)
-    it('is what the task’s expressions come to', () => {
+    it('is the value of the task’s expressions', () => {
       expect(flops(gemm, problem)).toBe(2 * 64 * 32 * 16)
       expect(gflops(gemm, problem, 1)).toBe((2 * 64 * 32 * 16) / 1e6)
       expect(leastBytes(gemm, problem)).toBe(4 * (64 * 16 + 16 * 32 + 64 * 32))

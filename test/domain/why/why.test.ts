@@ -145,7 +145,7 @@ describe('every step of every recording', async () => {
     }
   })
 
-  it('is told the other way round by the same causes', () => {
+  it('is explained in reverse by the same causes', () => {
     for (const { a, b } of steps) {
       const [there, back] = [whyOf(a, b), whyOf(b, a)]
       // The relative difference of two times depends a little on which of them it is relative to.
@@ -236,7 +236,7 @@ describe('sessions of the same rung', () => {
     expect(causes.map(({ id, share }) => [id, Math.round(share * 100)])).toEqual([['gpu', 100]])
   })
 
-  it('of imports are told by the time under the profiler', () => {
+  it('of imports are judged by the time under the profiler', () => {
     const imported = (id: string, ns: number): Side =>
       side(fp32, id, {
         timing: null,

@@ -194,7 +194,7 @@ describe('--json', () => {
     documentOf('comparison', await runHere(...two, ...form))
   })
 
-  it('of sanitize, with findings, with what came to no verdict and clean', async () => {
+  it('of sanitize: with findings, without a verdict, and clean', async () => {
     await withTools({ FAKE_FAULTS: '02_coalesced=out-of-bounds,03_shared_tile=race' })
     const rungs = '01_naive,02_coalesced,03_shared_tile'
     const words = ['sanitize', '--ladder', 'gemm-fp32', '--rungs', rungs]

@@ -31,7 +31,7 @@ describe('ladders', () => {
     return folder
   }
 
-  it('names the rung that ratios are relative to, or that there is none', async () => {
+  it('names the rung that ratios are relative to, or says that there is none', async () => {
     const { code, stdout } = await runHere('ladders', await folderOf())
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ {2}sizes: N = 64, N = 128; baseline rung: a$/m)
@@ -60,7 +60,7 @@ describe('reasons', () => {
       expect(parts).toEqual([...parts].sort((a, b) => a - b))
     })
 
-    it('says of a step within the noise that it is the same, and what moved all the same', async () => {
+    it('calls a step within the noise the same, and lists what changed anyway', async () => {
       const { stdout } = await runHere('diff', recorded, '14_block_128x256', '15_rasterized')
       expect(stdout).toMatch(
         /Why: The times are the same within the spread of both, or half a percent\.\nWhat moved:\n/,

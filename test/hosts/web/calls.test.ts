@@ -119,7 +119,7 @@ describe('calls', () => {
       expect((await at.call('app.info', padded)).status).toBe(200)
     })
 
-    it('the limit is 1 MiB unless told otherwise', async () => {
+    it('the limit is 1 MiB by default', async () => {
       const other = await startHarness()
       const mebibyte = `{}${' '.repeat(1024 * 1024 - 2)}`
       expect((await other.call('app.info', mebibyte)).status).toBe(200)
@@ -296,7 +296,7 @@ describe('uploads', () => {
 
   describe('a file that is too large', () => {
     const body = 'x'.repeat(1001)
-    it('is refused before it is read, where its length is said', async () => {
+    it('is refused before it is read when its length is declared', async () => {
       const answer = await send('name=big.csv', { body })
       expect(answer.status).toBe(413)
       expect(json(answer)).toMatchObject({
@@ -305,7 +305,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it('is refused where its length is not said', async () => {
+    it('is refused when its length is not declared', async () => {
       const text = await at.raw(
         `POST /import?name=big.csv HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n` +

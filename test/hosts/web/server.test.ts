@@ -1,173 +1,790 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+/** The web host: its life, who may use it, and which files it serves. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startWebHost } from '../../../src-main/hosts/web/server'
 import { createFakeCore } from '../support/fake-core'
-import { type Harness, json, startHarness } from './harness'
+import { type Answer, type Harness, json, startHarness } from './harness'
+import { indexHtml, script, secret } from '../support/renderer-dir'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/headers'
 
-let at: Harness
-beforeEach(async () => {
-  at = await startHarness({ headersTimeoutMs: 200, requestTimeoutMs: 300, closeGraceMs: 200 })
-})
-afterEach(() => at.stop())
-
-const secondsOf = async (work: Promise<unknown>): Promise<number> => {
-  const start = performance.now()
-  await work
-  return (performance.now() - start) / 1000
-}
-
-const reachable = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => (socket.destroy(), resolve(true)))
-    socket.on('error', () => resolve(false))
+describe('its life', () => {
+  let at: Harness
+  beforeEach(async () => {
+    at = await startHarness({ headersTimeoutMs: 200, requestTimeoutMs: 300, closeGraceMs: 200 })
   })
+  afterEach(() => at.stop())
 
-describe('starting', () => {
-  it('takes the port that is asked for', async () => {
-    const { port } = at.host
-    await at.host.close()
-    const again = await startWebHost({ core: at.core, rendererDir: at.rendererDir, port })
-    expect(again.port).toBe(port)
-    await again.close()
-  })
+  const secondsOf = async (work: Promise<unknown>): Promise<number> => {
+    const start = performance.now()
+    await work
+    return (performance.now() - start) / 1000
+  }
 
-  it('on a port that is taken fails with the port and the way out', async () => {
-    const { port } = at.host
-    await expect(
-      startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
-    ).rejects.toMatchObject({
-      kind: 'input',
-      message: `Port ${port} of 127.0.0.1 is in use by another program.`,
-      remedy: expect.stringContaining('--port'),
+  const reachable = (port: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => (socket.destroy(), resolve(true)))
+      socket.on('error', () => resolve(false))
     })
-  })
 
-  it('without a built UI fails and says how to build it', async () => {
-    const empty = mkdtempSync(join(tmpdir(), 'kl-empty-'))
-    for (const rendererDir of [empty, join(empty, 'none')])
-      await expect(startWebHost({ core: createFakeCore(), rendererDir })).rejects.toMatchObject({
-        kind: 'missing',
-        message: expect.stringContaining(rendererDir),
-        remedy: expect.stringContaining('npm run build'),
+  describe('starting', () => {
+    it('takes the port that is asked for', async () => {
+      const { port } = at.host
+      await at.host.close()
+      const again = await startWebHost({ core: at.core, rendererDir: at.rendererDir, port })
+      expect(again.port).toBe(port)
+      await again.close()
+    })
+
+    it('on a port that is taken fails with the port and the way out', async () => {
+      const { port } = at.host
+      await expect(
+        startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
+      ).rejects.toMatchObject({
+        kind: 'input',
+        message: `Port ${port} of 127.0.0.1 is in use by another program.`,
+        remedy: expect.stringContaining('--port'),
       })
-    rmSync(empty, { recursive: true })
-  })
-})
-
-describe('strangers on the same machine', () => {
-  it('cannot take the room of whoever is signed in, however many connections they hold', async () => {
-    const { port } = at.host
-    const sockets: Socket[] = []
-    const ended = new Set<Socket>()
-    for (let count = 0; count < 300; count += 1) {
-      const socket = connect(port, '127.0.0.1')
-      socket.on('error', () => undefined).on('close', () => ended.add(socket))
-      sockets.push(socket)
-      await new Promise((connected) => socket.once('connect', connected))
-    }
-    const cookie = await at.signIn()
-    expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
-    // The oldest went first; an open stream of the owner is not one of them.
-    const stream = await at.stream(cookie)
-    const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
-    for (const socket of more) socket.on('error', () => undefined)
-    await Promise.all(more.map((socket) => new Promise((done) => socket.once('connect', done))))
-    expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
-    expect(stream.response.destroyed).toBe(false)
-    await expect.poll(() => ended.has(sockets[0]!)).toBe(true)
-    for (const socket of [...sockets, ...more]) socket.destroy()
-    stream.request.destroy()
-  })
-})
-
-describe('a client that does not finish', () => {
-  it('its headers is cut off', async () => {
-    const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
-    const text = await other.raw(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${other.host.port}\r\nX-Slow: `)
-    expect(text).toMatch(/^HTTP\/1.1 408/)
-    await other.stop()
-  })
-
-  it('its body is cut off, and the core is not called', async () => {
-    const text = await at.raw(
-      `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
-        `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}`,
-    )
-    expect(text).toMatch(/^HTTP\/1.1 408/)
-    expect(at.core.calls).toEqual([])
-  })
-
-  it('and one that sends no HTTP at all, leave the server working', async () => {
-    await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
-    expect((await at.call('app.info')).status).toBe(200)
-  })
-})
-
-describe('a failure inside', () => {
-  it('is logged, and told without what it was', async () => {
-    const core = { ...createFakeCore(), call: async () => 1n as never }
-    const lines: string[] = []
-    const { dir, remove } = (await import('../support/renderer-dir')).createRendererDir()
-    const host = await startWebHost({ core, rendererDir: dir, log: (line) => lines.push(line) })
-    const entered = await fetch(host.url, { redirect: 'manual' })
-    const answer = await fetch(`${host.origin}/rpc/app.info`, {
-      method: 'POST',
-      headers: {
-        cookie: entered.headers.getSetCookie()[0]!.split(';')[0]!,
-        origin: host.origin,
-        'content-type': 'application/json',
-      },
-      body: '{}',
     })
-    expect(answer.status).toBe(500)
-    const text = await answer.text()
-    expect(JSON.parse(text)).toMatchObject({ ok: false })
-    expect(text).not.toContain('BigInt')
-    expect(lines.join()).toContain('BigInt')
-    await host.close()
-    remove()
+
+    it('without a built UI fails and says how to build it', async () => {
+      const empty = mkdtempSync(join(tmpdir(), 'kl-empty-'))
+      for (const rendererDir of [empty, join(empty, 'none')])
+        await expect(startWebHost({ core: createFakeCore(), rendererDir })).rejects.toMatchObject({
+          kind: 'missing',
+          message: expect.stringContaining(rendererDir),
+          remedy: expect.stringContaining('npm run build'),
+        })
+      rmSync(empty, { recursive: true })
+    })
   })
 
-  it('is not what refusals are: those are not logged', async () => {
-    await at.ask('/')
-    await at.ask('/%ZZ')
-    expect(at.logged).toEqual([])
+  describe('strangers on the same machine', () => {
+    it('cannot take the room of whoever is signed in, however many connections they hold', async () => {
+      const { port } = at.host
+      const sockets: Socket[] = []
+      const ended = new Set<Socket>()
+      for (let count = 0; count < 300; count += 1) {
+        const socket = connect(port, '127.0.0.1')
+        socket.on('error', () => undefined).on('close', () => ended.add(socket))
+        sockets.push(socket)
+        await new Promise((connected) => socket.once('connect', connected))
+      }
+      const cookie = await at.signIn()
+      expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
+      // The oldest went first; an open stream of the owner is not one of them.
+      const stream = await at.stream(cookie)
+      const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
+      for (const socket of more) socket.on('error', () => undefined)
+      await Promise.all(more.map((socket) => new Promise((done) => socket.once('connect', done))))
+      expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
+      expect(stream.response.destroyed).toBe(false)
+      await expect.poll(() => ended.has(sockets[0]!)).toBe(true)
+      for (const socket of [...sockets, ...more]) socket.destroy()
+      stream.request.destroy()
+    })
+  })
+
+  describe('a client that does not finish', () => {
+    it('its headers is cut off', async () => {
+      const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
+      const text = await other.raw(
+        `GET / HTTP/1.1\r\nHost: 127.0.0.1:${other.host.port}\r\nX-Slow: `,
+      )
+      expect(text).toMatch(/^HTTP\/1.1 408/)
+      await other.stop()
+    })
+
+    it('its body is cut off, and the core is not called', async () => {
+      const text = await at.raw(
+        `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
+          `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}`,
+      )
+      expect(text).toMatch(/^HTTP\/1.1 408/)
+      expect(at.core.calls).toEqual([])
+    })
+
+    it('and one that sends no HTTP at all, leave the server working', async () => {
+      await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
+      expect((await at.call('app.info')).status).toBe(200)
+    })
+  })
+
+  describe('a failure inside', () => {
+    it('is logged, and answered without details', async () => {
+      const core = { ...createFakeCore(), call: async () => 1n as never }
+      const lines: string[] = []
+      const { dir, remove } = (await import('../support/renderer-dir')).createRendererDir()
+      const host = await startWebHost({ core, rendererDir: dir, log: (line) => lines.push(line) })
+      const entered = await fetch(host.url, { redirect: 'manual' })
+      const answer = await fetch(`${host.origin}/rpc/app.info`, {
+        method: 'POST',
+        headers: {
+          cookie: entered.headers.getSetCookie()[0]!.split(';')[0]!,
+          origin: host.origin,
+          'content-type': 'application/json',
+        },
+        body: '{}',
+      })
+      expect(answer.status).toBe(500)
+      const text = await answer.text()
+      expect(JSON.parse(text)).toMatchObject({ ok: false })
+      expect(text).not.toContain('BigInt')
+      expect(lines.join()).toContain('BigInt')
+      await host.close()
+      remove()
+    })
+
+    it('is not what refusals are: those are not logged', async () => {
+      await at.ask('/')
+      await at.ask('/%ZZ')
+      expect(at.logged).toEqual([])
+    })
+  })
+
+  describe('closing', () => {
+    it('ends event streams and idle connections at once, and frees the port', async () => {
+      const cookie = await at.signIn()
+      const streams = [await at.stream(cookie), await at.stream(cookie)]
+      expect(await secondsOf(at.host.close())).toBeLessThan(0.15)
+      await Promise.all(streams.map((stream) => stream.ended))
+      expect(streams.map((stream) => stream.response.complete)).toEqual([true, true])
+      expect(at.core.listeners.size).toBe(0)
+      expect(await reachable(at.host.port)).toBe(false)
+    })
+
+    it('lets a call that ends soon give its answer', async () => {
+      const answer = at.call('sessions.list')
+      while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      const closed = at.host.close()
+      at.core.release()
+      expect(json(await answer)).toEqual({ ok: true, value: [] })
+      await closed
+    })
+
+    it('does not wait for a call or a client that never ends', async () => {
+      const answer = at.call('sessions.list').catch(() => 'cut off')
+      while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      expect(await secondsOf(at.host.close())).toBeLessThan(1)
+      expect(await answer).toBe('cut off')
+    })
+
+    it('twice is the same as once, and the core stays open for its owner', async () => {
+      expect(at.host.close()).toBe(at.host.close())
+      await at.host.close()
+      expect(at.core.closed).toBe(0)
+    })
   })
 })
 
-describe('closing', () => {
-  it('ends event streams and idle connections at once, and frees the port', async () => {
-    const cookie = await at.signIn()
-    const streams = [await at.stream(cookie), await at.stream(cookie)]
-    expect(await secondsOf(at.host.close())).toBeLessThan(0.15)
-    await Promise.all(streams.map((stream) => stream.ended))
-    expect(streams.map((stream) => stream.response.complete)).toEqual([true, true])
-    expect(at.core.listeners.size).toBe(0)
-    expect(await reachable(at.host.port)).toBe(false)
+describe('access', () => {
+  describe('signing in', () => {
+    let at: Harness
+    beforeEach(async () => {
+      at = await startHarness()
+    })
+    afterEach(() => at.stop())
+
+    const pathOf = (url: string): string => url.slice(new URL(url).origin.length)
+
+    describe('the one-time link', () => {
+      it('is on 127.0.0.1 and carries a token of 32 random bytes', () => {
+        const url = new URL(at.host.url)
+        expect(url.origin).toBe(`http://127.0.0.1:${at.host.port}`)
+        expect(at.host.origin).toBe(url.origin)
+        expect(url.searchParams.get('token')).toMatch(/^[A-Za-z0-9_-]{43}$/)
+      })
+
+      it('is exchanged for a cookie that scripts cannot read and other sites cannot send', async () => {
+        const answer = await at.ask(pathOf(at.host.url))
+        expect(answer.status).toBe(303)
+        expect(answer.headers.location).toBe('/')
+        expect(answer.headers['cache-control']).toBe('no-store')
+        const [cookie] = answer.headers['set-cookie'] ?? []
+        expect(cookie).toMatch(
+          new RegExp(
+            `^kernel-ladder-${at.host.port}=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Strict$`,
+          ),
+        )
+      })
+
+      it('sets a cookie that is not the token and opens the page', async () => {
+        const cookie = await at.signIn()
+        expect(cookie).not.toContain(new URL(at.host.url).searchParams.get('token'))
+        const page = await at.ask('/', { headers: { cookie } })
+        expect([page.status, page.body]).toEqual([200, indexHtml])
+      })
+
+      it('works once, and then says how to get another', async () => {
+        const path = pathOf(at.host.url)
+        await at.ask(path)
+        const again = await at.ask(path)
+        expect(again.status).toBe(403)
+        expect(again.headers['set-cookie']).toBeUndefined()
+        expect(again.headers['content-type']).toBe('text/html; charset=utf-8')
+        expect(again.body).toContain('already been used')
+        expect(again.body).toContain('<code>kernel-ladder serve</code>')
+      })
+
+      it('works once even for the browser that it let in', async () => {
+        const path = pathOf(at.host.url)
+        const cookie = (await at.ask(path)).headers['set-cookie']![0]!.split(';')[0]!
+        expect((await at.ask(path, { headers: { cookie } })).status).toBe(403)
+      })
+
+      it.each(['', 'x', 'A'.repeat(43), '%00', 'a&token=b'])(
+        'is not opened by the wrong token %j, which leaves the right one valid',
+        async (wrong) => {
+          const refused = await at.ask(`/?token=${wrong}`)
+          expect(refused.status).toBe(403)
+          expect(refused.headers['set-cookie']).toBeUndefined()
+          expect((await at.ask(pathOf(at.host.url))).status).toBe(303)
+        },
+      )
+
+      it('can be replaced by the operator: the new one works, the unused one no longer', async () => {
+        const url = at.host.newUrl()
+        expect(url).not.toBe(at.host.url)
+        expect((await at.ask(pathOf(at.host.url))).status).toBe(403)
+        expect((await at.ask(pathOf(url))).status).toBe(303)
+      })
+
+      it('lets a second browser in beside the first', async () => {
+        const cookies = [await at.signIn(), await at.signIn()]
+        for (const cookie of cookies)
+          expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
+      })
+
+      it.each([
+        ['a HEAD of a link preview', { method: 'HEAD' }],
+        ['a prefetch', { headers: { 'sec-purpose': 'prefetch;prerender' } }],
+        ['an old prefetch', { headers: { purpose: 'prefetch' } }],
+      ])('is not used up by %s', async (_what, ask) => {
+        const early = await at.ask(pathOf(at.host.url), ask)
+        expect(early.status).toBe(503)
+        expect(early.headers['set-cookie']).toBeUndefined()
+        expect((await at.ask(pathOf(at.host.url))).status).toBe(303)
+      })
+
+      it('followed from another site, goes on by a page of ours, so that the Strict cookie is sent', async () => {
+        const answer = await at.ask(pathOf(at.host.url), {
+          headers: {
+            'sec-fetch-site': 'cross-site',
+            'sec-fetch-mode': 'navigate',
+            'sec-fetch-dest': 'document',
+          },
+        })
+        expect(answer.status).toBe(200)
+        expect(answer.headers['set-cookie']).toHaveLength(1)
+        expect(answer.body).toContain('<meta http-equiv="refresh" content="0;url=/">')
+      })
+
+      it('is not taken from the path of another page', async () => {
+        expect((await at.ask(`/sessions${pathOf(at.host.url).slice(1)}`)).status).toBe(403)
+      })
+
+      it('is not taken by POST', async () => {
+        const path = pathOf(at.host.url)
+        const posted = await at.ask(path, { method: 'POST', headers: { origin: at.host.origin } })
+        expect(posted.headers['set-cookie']).toBeUndefined()
+        expect((await at.ask(path)).status).toBe(303)
+      })
+    })
+
+    describe('without the cookie', () => {
+      it.each([
+        '/',
+        '/index.html',
+        '/assets/index-Ab3_x-9Z.js',
+        '/logo.svg',
+        '/nothing.js',
+        '/a/b',
+      ])('GET %s gets the locked page', async (path) => {
+        const answer = await at.ask(path)
+        expect(answer.status).toBe(403)
+        expect(answer.body).toContain('<code>kernel-ladder serve</code>')
+        expect(answer.body).not.toContain('id="app"')
+      })
+
+      it('a call is refused as a Reply and does not reach the core', async () => {
+        const answer = await at.call('app.info', '{}', { cookie: undefined })
+        expect(answer.status).toBe(401)
+        expect(json(answer)).toEqual({
+          ok: false,
+          error: {
+            kind: 'input',
+            message: expect.any(String),
+            remedy: expect.stringContaining('kernel-ladder serve'),
+          },
+        })
+        expect(at.core.calls).toEqual([])
+      })
+
+      it('the event stream is refused', async () => {
+        expect((await at.ask('/events')).status).toBe(401)
+        expect(at.core.listeners.size).toBe(0)
+      })
+    })
+
+    describe('the cookie', () => {
+      it('of a wrong value is refused', async () => {
+        const cookie = await at.signIn()
+        const [name] = cookie.split('=')
+        for (const wrong of [
+          `${name}=`,
+          `${name}=${'A'.repeat(43)}`,
+          cookie.slice(0, -1),
+          `${cookie}x`,
+        ])
+          expect((await at.ask('/', { headers: { cookie: wrong } })).status).toBe(403)
+      })
+
+      it('of another server, on another port, is refused', async () => {
+        const other = await startHarness()
+        const cookie = await other.signIn()
+        await other.stop()
+        expect((await at.ask('/', { headers: { cookie } })).status).toBe(403)
+        const renamed = cookie.replace(String(other.host.port), String(at.host.port))
+        expect((await at.ask('/', { headers: { cookie: renamed } })).status).toBe(403)
+      })
+
+      it('is found among others, also behind a planted one of the same name', async () => {
+        const cookie = await at.signIn()
+        const [name] = cookie.split('=')
+        const sent = `theme=dark; ${name}=planted; ${cookie}; x=1`
+        expect((await at.ask('/', { headers: { cookie: sent } })).status).toBe(200)
+      })
+    })
   })
 
-  it('lets a call that ends soon give its answer', async () => {
-    const answer = at.call('sessions.list')
-    while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-    const closed = at.host.close()
-    at.core.release()
-    expect(json(await answer)).toEqual({ ok: true, value: [] })
-    await closed
+  describe('the request guard', () => {
+    let at: Harness
+    let cookie: string
+    beforeAll(async () => {
+      at = await startHarness()
+      cookie = await at.signIn()
+    })
+    afterAll(() => at.stop())
+    beforeEach(() => {
+      at.core.calls.length = 0
+    })
+
+    describe('the address', () => {
+      it('is loopback alone', async () => {
+        const outside = Object.values(networkInterfaces())
+          .flat()
+          .find((found) => found?.family === 'IPv4' && !found.internal)?.address
+        // 127.0.0.2 is loopback too, yet not the address that was bound.
+        for (const address of ['127.0.0.2', ...(outside === undefined ? [] : [outside])]) {
+          const reached = await new Promise((resolve) => {
+            const socket = connect({ port: at.host.port, host: address, timeout: 2000 })
+            socket.on('connect', () => (socket.destroy(), resolve(true)))
+            socket.on('error', () => resolve(false))
+            socket.on('timeout', () => (socket.destroy(), resolve(false)))
+          })
+          expect([address, reached]).toEqual([address, false])
+        }
+      })
+    })
+
+    describe('the Host header', () => {
+      it('may name 127.0.0.1 or localhost with the port', async () => {
+        for (const name of ['127.0.0.1', 'localhost']) {
+          const host = `${name}:${at.host.port}`
+          expect((await at.ask('/', { headers: { host, cookie } })).status).toBe(200)
+        }
+      })
+
+      const foreign = (port: number): string[] => [
+        'evil.example',
+        `evil.example:${port}`,
+        '127.0.0.1',
+        'localhost',
+        `127.0.0.1:${port + 1}`,
+        `localhost.:${port}`,
+        `LOCALHOST:${port}`,
+        `localhost:${port}.evil.example`,
+        `127.0.0.2:${port}`,
+        `[::1]:${port}`,
+        `x@127.0.0.1:${port}`,
+      ]
+      it('of any other value is refused, for pages, files, events and calls alike', async () => {
+        for (const host of foreign(at.host.port)) {
+          for (const path of ['/', '/logo.svg', '/events'])
+            expect([host, (await at.ask(path, { headers: { host, cookie } })).status]).toEqual([
+              host,
+              403,
+            ])
+          const call = await at.call('app.info', '{}', { host, origin: `http://${host}` })
+          expect([host, call.status]).toEqual([host, 403])
+        }
+        expect(at.core.calls).toEqual([])
+        expect(at.core.listeners.size).toBe(0)
+      })
+
+      it('of another value does not use up a link, and names the address that works', async () => {
+        const { pathname, search } = new URL(at.host.newUrl())
+        const refused = await at.ask(pathname + search, { headers: { host: 'evil.example' } })
+        expect(refused.status).toBe(403)
+        expect(refused.headers['set-cookie']).toBeUndefined()
+        expect(refused.body).toContain(`127.0.0.1:${at.host.port}`)
+        expect(refused.body).not.toContain('evil')
+        expect((await at.ask(pathname + search)).status).toBe(303)
+      })
+
+      it('must be there, and only once', async () => {
+        const { port } = at.host
+        const close = `Cookie: ${cookie}\r\nConnection: close\r\n\r\n`
+        const own = `Host: 127.0.0.1:${port}\r\n`
+        expect(await at.raw(`GET / HTTP/1.1\r\n${close}`)).toMatch(/^HTTP\/1.1 400/)
+        expect(await at.raw(`GET / HTTP/1.1\r\nHost:\r\n${close}`)).toMatch(/^HTTP\/1.1 403/)
+        expect(await at.raw(`GET / HTTP/1.0\r\n${close}`)).toMatch(/^HTTP\/1.1 403/)
+        expect(await at.raw(`GET / HTTP/1.1\r\n${own}Host: evil.example\r\n${close}`)).toMatch(
+          /^HTTP\/1.1 40[03]/,
+        )
+        expect(await at.raw(`GET / HTTP/1.1\r\n${own}${close}`)).toMatch(/^HTTP\/1.1 200/)
+      })
+
+      it('is checked on an upgrade, which is never granted', async () => {
+        const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
+        for (const host of ['evil.example', `127.0.0.1:${at.host.port}`]) {
+          const text = await at.raw(`GET /events HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`)
+          expect(text).toMatch(/^HTTP\/1.1 40[13]/)
+        }
+      })
+    })
+
+    describe('a call', () => {
+      it('from our own page is answered, under either name of the address', async () => {
+        expect((await at.call('app.info')).status).toBe(200)
+        const host = `localhost:${at.host.port}`
+        expect((await at.call('app.info', '{}', { host, origin: `http://${host}` })).status).toBe(
+          200,
+        )
+      })
+
+      it('of any other Origin, or none, is refused as a Reply and does not reach the core', async () => {
+        const { port, origin } = at.host
+        const origins = [
+          undefined,
+          'null',
+          '',
+          'http://evil.example',
+          `https://127.0.0.1:${port}`,
+          `http://127.0.0.1:${port + 1}`,
+          'http://127.0.0.1',
+          `http://localhost:${port}`,
+          `${origin}/`,
+          `${origin}.evil.example`,
+          `${origin}, http://evil.example`,
+        ]
+        for (const sent of origins) {
+          const answer = await at.call('app.info', '{}', { origin: sent })
+          expect([sent, answer.status]).toEqual([sent, 403])
+          expect(json(answer)).toMatchObject({ ok: false, error: { kind: 'input' } })
+        }
+        expect(at.core.calls).toEqual([])
+      })
+
+      it.each(['cross-site', 'same-site', 'none'])(
+        'that the browser marks %s is refused in spite of its Origin',
+        async (site) => {
+          expect((await at.call('app.info', '{}', { 'sec-fetch-site': site })).status).toBe(403)
+          expect(at.core.calls).toEqual([])
+        },
+      )
+
+      it('that the browser marks same-origin is answered', async () => {
+        const answer = await at.call('app.info', '{}', { 'sec-fetch-site': 'same-origin' })
+        expect(answer.status).toBe(200)
+      })
+    })
+
+    describe('a read', () => {
+      const asked = async (site: string, mode: string, destination: string): Promise<number> => {
+        const metadata = {
+          'sec-fetch-site': site,
+          'sec-fetch-mode': mode,
+          'sec-fetch-dest': destination,
+        }
+        return (await at.ask('/logo.svg', { headers: { cookie, ...metadata } })).status
+      }
+
+      it('by our page, or by a person who typed or followed the address, is answered', async () => {
+        expect(await asked('same-origin', 'no-cors', 'image')).toBe(200)
+        expect(await asked('none', 'navigate', 'document')).toBe(200)
+        expect(await asked('cross-site', 'navigate', 'document')).toBe(200)
+      })
+
+      it('by a page of another site or port is refused', async () => {
+        for (const site of ['cross-site', 'same-site']) {
+          expect(await asked(site, 'no-cors', 'image')).toBe(403)
+          expect(await asked(site, 'cors', 'empty')).toBe(403)
+          expect(await asked(site, 'navigate', 'iframe')).toBe(403)
+        }
+      })
+    })
+
+    describe('every answer', () => {
+      it('carries the security headers, and none that opens it to other origins', async () => {
+        const answers = [
+          await at.ask('/', { headers: { cookie } }),
+          await at.ask('/assets/index-Ab3_x-9Z.js', { headers: { cookie } }),
+          await at.ask('/'),
+          await at.ask('/', { headers: { host: 'evil.example' } }),
+          await at.ask('/%ZZ', { headers: { cookie } }),
+          await at.ask('/nothing.js', { headers: { cookie } }),
+          await at.ask(new URL(at.host.newUrl()).search.replace(/^/, '/')),
+          await at.call('app.info'),
+          await at.call('app.info', '{}', { origin: 'http://evil.example' }),
+          await at.ask('/events', { method: 'HEAD', headers: { cookie } }),
+        ]
+        for (const { headers } of answers) {
+          expect(headers).toMatchObject({
+            'content-security-policy': contentSecurityPolicy,
+            'x-content-type-options': 'nosniff',
+            'referrer-policy': 'no-referrer',
+            'cross-origin-opener-policy': 'same-origin',
+            'cross-origin-resource-policy': 'same-origin',
+            'cache-control': expect.any(String),
+          })
+          expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual(
+            [],
+          )
+        }
+      })
+
+      it('carries a policy that allows our own files and nothing else', () => {
+        expect(contentSecurityPolicy.split('; ')).toEqual([
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "img-src 'self' data: blob:",
+          "font-src 'self'",
+          "connect-src 'self'",
+          "base-uri 'none'",
+          "form-action 'none'",
+          "frame-ancestors 'none'",
+        ])
+      })
+
+      it('to a preflight is a refusal', async () => {
+        const answer = await at.ask('/rpc/app.info', {
+          method: 'OPTIONS',
+          headers: {
+            cookie,
+            origin: 'http://evil.example',
+            'access-control-request-method': 'POST',
+          },
+        })
+        expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
+      })
+    })
   })
 
-  it('does not wait for a call or a client that never ends', async () => {
-    const answer = at.call('sessions.list').catch(() => 'cut off')
-    while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(await secondsOf(at.host.close())).toBeLessThan(1)
-    expect(await answer).toBe('cut off')
-  })
+  describe('static files', () => {
+    let at: Harness
+    let cookie: string
+    beforeAll(async () => {
+      at = await startHarness()
+      cookie = await at.signIn()
+    })
+    afterAll(() => at.stop())
 
-  it('twice is the same as once, and the core stays open for its owner', async () => {
-    expect(at.host.close()).toBe(at.host.close())
-    await at.host.close()
-    expect(at.core.closed).toBe(0)
+    const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+      at.ask(path, { headers: { cookie, ...headers } })
+
+    describe('the files of the UI', () => {
+      it.each([
+        ['/', 'text/html; charset=utf-8', 'no-store'],
+        ['/index.html', 'text/html; charset=utf-8', 'no-store'],
+        [
+          '/assets/index-Ab3_x-9Z.js',
+          'text/javascript; charset=utf-8',
+          'public, max-age=31536000, immutable',
+        ],
+        [
+          '/assets/index-Ab3_x-9Z.css',
+          'text/css; charset=utf-8',
+          'public, max-age=31536000, immutable',
+        ],
+        ['/assets/plain.js', 'text/javascript; charset=utf-8', 'no-store'],
+        ['/tool-12345678.js', 'text/javascript; charset=utf-8', 'no-store'],
+        ['/logo.svg', 'image/svg+xml; charset=utf-8', 'no-store'],
+        ['/font.woff2', 'font/woff2', 'no-store'],
+        ['/strange.xyz', 'application/octet-stream', 'no-store'],
+      ])('%s is served as %s, cached %s', async (path, type, cache) => {
+        const answer = await get(path)
+        expect(answer.status).toBe(200)
+        expect(answer.headers['content-type']).toBe(type)
+        expect(answer.headers['cache-control']).toBe(cache)
+      })
+
+      it.each(['/sessions', '/sessions/recorded:h200-4096.v1', '/compare/a/b/', '/?tab=sass'])(
+        '%s is a place in the UI and gets its page',
+        async (path) => {
+          const answer = await get(path)
+          expect([answer.status, answer.body]).toEqual([200, indexHtml])
+        },
+      )
+
+      it.each([
+        '/nothing.js',
+        '/assets/nothing',
+        '/assets/gone-12345678.css',
+        '/.git',
+        '/favicon.ico',
+      ])('%s does not exist and is not the page in disguise', async (path) => {
+        const answer = await get(path)
+        expect(answer.status).toBe(404)
+        expect(answer.body).not.toContain('id="app"')
+      })
+
+      it('answer HEAD like GET, without the body', async () => {
+        for (const path of ['/', '/assets/index-Ab3_x-9Z.js', '/nothing.js']) {
+          const [head, full] = [
+            await at.ask(path, { method: 'HEAD', headers: { cookie } }),
+            await get(path),
+          ]
+          const { date: _a, ...headHeaders } = head.headers
+          const { date: _b, ...fullHeaders } = full.headers
+          expect([head.status, headHeaders]).toEqual([full.status, fullHeaders])
+          expect(head.bytes.length).toBe(0)
+          expect(Number(head.headers['content-length'])).toBe(full.bytes.length)
+        }
+      })
+
+      it.each(['PUT', 'DELETE', 'PATCH', 'TRACE', 'OPTIONS'])('refuse %s', async (method) => {
+        expect((await at.ask('/', { method, headers: { cookie } })).status).toBe(405)
+      })
+
+      it('refuse POST and say what is served', async () => {
+        const answer = await at.ask('/logo.svg', {
+          method: 'POST',
+          headers: { cookie, origin: at.host.origin },
+        })
+        expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD'])
+      })
+    })
+
+    describe('compression', () => {
+      const path = '/assets/index-Ab3_x-9Z.js'
+
+      it('is used for text over 1 kB when the browser takes it', async () => {
+        const answer = await get(path, { 'accept-encoding': 'br, gzip;q=0.8' })
+        expect(answer.headers['content-encoding']).toBe('gzip')
+        expect(answer.headers.vary).toBe('Accept-Encoding')
+        expect(answer.bytes.length).toBeLessThan(script.length / 2)
+        expect(String(gunzipSync(answer.bytes))).toBe(script)
+      })
+
+      it.each([undefined, 'br', 'gzip;q=0', 'gzip; q=0.0', 'xgzip'])(
+        'is left out for a browser that sends Accept-Encoding: %s',
+        async (accepted) => {
+          const answer = await get(
+            path,
+            accepted === undefined ? {} : { 'accept-encoding': accepted },
+          )
+          expect(answer.headers['content-encoding']).toBeUndefined()
+          expect(answer.headers.vary).toBe('Accept-Encoding')
+          expect(answer.body).toBe(script)
+        },
+      )
+
+      it('is left out for small files and for what is compressed already', async () => {
+        for (const small of ['/', '/logo.svg', '/font.woff2'])
+          expect(
+            (await get(small, { 'accept-encoding': 'gzip' })).headers['content-encoding'],
+          ).toBe(undefined)
+      })
+
+      it('is done anew when the file has changed', async () => {
+        const file = join(at.rendererDir, 'changing.txt')
+        for (const content of ['a'.repeat(2000), 'b'.repeat(3000)]) {
+          writeFileSync(file, content)
+          const answer = await get('/changing.txt', { 'accept-encoding': 'gzip' })
+          expect(String(gunzipSync(answer.bytes))).toBe(content)
+        }
+      })
+    })
+
+    describe('nothing outside the folder is served', () => {
+      /** On a bare socket: clients tidy a path before they send it. */
+      const rawGet = async (path: string): Promise<{ status: number; text: string }> => {
+        const text = await at.raw(
+          `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
+        )
+        return { status: Number(text.slice(9, 12)), text }
+      }
+
+      it.each([
+        '/../secret.txt',
+        '/assets/../../secret.txt',
+        '/./../secret.txt',
+        '/..',
+        '/.',
+        '/assets/..',
+        '/%2e%2e/secret.txt',
+        '/.%2E/secret.txt',
+        '/..%2fsecret.txt',
+        '/..%2Fsecret.txt',
+        '/assets%2findex-Ab3_x-9Z.js',
+        '/assets%2Findex-Ab3_x-9Z.js',
+        '/..%5csecret.txt',
+        '/..\\secret.txt',
+        '/assets\\..\\..\\secret.txt',
+        '/../renderer-other/secret.txt',
+        '//secret.txt',
+        '//etc/passwd',
+        '/assets//plain.js',
+        '/logo.svg%00.js',
+        '/%00',
+        '/%0d%0aSet-Cookie:x=1',
+        '/%ZZ',
+        '/%',
+        '/%c0%ae%c0%ae/secret.txt',
+        '/%ff',
+        'http://127.0.0.1/secret.txt',
+        '*',
+        'secret.txt',
+        '../secret.txt',
+        '/\0',
+        '/logo.svg\0.js',
+      ])('%j is refused', async (path) => {
+        const { status, text } = await rawGet(path)
+        expect(status).toBe(400)
+        expect(text).not.toContain(secret)
+        expect(text).not.toMatch(/^Set-Cookie/im)
+      })
+
+      it.each([
+        '/link.txt',
+        '/linked/secret.txt',
+        '/.env.txt',
+        '/index.html/x.js',
+        '/%252e%252e%252fsecret.txt',
+        '/logo.svg::$DATA.js',
+      ])('%j is not found', async (path) => {
+        const { status, text } = await rawGet(path)
+        expect(status).toBe(404)
+        expect(text).not.toContain(secret)
+      })
+
+      it('not even to one who has not signed in does a bad address say anything else', async () => {
+        expect((await at.ask('/%ZZ')).status).toBe(400)
+      })
+
+      it('but a link that stays inside is', async () => {
+        expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
+      })
+
+      it('and a very long address is refused without harm', async () => {
+        expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
+        expect((await get('/')).status).toBe(200)
+      })
+    })
   })
 })

@@ -159,6 +159,18 @@ describe('lines', () => {
     expect(placesOf(lines, offset).map(({ line }) => line)).toEqual([lineOf('float called(')])
   })
 
+  it('end where a damaged table inlines without end', () => {
+    const rows = [{ address: 0, file: 'a.cu', line: 1, inlined: null } as (typeof lines)[number]]
+    for (let line = 2; line <= 5_000; line += 1)
+      rows.push({ address: 0, file: 'a.cu', line, inlined: { function: 'f', at: rows.at(-1)! } })
+    expect(
+      placesOf(rows, 0)
+        .map((place) => place.line)
+        .slice(0, 2),
+    ).toEqual([5_000, 4_999])
+    expect(placesOf(rows, 0)).toHaveLength(100)
+  })
+
   it('are none before the first', () => {
     expect(placesOf([], 16)).toEqual([])
     expect(placesOf(lines, -1)).toEqual([])
@@ -249,7 +261,7 @@ describe('what is damaged', () => {
     expect(changed(change)).toBe(`The machine code is damaged: ${part} cannot be read.`)
   })
 
-  it('is told from what is for another GPU', () => {
+  it('is distinguished from code for another GPU', () => {
     expect(
       changed((view) => {
         view.setUint32(48, (view.getUint32(48, true) & ~0xff00) | (100 << 8), true)

@@ -347,7 +347,7 @@ describe('the published schema', () => {
   describe('the schema of ladder.yaml', () => {
     const check = new Ajv2020({ strict: false }).compile(ladderSchema())
 
-    it.each(readdirSync(templates))('takes the template %s, and no key that is none', (name) => {
+    it.each(readdirSync(templates))('accepts the template %s, and no unknown key', (name) => {
       const document = parse(readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')) as {
         task: object
       }

@@ -116,7 +116,7 @@ describe('a header of a size that nobody wrote', () => {
   })
 })
 
-describe('a fault is told with file, line, key and what to write instead', () => {
+describe('a fault is reported with file, line, key and what to write instead', () => {
   it.each(['rung', 'title', 'idea', 'dtype'])('@%s is missing', (key) => {
     const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')
     expect(faultOf(text)).toBe(

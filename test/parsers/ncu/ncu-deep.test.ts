@@ -58,7 +58,7 @@ describe('the source page of ncu', () => {
     expect(() => some.get('04_b')).toThrow('read')
   })
 
-  it('gives each instruction once, although ncu prints it twice, in the order of the addresses', () => {
+  it('lists each instruction once in address order, although ncu prints it twice', () => {
     const { instructions } = tile.kernels[0]!
     expect(instructions).toHaveLength(160)
     expect(instructions.map(({ offset }) => offset)).toEqual(instructions.map((_, i) => i * 16))

@@ -79,7 +79,7 @@ it('inlined code is at its own line and at those of its callers', () => {
   expect(kernel.lines.some(({ file, line }) => file === '01_naive.cu' && line === 19)).toBe(true)
 })
 
-it('machine code that is damaged is none, and neither hangs nor throws', () => {
+it('damaged machine code yields none, without hanging or throwing', () => {
   const bytes = ncuReport('five-kernels').slice()
   // A small generator of our own, so that a failure can be repeated.
   let seed = 11

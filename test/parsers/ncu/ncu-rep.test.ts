@@ -150,7 +150,7 @@ describe('foreign bytes', () => {
     }
   })
 
-  it('of a newer format are read as far as they are known, which is said', () => {
+  it('of a newer format are read as far as they are known, with a note', () => {
     const newer = bytes.slice()
     newer[9] = 9
     const { launches, notes } = parseNcuRep(newer)

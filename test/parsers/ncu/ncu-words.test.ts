@@ -99,7 +99,7 @@ describe('launches', () => {
     })
   })
 
-  it('tells what is not there from none, and says nothing where nothing is told', () => {
+  it('distinguishes absent from zero, and yields nothing for empty input', () => {
     const { metrics } = launches[0]!
     const { launch__barrier_count: _, ...rest } = metrics
     expect(launchResources({ metrics: rest })).toMatchObject({
@@ -335,7 +335,7 @@ describe('failures', () => {
       )
     })
 
-    it('a cause is told before what followed from it', () => {
+    it('a cause is reported before its consequences', () => {
       const all = [
         '==ERROR== An error was reported by the driver:',
         quoted('counters-busy'),
@@ -354,7 +354,7 @@ describe('failures', () => {
   })
 
   describe('a failure that nobody foresaw', () => {
-    it("is told in ncu's words, and not by what followed from it", () => {
+    it("is reported in ncu's words, not by its consequences", () => {
       const text =
         '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
       expect(said(recognizeNcuFailure(text, 9))).toMatchObject({
@@ -363,7 +363,7 @@ describe('failures', () => {
       })
     })
 
-    it('is told by the exit code when ncu said nothing', () => {
+    it('is identified by the exit code when ncu printed nothing', () => {
       expect(said(recognizeNcuFailure('', 139)?.message)).toMatch('139')
       expect(said(recognizeNcuFailure('', null)?.message)).toMatch('signal')
     })

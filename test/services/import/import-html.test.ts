@@ -17,7 +17,7 @@ async function written(...samples: [Sample] | [Sample, Sample]) {
 }
 
 describe('an HTML report', () => {
-  it('is told from files of ncu by its first bytes', async () => {
+  it('is distinguished from ncu’s files by its first bytes', async () => {
     const { dir, path } = await written(recording())
     expect(await isHtmlFile(path)).toBe(true)
     await writeFile(join(dir, 'x.csv'), '"ID","Process ID"')

@@ -178,7 +178,7 @@ describe('the recorded outcomes', () => {
     expect(await offered()).toEqual([])
   })
 
-  it('say nothing of a file that was changed, and why, with what a compiler can tell where there is one', async () => {
+  it('give no verdict on a changed file, with the reason, and include what a compiler reports where there is one', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     for (const lab of labs) {
       const mine = `${lab.solution}\n// mine\n`

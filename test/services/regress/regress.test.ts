@@ -139,7 +139,7 @@ describe('against a session', () => {
     expect(row(report, '01_naive')).toMatchObject({ ratio: null, rounds: 0 })
   })
 
-  it('decides nothing of a rung that dies while it is timed', async () => {
+  it('gives no verdict on a rung that dies while it is timed', async () => {
     const machine = await withBaseline()
     await machine.addFault('02_coalesced', 'compare-crash')
     const report = await start(machine)
@@ -154,7 +154,7 @@ describe('against a session', () => {
     )
   })
 
-  it('tells what is new and what is gone', async () => {
+  it('lists added and removed rungs', async () => {
     const machine = await withBaseline()
     await slow(machine, '01_naive', 1)
     const report = await start(machine, { rungs: ['01_naive', '06_float4'] })

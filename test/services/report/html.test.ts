@@ -1,160 +1,366 @@
+/** A report in HTML, and what no report may tell. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
   deepElementId,
-  FrozenReport,
   frozenElementId,
+  FrozenReport,
+  reportSections,
 } from '../../../src-main/domain/report/frozen-report'
 import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
-import { reportHtml } from '../../../src-main/services/report'
+import {
+  report,
+  reportCi,
+  reportComparison,
+  reportHtml,
+  reportPictures,
+} from '../../../src-main/services/report'
 import { deepProfile, largeProfile } from './deep-samples'
 import {
   noPrivates,
   recording,
+  type Sample,
   slowed,
   template,
   withHostileStrings,
   withoutMetrics,
   withTroubles,
-  type Sample,
 } from './samples'
+import { type DeepProfile } from '../../../src-main/domain/session/deep'
+import { textFormats } from '../../../src-main/domain/report/report-format'
+import { Session } from '../../../src-main/domain/session/session'
+import { buildReport } from '../../../src-main/services/report/model'
+import { buildComparison } from '../../../src-main/services/report/comparison'
+import { comparisonDocument } from '../../../src-main/services/report/comparison-document'
+import { printPage } from '../../../src-main/services/report/print'
+import { scrubber } from '../../../src-main/services/report/scrub'
+import { sessionDocument } from '../../../src-main/services/report/session-document'
 
-const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>
-  reportHtml([sample], options, template, noPrivates)
-const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
+describe('HTML', () => {
+  const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>
+    reportHtml([sample], options, template, noPrivates)
+  const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
 
-describe('an HTML report', () => {
-  it('holds the session, its sources and all sections', () => {
-    const { session, sources } = recording()
-    const frozen = frozenIn(page({ session, sources }))
-    expect(frozen).toEqual({
-      report: 2,
-      date: null,
-      sections: ['ladder', 'charts', 'matrix', 'compare'],
-      sessions: [{ session, sources }],
+  describe('an HTML report', () => {
+    it('holds the session, its sources and all sections', () => {
+      const { session, sources } = recording()
+      const frozen = frozenIn(page({ session, sources }))
+      expect(frozen).toEqual({
+        report: 2,
+        date: null,
+        sections: ['ladder', 'charts', 'matrix', 'compare'],
+        sessions: [{ session, sources }],
+      })
+    })
+
+    it('of what was read back is the same bytes, whatever the session says', () => {
+      const empty = recording()
+      empty.session.rungs = []
+      empty.session.device = null
+      for (const sample of [
+        recording(),
+        withTroubles(),
+        withoutMetrics(),
+        withHostileStrings(),
+        empty,
+      ]) {
+        const first = page(sample, { date: '2026-11-21' })
+        const [again] = frozenIn(first).sessions
+        expect(page(again!, { date: '2026-11-21' })).toBe(first)
+      }
+    })
+
+    it('includes only the chosen rungs and sections', () => {
+      const sample = recording()
+      const html = page(sample, { rungs: ['06_float4', '02_coalesced'], sections: ['ladder'] })
+      const frozen = frozenIn(html)
+      const [{ session, sources }] = frozen.sessions as [FrozenReport['sessions'][0]]
+      expect(frozen.sections).toEqual(['ladder'])
+      // In the ladder's order.
+      expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
+      expect(session.ladder.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
+      expect(Object.keys(sources)).toEqual(['02_coalesced', '06_float4'])
+      expect(html).not.toContain('05_thread_tile_2d is')
+      expect(() => page(sample, { rungs: ['99_nope'] })).toThrow(
+        'The session has no rung named "99_nope".',
+      )
+    })
+
+    it('that is small until it is unpacked is refused before it fills the memory', () => {
+      const html = page(recording())
+      const withDeep = (text: string): string => {
+        const packed = gzipSync(text).toString('base64')
+        expect(packed.length).toBeLessThan(100_000)
+        return `${html}<script type="text/plain" id="${deepElementId(0)}">${packed}</script>`
+      }
+      const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
+      expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
+      // A thousand columns beside one of a million values.
+      const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
+      const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
+      const kernel = `{"instructions":{},"lines":${lines}}`
+      expect(refused(`{"01_naive":{"schema":1,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
+    })
+
+    it('lets no hostile text become a part of the page, also where scripts are off', () => {
+      const html = page(withHostileStrings())
+      const inert = new RegExp(
+        `<script type="application/json" id="${frozenElementId}">[^<]*</script>`,
+      )
+      const rest = html.replace(inert, '')
+      expect(rest.length).toBeLessThan(html.length)
+      const tags = [...rest.matchAll(/<\/?([a-z!][a-z0-9-]*)/gi)].map(([, name]) => name)
+      expect(new Set(tags)).toEqual(
+        new Set('!doctype html title body noscript h1 p ul li dl dt dd code script'.split(' ')),
+      )
+      expect(tags.filter((name) => name === 'script')).toHaveLength(2)
+      expect(rest).not.toMatch(/<[a-z]+ [^>]*\bon\w+=/i)
+      expect(html.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+    })
+
+    it('says its findings and its origin also without scripts', () => {
+      const html = page(recording())
+      const [, plain = ''] = /<noscript>(.*)<\/noscript>/s.exec(html) ?? []
+      expect(plain).toContain('Best rung: <code>06_float4</code> (128-bit access), 3.41 ms')
+      expect(plain).toContain('<dt>Driver</dt><dd>580.159.04</dd>')
+      expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32 on NVIDIA H200')
+    })
+
+    it('holds the deep profiles of its rungs, and gives them back', () => {
+      const profiles = [deepProfile('03_shared_tile'), largeProfile('06_float4', 50)]
+      const html = reportHtml([{ ...recording(), profiles }], {}, template, noPrivates)
+      const { report, deep } = parseReportHtml(html, 'report.html')
+      expect(deep).toEqual([{ '03_shared_tile': profiles[0], '06_float4': profiles[1] }])
+      const again = { ...report.sessions[0]!, profiles: Object.values(deep[0]!) }
+      expect(reportHtml([again], {}, template, noPrivates)).toBe(html)
+      const one = reportHtml(
+        [{ ...recording(), profiles }],
+        { rungs: ['06_float4'] },
+        template,
+        noPrivates,
+      )
+      expect(Object.keys(parseReportHtml(one, 'x').deep[0]!)).toEqual(['06_float4'])
+      const bad = html.replace(/(kernel-ladder-deep-0">.{20})/, '$1AAAA')
+      expect(() => parseReportHtml(bad, 'report.html')).toThrow(
+        'its deep profiles cannot be unpacked',
+      )
+    })
+
+    it('sets two sessions side by side, and refuses two that cannot be compared', () => {
+      const before = recording()
+      const after = slowed(recording(), '06_float4', 1.5)
+      const html = reportHtml([before, after], {}, template, noPrivates)
+      expect(frozenIn(html).sessions.map(({ session }) => session)).toEqual([
+        before.session,
+        after.session,
+      ])
+      after.session.problem!.sizes.m = 1024
+      expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problems differ/)
     })
   })
 
-  it('of what was read back is the same bytes, whatever the session says', () => {
-    const empty = recording()
-    empty.session.rungs = []
-    empty.session.device = null
-    for (const sample of [
-      recording(),
-      withTroubles(),
-      withoutMetrics(),
-      withHostileStrings(),
-      empty,
-    ]) {
-      const first = page(sample, { date: '2026-11-21' })
-      const [again] = frozenIn(first).sessions
-      expect(page(again!, { date: '2026-11-21' })).toBe(first)
-    }
-  })
-
-  it('tells the chosen rungs and sections only', () => {
-    const sample = recording()
-    const html = page(sample, { rungs: ['06_float4', '02_coalesced'], sections: ['ladder'] })
-    const frozen = frozenIn(html)
-    const [{ session, sources }] = frozen.sessions as [FrozenReport['sessions'][0]]
-    expect(frozen.sections).toEqual(['ladder'])
-    // In the ladder's order.
-    expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
-    expect(session.ladder.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
-    expect(Object.keys(sources)).toEqual(['02_coalesced', '06_float4'])
-    expect(html).not.toContain('05_thread_tile_2d is')
-    expect(() => page(sample, { rungs: ['99_nope'] })).toThrow(
-      'The session has no rung named "99_nope".',
-    )
-  })
-
-  it('that is small until it is unpacked is refused before it fills the memory', () => {
+  describe('reading a report', () => {
     const html = page(recording())
-    const withDeep = (text: string): string => {
-      const packed = gzipSync(text).toString('base64')
-      expect(packed.length).toBeLessThan(100_000)
-      return `${html}<script type="text/plain" id="${deepElementId(0)}">${packed}</script>`
-    }
-    const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
-    expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
-    // A thousand columns beside one of a million values.
-    const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
-    const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
-    const kernel = `{"instructions":{},"lines":${lines}}`
-    expect(refused(`{"01_naive":{"schema":1,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
-  })
-
-  it('lets no hostile text become a part of the page, also where scripts are off', () => {
-    const html = page(withHostileStrings())
-    const inert = new RegExp(
-      `<script type="application/json" id="${frozenElementId}">[^<]*</script>`,
-    )
-    const rest = html.replace(inert, '')
-    expect(rest.length).toBeLessThan(html.length)
-    const tags = [...rest.matchAll(/<\/?([a-z!][a-z0-9-]*)/gi)].map(([, name]) => name)
-    expect(new Set(tags)).toEqual(
-      new Set('!doctype html title body noscript h1 p ul li dl dt dd code script'.split(' ')),
-    )
-    expect(tags.filter((name) => name === 'script')).toHaveLength(2)
-    expect(rest).not.toMatch(/<[a-z]+ [^>]*\bon\w+=/i)
-    expect(html.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
-  })
-
-  it('says its findings and its origin also without scripts', () => {
-    const html = page(recording())
-    const [, plain = ''] = /<noscript>(.*)<\/noscript>/s.exec(html) ?? []
-    expect(plain).toContain('Best rung: <code>06_float4</code> (128-bit access), 3.41 ms')
-    expect(plain).toContain('<dt>Driver</dt><dd>580.159.04</dd>')
-    expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32 on NVIDIA H200')
-  })
-
-  it('holds the deep profiles of its rungs, and gives them back', () => {
-    const profiles = [deepProfile('03_shared_tile'), largeProfile('06_float4', 50)]
-    const html = reportHtml([{ ...recording(), profiles }], {}, template, noPrivates)
-    const { report, deep } = parseReportHtml(html, 'report.html')
-    expect(deep).toEqual([{ '03_shared_tile': profiles[0], '06_float4': profiles[1] }])
-    const again = { ...report.sessions[0]!, profiles: Object.values(deep[0]!) }
-    expect(reportHtml([again], {}, template, noPrivates)).toBe(html)
-    const one = reportHtml(
-      [{ ...recording(), profiles }],
-      { rungs: ['06_float4'] },
-      template,
-      noPrivates,
-    )
-    expect(Object.keys(parseReportHtml(one, 'x').deep[0]!)).toEqual(['06_float4'])
-    const bad = html.replace(/(kernel-ladder-deep-0">.{20})/, '$1AAAA')
-    expect(() => parseReportHtml(bad, 'report.html')).toThrow(
-      'its deep profiles cannot be unpacked',
-    )
-  })
-
-  it('sets two sessions side by side, and refuses two that cannot be compared', () => {
-    const before = recording()
-    const after = slowed(recording(), '06_float4', 1.5)
-    const html = reportHtml([before, after], {}, template, noPrivates)
-    expect(frozenIn(html).sessions.map(({ session }) => session)).toEqual([
-      before.session,
-      after.session,
-    ])
-    after.session.problem!.sizes.m = 1024
-    expect(() => reportHtml([before, after], {}, template, noPrivates)).toThrow(/problems differ/)
+    it.each([
+      ['another page', '<!doctype html><p>hello', 'is not a Kernel Ladder report'],
+      ['one that was cut off', html.slice(0, html.length / 2), 'the file is truncated'],
+      ['one that is damaged', html.replace('"report":2,', '"report":2,,'), 'it is not JSON'],
+      ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
+      [
+        'a newer one',
+        html.replace('"report":2,', '"report":7,'),
+        'it was written by a newer kernel-ladder',
+      ],
+    ])('refuses %s with the reason', (_what, text, reason) => {
+      expect(() => frozenIn(text)).toThrow(reason)
+      expect(() => frozenIn(text)).toThrow('report.html')
+    })
   })
 })
 
-describe('reading a report', () => {
-  const html = page(recording())
-  it.each([
-    ['another page', '<!doctype html><p>hello', 'is not a Kernel Ladder report'],
-    ['one that was cut off', html.slice(0, html.length / 2), 'the file is truncated'],
-    ['one that is damaged', html.replace('"report":2,', '"report":2,,'), 'it is not JSON'],
-    ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
+describe('privacy', () => {
+  const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
+
+  /** One text with everything that must not leave, each in the forms that tools write it in. */
+  const marker = [
+    '/home/mallory/secret-a/x.cu(3): error',
+    '"/net/my secret-b/dir"',
+    '-I/gpfs/secret-c/include',
+    '--out=/var/secret-d/y',
+    '/srv/people/mallory/secret-e',
+    'C:\\Users\\mallory\\secret-f',
+    '\\\\secret-g\\share\\x',
+    'file:///secret-h/x',
+    'mallory@frosthost17.lab.example.edu',
+    'GPU-deadbeef-1234-5678-9abc-def012345678',
+    'deadbeef-1234-5678-9abc-def012345678',
+    'serial number: SN7654321',
+    '1320123456789',
+    'de:ad:be:ef:00:01',
+    'host=frosthost17',
+    'user: mallory',
+    '10.20.30.40',
+    'frosthost17',
+  ].join(' ')
+
+  const secrets =
+    /mallory|secret-|frosthost|deadbeef|9abc|SN7654321|1320123456789|de:ad:be|10\.20\.30|lab\.example/i
+
+  /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
+  const fixed = new Set(
+    'after reference createdAt unit evidence status kind completion severity metric direction profile requires url speedupType'.split(
+      ' ',
+    ),
+  )
+
+  const taskProse = 'title summary formula result name'.split(' ')
+
+  /** Of a task, what an author writes; the rest are names and expressions. */
+  function markTask(value: unknown, key: string): unknown {
+    if (typeof value === 'string') return taskProse.includes(key) ? marker : value
+    if (Array.isArray(value)) return value.map((item) => markTask(item, key))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, markTask(item, name)]),
+    )
+  }
+
+  function mark(value: unknown, key: string): unknown {
+    if (key === 'task') return markTask(value, key)
+    if (typeof value === 'string') return fixed.has(key) ? value : marker
+    if (Array.isArray(value)) return value.map((item) => mark(item, key))
+    if (value === null || typeof value !== 'object') return value
+    const isNamed = key === 'rungs' || key === 'header' || key === 'ladder'
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [
+        name,
+        (name === 'id' && isNamed) || (name === 'name' && key === 'params')
+          ? (item as unknown)
+          : mark(item, name),
+      ]),
+    )
+  }
+
+  function marked(): Sample {
+    const sample = withTroubles()
+    const metric = { value: null, unit: 'inst', evidence: 'unavailable', reason: 'x' } as const
+    sample.session.rungs[1]!.metrics.sharedLoads = metric
+    sample.session.rungs[1]!.ncuMetrics = { 'some.metric': { value: 'x', unit: 'x' } }
+    sample.session.warnings = ['x']
+    sample.session.ladder.folder = 'x'
+    const session = Session.parse(mark(sample.session, ''))
+    session.rungs.forEach(({ id }, index) => {
+      sample.sources[id] = `// ${marker}\n${index}\n#include "/home/mallory/secret-z.h"\n`
+    })
+    return { session, sources: sample.sources }
+  }
+
+  /** What lies compressed in a page, as text. */
+  function unpacked(sample: Sample): string {
+    const profile = mark(deepProfile('06_float4'), 'instructions') as DeepProfile
+    profile.rung = '06_float4'
+    const html = reportHtml([{ ...sample, profiles: [profile] }], {}, template, privates)
+    const { deep } = parseReportHtml(html, 'x')
+    expect(Object.keys(deep[0]!)).toEqual(['06_float4'])
+    return JSON.stringify(deep)
+  }
+
+  const modelInput = (sample: Sample) => ({
+    ...sample,
+    scrub: scrubber(privates),
+    sections: reportSections,
+    date: null,
+  })
+
+  const texts = (sample: Sample): [string, string][] => [
+    ...textFormats.flatMap((format): [string, string][] => [
+      [format, report(sample, { format }, privates)],
+      [`${format} compared`, reportComparison(sample, sample, { format }, privates)],
+    ]),
+    ['html', reportHtml([sample], {}, template, privates)],
+    ['html, its deep profiles unpacked', unpacked(sample)],
+    ['print', printPage(sessionDocument(buildReport(modelInput(sample))))],
     [
-      'a newer one',
-      html.replace('"report":2,', '"report":7,'),
-      'it was written by a newer kernel-ladder',
+      'print compared',
+      printPage(comparisonDocument(buildComparison(modelInput(sample), modelInput(sample)))),
     ],
-  ])('refuses %s with the reason', (_what, text, reason) => {
-    expect(() => frozenIn(text)).toThrow(reason)
-    expect(() => frozenIn(text)).toThrow('report.html')
+    [
+      'the pictures',
+      [...reportPictures([sample], {}, privates), ...reportPictures([sample, sample], {}, privates)]
+        .map(({ name, text }) => name + text)
+        .join('\n'),
+    ],
+    ['html compared', reportHtml([sample, sample], {}, template, privates)],
+    ['csv wide', report(sample, { format: 'csv', wide: true }, privates)],
+    ['ci', reportCi(sample, sample, { thresholdPercent: 3 }, privates).text],
+    ['ci as JSON', reportCi(sample, sample, { thresholdPercent: 3, json: true }, privates).text],
+  ]
+
+  describe('what names a machine or a person', () => {
+    it('is in every text of the session that is exported here', () => {
+      expect(JSON.stringify(marked().session).match(/frosthost17/g)!.length).toBeGreaterThan(100)
+    })
+
+    it.each(texts(marked()))('does not leave as %s', (_format, text) => {
+      // TeX and Markdown may set a mark between letters of what they escape.
+      for (const form of [text, text.replaceAll(/\\(?=[_-])|-\{\}|\{\}/g, '')])
+        expect(secrets.exec(form)?.[0]).toBeUndefined()
+    })
+
+    it('is taken out of a sentence also where this machine does not know the names', () => {
+      const { sentence, source } = scrubber(noPrivates)
+      const known = /secret-|deadbeef|SN7654321|1320123456789|lab\.example/
+      expect(sentence(marker)).not.toMatch(known)
+      expect(source(marker)).not.toMatch(/secret-|deadbeef|lab\.example/)
+      expect(sentence('nvcc: /home/mallory/a.cu: no such file')).toBe('nvcc: <path>: no such file')
+    })
+
+    it('does not take anything out of a shipped recording', () => {
+      const { session, sources } = recording()
+      const { source: scrub } = scrubber(privates)
+      expect(JSON.parse(report({ session, sources }, { format: 'json' }, privates))).toEqual(
+        session,
+      )
+      for (const source of Object.values(sources)) expect(scrub(source)).toBe(source)
+    })
+
+    it('costs a long hostile text no more than its length', () => {
+      const { sentence } = scrubber(privates)
+      const started = performance.now()
+      for (const part of [
+        'a.',
+        'a-',
+        '/a',
+        '"/a',
+        '\\\\a',
+        'user ',
+        '~a',
+        'a@',
+        'serial ',
+        'ab:',
+        '-I/',
+      ])
+        sentence(part.repeat(50_000))
+      expect(performance.now() - started).toBeLessThan(5000)
+    })
+
+    it('leaves code alone that reads like a name', () => {
+      const text = 'float* host = args.local; int user: 3; auto x = p.io.dev / tile.home; a /b/ c'
+      expect(scrubber(privates).source(text)).toBe(text)
+    })
+
+    it.each([
+      'nvcc 10.2.89',
+      'https://siboehm.com/articles/22/CUDA-MMM',
+      'gemm/01_naive.cu:12: error',
+      'a/b and TM + TN, A/B, 8/4 GFLOP/s',
+      '<cache>/nvcc/01_naive.cu',
+      'x = a / b / c; // M / N / K',
+      'ncu 2025.3.1.0, driver 580.159.04',
+      'needs sm_90; cc 9.0.',
+      'l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum',
+    ])('leaves %j alone', (text) => {
+      expect(scrubber(privates).sentence(text)).toBe(text)
+    })
   })
 })

@@ -90,7 +90,7 @@ describe('a report for print', () => {
     expect(pdf).toContain('/ModDate (D:20261121032713')
   })
 
-  it('tells the summary, figures with their marks, diffs and the origin', async () => {
+  it('includes the summary, figures with their marks, diffs and the origin', async () => {
     const [html = ''] = (await printed(withTroubles())).documents
     expect(html).toContain('<p class="best">Best rung: <code>06_float4</code>')
     expect(html).toContain('<td class="num">40.3 TFLOP/s</td>')
@@ -101,7 +101,7 @@ describe('a report for print', () => {
     expect(html.match(/<svg /g)!.length).toBeGreaterThan(5)
   })
 
-  it('tells the chosen sections only', async () => {
+  it('includes only the chosen sections', async () => {
     const [html = ''] = (await printed(recording(), { sections: ['charts'] })).documents
     expect([...html.matchAll(/<h2 id="(\w+)"/g)].map(([, id]) => id)).toEqual([
       'summary',
@@ -126,7 +126,7 @@ describe('two sessions for print', () => {
     return sample
   }
 
-  it('tells warnings, times, what moved, diffs and both origins', async () => {
+  it('includes warnings, times, changed metrics, diffs and both origins', async () => {
     const [, html = ''] = (await printed([recording(), after()])).documents
     expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32: two sessions</title>')
     expect(html).toContain('The driver versions differ: 580.159.04 and 590.')
@@ -139,7 +139,7 @@ describe('two sessions for print', () => {
     expect(html.match(/kernel-ladder run --ladder gemm-fp32/g)!.length).toBe(2)
   })
 
-  it('tells the chosen sections only, and is refused where they may not be compared', async () => {
+  it('includes only the chosen sections, and is refused where they may not be compared', async () => {
     const chosen = await printed([recording(), after()], { sections: ['compare'] })
     const titles = [...chosen.documents[1]!.matchAll(/<h2 id="([\w-]+)"/g)].map(([, id]) => id)
     expect(titles).toEqual(['summary', 'sources', 'provenance'])
@@ -185,7 +185,7 @@ describe('the same pages printed twice', () => {
 })
 
 describe('a chart', () => {
-  it('is an SVG that stands alone, with each figure as text and the reference across', () => {
+  it('is a self-contained SVG with each figure as text and a line for the reference', () => {
     const svg = barsSvg(
       {
         id: 'x',
@@ -232,7 +232,7 @@ describe('a chart', () => {
     expect(widths[99]! / widths[33]!).toBeCloseTo(3, 2)
   })
 
-  it('of nothing but zeros has no width, and an axis all the same', () => {
+  it('has an axis but no bars when every figure is zero', () => {
     const bars = [{ label: 'a', value: 0, text: '0', isReference: false }]
     const svg = barsSvg(
       { id: 'x', title: 't', description: 'd', bars },
@@ -250,7 +250,7 @@ describe('the browser of this machine', () => {
     return path
   }
 
-  it('is named as missing where there is none, and an own choice is not passed over', async () => {
+  it('is reported missing where there is none, and the user’s own choice is not overridden', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({
       kind: 'missing',
@@ -263,7 +263,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('that fails is quoted, and nothing of it stays on the disk', async () => {
+  it('that fails is quoted, and leaves nothing on disk', async () => {
     const program = await browser('echo boom >&2; exit 7')
     const temporary = await tempDir()
     setEnv({ KERNEL_LADDER_CHROMIUM: program, TMPDIR: temporary })

@@ -70,7 +70,7 @@ describe('printers', () => {
       expectTables(text)
     })
 
-    it('tells rungs without a result with reason and diagnostics, and numbers absent figures', () => {
+    it('lists rungs without a result with reason and diagnostics, and numbers absent figures', () => {
       const text = report(withTroubles(), { format: 'md' }, noPrivates)
       expect(text).toContain('**wrong.** 7 of 16 differ.')
       expect(text).toContain('```text\ngemm/03_shared_tile.cu:12: error: expected a ";"\n```')
@@ -78,7 +78,7 @@ describe('printers', () => {
       expect(text).toContain('\n1. It did not run.\n')
     })
 
-    it('tells once of a counter that no rung has, with the reason', () => {
+    it('mentions once, with the reason, a counter that no rung has', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs)
         metrics.sharedLoads = {
@@ -138,7 +138,7 @@ describe('printers', () => {
     const read = (text: string): Record<string, string>[] =>
       parse(text, { columns: true, relax_column_count: false, record_delimiter: '\r\n' })
 
-    it('long: a line a figure, with unit, evidence and reason', () => {
+    it('long: one row per figure, with unit, evidence and reason', () => {
       const rows = read(report(withTroubles(), { format: 'csv' }, noPrivates))
       const of = (rung: string, metric: string) =>
         rows.find((row) => row.rung === rung && row.metric === metric)
@@ -163,7 +163,7 @@ describe('printers', () => {
       expect(of('', 'gpu')?.value).toContain('NVIDIA H200')
     })
 
-    it('wide: a line a rung, with units in the columns and the provenance', () => {
+    it('wide: one row per rung, with units in the columns and the provenance', () => {
       const rows = read(report(recording(), { format: 'csv', wide: true }, noPrivates))
       expect(rows).toHaveLength(7)
       expect(rows[6]).toMatchObject({
@@ -202,7 +202,7 @@ describe('printers', () => {
       expect(tex('a--b – é א \u202e')).toBe('a-{}-b -- é {[}U+05D0{]} {[}U+202E{]}')
     })
 
-    it('is a booktabs table with a row a rung', () => {
+    it('is a booktabs table with one row per rung', () => {
       const text = report(recording(), { format: 'tex' }, noPrivates)
       for (const rule of ['toprule', 'midrule', 'bottomrule']) expect(text).toContain(`\\${rule}`)
       expect(text).toContain(
@@ -262,7 +262,7 @@ describe('published figures', async () => {
       expect([tiled.ours[1], tiled.theirs[1]]).toEqual(['256', '–'])
     })
 
-    it('go with the rungs that a report tells, and are not scrubbed', () => {
+    it('are included for the rungs in a report, and are not scrubbed', () => {
       const [first] = strides
       const told = withRungs(
         scrubSession(session, (text) => text.replaceAll('stride', 'x')),
@@ -343,7 +343,7 @@ describe('other programs', () => {
     })
   })
 
-  describe('the pictures beside it', () => {
+  describe('the accompanying pictures', () => {
     it('are whole SVGs without a text of their own that could run', () => {
       for (const sample of all())
         for (const { name, text } of reportPictures([sample], {}, noPrivates)) {

@@ -41,7 +41,7 @@ describe('one session', () => {
     )
 
   describe('the summary', () => {
-    it('tells the best rung, the three largest jumps with their counters, and that all paid', () => {
+    it('names the best rung, the three largest jumps with their counters, and that every step paid off', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
@@ -55,7 +55,7 @@ describe('one session', () => {
       expect(allPaid).toBe(true)
     })
 
-    it('takes what a header predicted where no counter tells a cause', () => {
+    it('falls back to the header’s prediction where no counter explains the step', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs) delete metrics['fmaUtilization']
       expect(words(model(sample).summary.jumps)[1]).toBe(
@@ -78,7 +78,7 @@ describe('one session', () => {
       )
     })
 
-    it('tells what did not pay, and keeps quiet about what is within the spread', () => {
+    it('names steps that did not pay off, and omits changes within the spread', () => {
       const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
       const [slower, level] = words(model(sample).summary.unpaid)
       expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
@@ -87,7 +87,7 @@ describe('one session', () => {
       )
     })
 
-    it('tells of a rung that did not pay what the ladder says of it', () => {
+    it('quotes the ladder on a rung that did not pay off', () => {
       const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
       for (const entry of sample.session.ladder.rungs) entry.note = `A note on ${entry.id}.`
       const [slower, level] = words(model(sample).summary.unpaid)
@@ -95,7 +95,7 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('tells a rung past the reference, and one level with it', () => {
+    it('recognizes a rung faster than the reference, and one level with it', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -128,7 +128,7 @@ describe('one session', () => {
   describe('the problem', () => {
     const problem = ({ facts }: ReportModel) => facts.find(({ id }) => id === 'problem')!.value
 
-    it('of several sizes is told by its label and their names', () => {
+    it('of several sizes is identified by its label and their names', () => {
       expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
     })
 
@@ -237,7 +237,7 @@ describe('two sessions', () => {
     reportComparison(a, b, { format }, noPrivates)
 
   describe('whether two sessions may be compared', () => {
-    it('is said of the same one without a word', () => {
+    it('adds no remark about the same session', () => {
       expect(comparability(recording().session, recording().session)).toEqual({
         refusals: [],
         warnings: [],

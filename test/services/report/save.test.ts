@@ -13,7 +13,7 @@ afterEach(() => {
 const error = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code })
 
 describe('saving a report', () => {
-  it('writes the file and leaves nothing beside it', async () => {
+  it('writes the file and leaves no other', async () => {
     const dir = await tempDir()
     await saveReport(join(dir, 'r.md'), 'text')
     expect(await readFile(join(dir, 'r.md'), 'utf8')).toBe('text')
@@ -69,7 +69,7 @@ describe('saving a report', () => {
 describe('saving a report with pictures', () => {
   const pictures = [{ name: 'throughput.svg', text: '<svg/>' }]
 
-  it('puts them into a folder beside it', async () => {
+  it('puts them into a folder next to it', async () => {
     const dir = await tempDir()
     await saveReport(join(dir, 'r.md'), 'text', pictures)
     expect((await readdir(dir)).sort()).toEqual(['r.assets', 'r.md'])
@@ -103,7 +103,7 @@ describe('saving a report with pictures', () => {
 })
 
 describe('a disk that is full', () => {
-  it.skipIf(process.platform !== 'linux')('is said, when the kernel says so', async () => {
+  it.skipIf(process.platform !== 'linux')('is reported when the kernel reports it', async () => {
     // /dev/full refuses every byte; a link to it is what a full disk looks like from here.
     const dir = await tempDir()
     const open = files.open

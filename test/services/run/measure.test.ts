@@ -1,240 +1,347 @@
+/** Measuring, and going on when a rung or the GPU does not. */
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { planRun } from '../../../src-main/services/run/plan'
-import { fakeMachine, isAlive, ladderRungs, rung, setEnv, statuses } from '../support'
+import { fakeMachine, isAlive, isOneFigure, ladderRungs, rung, setEnv, statuses } from '../support'
 import { said } from '../../said'
+import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
+import { type Session } from '../../../src-main/domain/session/session'
 
-/** What becomes of a ladder when these rungs fail and no other does. */
-const allBut = (...failed: string[]): Record<string, string> =>
-  Object.fromEntries(ladderRungs.map((id) => [id, failed.includes(id) ? 'failed' : 'ok']))
+describe('measuring', () => {
+  /** What becomes of a ladder when these rungs fail and no other does. */
+  const allBut = (...failed: string[]): Record<string, string> =>
+    Object.fromEntries(ladderRungs.map((id) => [id, failed.includes(id) ? 'failed' : 'ok']))
 
-describe('a rung that misbehaves costs only itself', () => {
-  it.each([
-    ['hang', 'failed', /^Hung during verification: no progress for 2 s/],
-    ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
-    ['context-lost', 'failed', /an illegal memory access was encountered/],
-    ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
-  ])('%s', async (fault, status, reason) => {
-    // What is said of silence must not depend on how busy this machine is.
-    const machine = await fakeMachine([], { processes: fault !== 'hang' })
-    await machine.addFault('02_coalesced', fault)
-    const { session, folder } = await machine.run({
-      rungs: ['01_naive', '02_coalesced', '03_shared_tile'],
+  describe('a rung that misbehaves costs only itself', () => {
+    it.each([
+      ['hang', 'failed', /^Hung during verification: no progress for 2 s/],
+      ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
+      ['context-lost', 'failed', /an illegal memory access was encountered/],
+      ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
+    ])('%s', async (fault, status, reason) => {
+      // What is said of silence must not depend on how busy this machine is.
+      const machine = await fakeMachine([], { processes: fault !== 'hang' })
+      await machine.addFault('02_coalesced', fault)
+      const { session, folder } = await machine.run({
+        rungs: ['01_naive', '02_coalesced', '03_shared_tile'],
+      })
+      expect(rung(session, '02_coalesced').status).toBe(status)
+      expect(said(rung(session, '02_coalesced').reason)).toMatch(reason)
+      const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
+      expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
+      expect(folder).not.toBeNull()
     })
-    expect(rung(session, '02_coalesced').status).toBe(status)
-    expect(said(rung(session, '02_coalesced').reason)).toMatch(reason)
-    const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
-    expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
-    expect(folder).not.toBeNull()
+
+    it('is not profiled, and its counters say why they are missing', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('02_coalesced', 'crash')
+      const { session } = await machine.run()
+      const { metrics } = rung(session, '02_coalesced')
+      expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
+      expect(said(metrics.fmaUtilization?.reason)).toContain('not profiled')
+      const profiled = machine.calls('ncu').find((call) => call.includes('profile'))
+      expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
+    })
+
+    it('two in one ladder cost two', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('02_coalesced', 'crash')
+      await machine.addFault('04_thread_tile_1d', 'crash')
+      const { session } = await machine.run()
+      expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
+    })
+
+    it('also when it is the reference: the others have times and no ratios', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('00_cublas', 'crash')
+      const { session } = await machine.run()
+      expect(statuses(session)).toEqual(allBut('00_cublas'))
+      const restart = machine.calls('runner').filter((call) => call[1] === 'measure')[1]
+      expect(restart).not.toContain('--reference')
+      expect(said(session.warnings).join()).toContain('No ratios')
+    })
   })
 
-  it('is not profiled, and its counters say why they are missing', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('02_coalesced', 'crash')
-    const { session } = await machine.run()
-    const { metrics } = rung(session, '02_coalesced')
-    expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
-    expect(said(metrics.fmaUtilization?.reason)).toContain('not profiled')
-    const profiled = machine.calls('ncu').find((call) => call.includes('profile'))
-    expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
+  describe('a rung that prints what looks like the protocol', () => {
+    it('in wrong shapes is measured as any other', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('02_coalesced', 'garble')
+      const { session } = await machine.run()
+      expect(statuses(session)).toEqual(allBut())
+      expect(session.warnings).toEqual([])
+    })
+
+    it('ignores times, failures and ceilings that arrive out of turn, and reports it', async () => {
+      const honest = (await (await fakeMachine()).run()).session
+      const machine = await fakeMachine()
+      await machine.addFault('02_coalesced', 'forge')
+      const { session } = await machine.run()
+      expect(statuses(session)).toEqual(allBut())
+      expect(session.rungs.map(({ timing }) => timing?.medianMs)).toEqual(
+        honest.rungs.map(({ timing }) => timing?.medianMs),
+      )
+      expect(session.ceilings).toEqual(honest.ceilings)
+      expect(said(session.warnings).join()).toMatch(/they were ignored/)
+    })
   })
 
-  it('two in one ladder cost two', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('02_coalesced', 'crash')
-    await machine.addFault('04_thread_tile_1d', 'crash')
-    const { session } = await machine.run()
-    expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
+  describe('a crash that takes the GPU away', () => {
+    const before = ladderRungs.slice(0, ladderRungs.indexOf('03_shared_tile'))
+    const behind = ladderRungs.slice(before.length + 1)
+
+    it.each([
+      ['no-device', 'missing', /no CUDA-capable device/],
+      ['out-of-memory', 'missing', /0 GiB free/],
+      ['silent', undefined, /before it reached a rung: exit code 1/],
+      ['mute', undefined, /no output for 2 s/],
+    ])('(%s) keeps and saves what was measured', async (how, missingKind, why) => {
+      const machine = await fakeMachine()
+      await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
+      const { session, folder, missing } = await machine.run()
+      expect(folder).not.toBeNull()
+      for (const id of before) {
+        expect(rung(session, id).status).toBe('ok')
+        expect(rung(session, id).timing?.medianMs).toBeGreaterThan(0)
+      }
+      expect(said(rung(session, '03_shared_tile'))).toMatchObject({
+        status: 'failed',
+        reason: 'Crashed during verification (SIGSEGV).',
+      })
+      for (const id of behind) {
+        expect(rung(session, id).status).toBe('not-run')
+        expect(said(rung(session, id).reason)).toMatch(why)
+      }
+      expect(missing?.kind).toBe(missingKind)
+      expect(said(session.warnings).join()).toMatch(why)
+      expect(said(session.warnings).join()).toMatch(/nvidia-smi --gpu-reset/)
+      expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
+    })
+
+    it('at the first rung leaves a session that names the culprit', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('00_cublas', 'gpu-lost:no-device')
+      const { session, folder } = await machine.run()
+      expect(folder).not.toBeNull()
+      expect(rung(session, '00_cublas').status).toBe('failed')
+      expect(rung(session, '01_naive').status).toBe('not-run')
+    })
+
+    it('while further problems are verified leaves the times', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_GONE_AT: '--max-seconds' })
+      const library = await readKernelLibrary(machine.kernelsDir)
+      const plan = planRun(library, {
+        ladder: 'gemm-fp32',
+        size: 1024,
+        params: {},
+        profile: 'none',
+      })
+      const problem = { ...plan.problem, sizes: { ...plan.problem.sizes, m: 129 } }
+      const { session, missing } = await machine.runPlan({
+        ...plan,
+        alsoVerify: {
+          decides: false,
+          rungs: ['02_coalesced'],
+          problems: [problem, problem],
+        },
+      })
+      expect(statuses(session)).toEqual(allBut())
+      expect(rung(session, '02_coalesced').alsoVerified).toMatchObject([
+        { verify: null, reason: expect.stringMatching(/no CUDA-capable device/) as string },
+      ])
+      expect(missing?.kind).toBe('missing')
+    })
   })
 
-  it('also when it is the reference: the others have times and no ratios', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('00_cublas', 'crash')
-    const { session } = await machine.run()
-    expect(statuses(session)).toEqual(allBut('00_cublas'))
-    const restart = machine.calls('runner').filter((call) => call[1] === 'measure')[1]
-    expect(restart).not.toContain('--reference')
-    expect(said(session.warnings).join()).toContain('No ratios')
+  describe('a GPU that others compute on', () => {
+    it('is warned of, once, and its times are kept', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_GPU_PROGRAMS: '2' })
+      const { session } = await machine.run()
+      expect(said(session.warnings).filter((warning) => /shared/.test(warning))).toHaveLength(1)
+      expect(said(session.warnings).join()).not.toContain('4242')
+      expect(statuses(session)).toEqual(allBut())
+    })
+  })
+
+  describe('what the runner reports', () => {
+    it('becomes times, ratios to the interleaved reference, and verification', async () => {
+      const machine = await fakeMachine()
+      const { session } = await machine.run()
+      for (const { timing, verify } of session.rungs) {
+        expect(verify?.passed).toBe(true)
+        expect(timing!.samplesMs).toHaveLength(timing!.samples)
+        expect(timing!.gflops).toBeCloseTo((2 * 1024 ** 3) / (timing!.medianMs * 1e6), 6)
+        expect(timing!.ratioToReference).toBeCloseTo(
+          timing!.referenceMedianMs! / timing!.medianMs,
+          9,
+        )
+      }
+      expect(rung(session, '00_cublas').timing?.ratioToReference).toBe(1)
+    })
+
+    it('runs the reference beside the rungs that were asked for, and reports those', async () => {
+      const machine = await fakeMachine()
+      const { session } = await machine.run({ rungs: ['02_coalesced'] })
+      expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced'])
+      expect(rung(session, '02_coalesced').timing?.ratioToReference).toBeGreaterThan(0)
+      const call = machine.calls('runner').find((words) => words[1] === 'measure')
+      expect(call).toEqual(expect.arrayContaining(['--reference', '00_cublas']))
+    })
+
+    it.each([
+      ['no-device', 'missing', /no CUDA-capable device/],
+      ['out-of-memory', 'input', /needs 900 GiB/],
+      ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
+      ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not finish\./],
+    ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_RUNNER: refusal })
+      await expect(machine.run()).rejects.toMatchObject({
+        kind,
+        message: expect.stringMatching(message) as string,
+      })
+      const { readdir } = await import('node:fs/promises')
+      expect(await readdir(machine.store).catch(() => [])).toEqual([])
+    })
+  })
+
+  describe('cancelling', () => {
+    it('ends the whole process tree at once, also children in a session of their own, and saves what is finished', async () => {
+      const machine = await fakeMachine([], { processes: true })
+      await machine.addFault('03_shared_tile', 'spawn')
+      const abort = new AbortController()
+      const running = machine.run({}, { signal: abort.signal })
+      await expect.poll(() => machine.calls('child'), { timeout: 60_000 }).toHaveLength(1)
+      abort.abort()
+      const { session, folder } = await running
+      expect(session.completion).toBe('cancelled')
+      expect(statuses(session)).toMatchObject({
+        '00_cublas': 'ok',
+        '02_coalesced': 'ok',
+        '03_shared_tile': 'not-run',
+        '06_float4': 'not-run',
+      })
+      const { stderr } = (await readRaw(folder!, 'runner/measure-1'))!
+      const child = Number(/child (\d+)/.exec(stderr)?.[1])
+      expect(machine.calls('child')).toEqual([['child', String(child)]])
+      await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
+    }, 120_000)
+
+    it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
+      const machine = await fakeMachine([], { processes: true })
+      for (const id of ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile'])
+        await machine.addFault(id, 'slow-build')
+      const abort = new AbortController()
+      const running = machine.run({}, { signal: abort.signal })
+      await expect.poll(() => machine.calls('slow').length, { timeout: 60_000 }).toBeGreaterThan(0)
+      abort.abort()
+      const { session, folder } = await running
+      for (const [, pid] of machine.calls('slow'))
+        await expect.poll(() => isAlive(Number(pid)), { timeout: 60_000 }).toBe(false)
+      expect(session.completion).toBe('cancelled')
+      expect(new Set(Object.values(statuses(session)))).toEqual(new Set(['not-run']))
+      expect(folder).toBeNull()
+    }, 120_000)
   })
 })
 
-describe('a rung that prints what looks like the protocol', () => {
-  it('in wrong shapes is measured as any other', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('02_coalesced', 'garble')
-    const { session } = await machine.run()
-    expect(statuses(session)).toEqual(allBut())
-    expect(session.warnings).toEqual([])
-  })
+describe('degraded runs', () => {
+  /** What follows from the launch and the GPU; the rest needs counters. */
+  const fromLaunch = ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']
+  const fromCounters = cardMetricIds.filter((id) => !fromLaunch.includes(id))
 
-  it('gives no rung a time, a failure or a roof out of turn, and it is said', async () => {
-    const honest = (await (await fakeMachine()).run()).session
-    const machine = await fakeMachine()
-    await machine.addFault('02_coalesced', 'forge')
-    const { session } = await machine.run()
-    expect(statuses(session)).toEqual(allBut())
-    expect(session.rungs.map(({ timing }) => timing?.medianMs)).toEqual(
-      honest.rungs.map(({ timing }) => timing?.medianMs),
-    )
-    expect(session.ceilings).toEqual(honest.ceilings)
-    expect(said(session.warnings).join()).toMatch(/they were ignored/)
-  })
-})
+  async function withAndWithout(
+    given: Parameters<Awaited<ReturnType<typeof fakeMachine>>['run']>[0],
+    without: readonly string[] = [],
+  ): Promise<{ session: Session; profiled: Session }> {
+    const { session: profiled } = await (await fakeMachine()).run()
+    const machine = await fakeMachine(without)
+    const { session } = await machine.run(given)
+    return { session, profiled }
+  }
 
-describe('a crash that takes the GPU away', () => {
-  const before = ladderRungs.slice(0, ladderRungs.indexOf('03_shared_tile'))
-  const behind = ladderRungs.slice(before.length + 1)
-
-  it.each([
-    ['no-device', 'missing', /no CUDA-capable device/],
-    ['out-of-memory', 'missing', /0 GiB free/],
-    ['silent', undefined, /before it reached a rung: exit code 1/],
-    ['mute', undefined, /no output for 2 s/],
-  ])('(%s) keeps and saves what was measured', async (how, missingKind, why) => {
-    const machine = await fakeMachine()
-    await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
-    const { session, folder, missing } = await machine.run()
-    expect(folder).not.toBeNull()
-    for (const id of before) {
-      expect(rung(session, id).status).toBe('ok')
-      expect(rung(session, id).timing?.medianMs).toBeGreaterThan(0)
-    }
-    expect(said(rung(session, '03_shared_tile'))).toMatchObject({
-      status: 'failed',
-      reason: 'Crashed during verification (SIGSEGV).',
-    })
-    for (const id of behind) {
-      expect(rung(session, id).status).toBe('not-run')
-      expect(said(rung(session, id).reason)).toMatch(why)
-    }
-    expect(missing?.kind).toBe(missingKind)
-    expect(said(session.warnings).join()).toMatch(why)
-    expect(said(session.warnings).join()).toMatch(/nvidia-smi --gpu-reset/)
-    expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
-  })
-
-  it('at the first rung leaves a session that names the culprit', async () => {
-    const machine = await fakeMachine()
-    await machine.addFault('00_cublas', 'gpu-lost:no-device')
-    const { session, folder } = await machine.run()
-    expect(folder).not.toBeNull()
-    expect(rung(session, '00_cublas').status).toBe('failed')
-    expect(rung(session, '01_naive').status).toBe('not-run')
-  })
-
-  it('while further problems are verified leaves the times', async () => {
-    const machine = await fakeMachine()
-    setEnv({ FAKE_GONE_AT: '--max-seconds' })
-    const library = await readKernelLibrary(machine.kernelsDir)
-    const plan = planRun(library, {
-      ladder: 'gemm-fp32',
-      size: 1024,
-      params: {},
-      profile: 'none',
-    })
-    const problem = { ...plan.problem, sizes: { ...plan.problem.sizes, m: 129 } }
-    const { session, missing } = await machine.runPlan({
-      ...plan,
-      alsoVerify: {
-        decides: false,
-        rungs: ['02_coalesced'],
-        problems: [problem, problem],
+  describe('without counters', () => {
+    it.each([
+      ['profiling is turned off', { profile: 'none' as const }, [], /--profile none/],
+      ['ncu is not there', {}, ['ncu'], /ncu was not found/],
+    ])(
+      'occupancy, waves and registers are derived, and are what ncu measures, when %s',
+      async (_case, given, without, reason) => {
+        const { session, profiled } = await withAndWithout(given, without)
+        expect(session.rungs.map(({ id }) => id)).toEqual(ladderRungs)
+        for (const [index, { id, status, metrics }] of session.rungs.entries()) {
+          expect(status).toBe('ok')
+          for (const metric of fromLaunch) {
+            const ncu = profiled.rungs[index]!.metrics[metric]!
+            expect(ncu.evidence).toBe('measured')
+            if (isOneFigure(id, metric)) {
+              expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
+                evidence: 'derived',
+                unit: ncu.unit,
+                reason: expect.any(String) as string,
+              })
+              // ncu prints two decimals.
+              expect(Math.abs(metrics[metric]!.value! - ncu.value!)).toBeLessThan(0.006)
+            } else
+              expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
+                value: null,
+                evidence: 'unavailable',
+                reason: expect.stringContaining('launches 2 kernels that differ in this') as string,
+              })
+          }
+          for (const metric of fromCounters)
+            expect(said(metrics[metric]), `${id} ${metric}`).toMatchObject({
+              value: null,
+              evidence: 'unavailable',
+              reason: expect.stringMatching(reason) as string,
+            })
+        }
       },
+    )
+
+    it('says what a derived figure was computed from', async () => {
+      const { session } = await (await fakeMachine()).run({ profile: 'none' })
+      const [naive] = session.rungs.filter(({ id }) => id === '01_naive')
+      expect(said(naive!.metrics.wavesPerSm?.reason)).toBe(
+        'Computed from 1024 threads per block, 32 registers per thread, 0 bytes of shared memory per block and compute capability 9.0, for a grid of 1024 blocks on 132 SMs.',
+      )
     })
-    expect(statuses(session)).toEqual(allBut())
-    expect(rung(session, '02_coalesced').alsoVerified).toMatchObject([
-      { verify: null, reason: expect.stringMatching(/no CUDA-capable device/) as string },
-    ])
-    expect(missing?.kind).toBe('missing')
-  })
-})
 
-describe('a GPU that others compute on', () => {
-  it('is warned of, once, and its times are kept', async () => {
-    const machine = await fakeMachine()
-    setEnv({ FAKE_GPU_PROGRAMS: '2' })
-    const { session } = await machine.run()
-    expect(said(session.warnings).filter((warning) => /shared/.test(warning))).toHaveLength(1)
-    expect(said(session.warnings).join()).not.toContain('4242')
-    expect(statuses(session)).toEqual(allBut())
-  })
-})
-
-describe('what the runner reports', () => {
-  it('becomes times, ratios to the interleaved reference, and verification', async () => {
-    const machine = await fakeMachine()
-    const { session } = await machine.run()
-    for (const { timing, verify } of session.rungs) {
-      expect(verify?.passed).toBe(true)
-      expect(timing!.samplesMs).toHaveLength(timing!.samples)
-      expect(timing!.gflops).toBeCloseTo((2 * 1024 ** 3) / (timing!.medianMs * 1e6), 6)
-      expect(timing!.ratioToReference).toBeCloseTo(timing!.referenceMedianMs! / timing!.medianMs, 9)
-    }
-    expect(rung(session, '00_cublas').timing?.ratioToReference).toBe(1)
-  })
-
-  it('runs the reference beside the rungs that were asked for, and reports those', async () => {
-    const machine = await fakeMachine()
-    const { session } = await machine.run({ rungs: ['02_coalesced'] })
-    expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced'])
-    expect(rung(session, '02_coalesced').timing?.ratioToReference).toBeGreaterThan(0)
-    const call = machine.calls('runner').find((words) => words[1] === 'measure')
-    expect(call).toEqual(expect.arrayContaining(['--reference', '00_cublas']))
-  })
-
-  it.each([
-    ['no-device', 'missing', /no CUDA-capable device/],
-    ['out-of-memory', 'input', /needs 900 GiB/],
-    ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
-    ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not finish\./],
-  ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
-    const machine = await fakeMachine()
-    setEnv({ FAKE_RUNNER: refusal })
-    await expect(machine.run()).rejects.toMatchObject({
-      kind,
-      message: expect.stringMatching(message) as string,
+    it('guesses nothing where the runner could not see the launch', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_RUNNER: 'no-launches' })
+      const { session } = await machine.run({ profile: 'none' })
+      for (const { launches, timing, metrics } of session.rungs) {
+        expect(launches).toBeUndefined()
+        expect(timing).not.toBeNull()
+        for (const metric of fromLaunch)
+          expect(metrics[metric]).toMatchObject({ value: null, evidence: 'unavailable' })
+      }
     })
-    const { readdir } = await import('node:fs/promises')
-    expect(await readdir(machine.store).catch(() => [])).toEqual([])
   })
-})
 
-describe('cancelling', () => {
-  it('ends the whole process tree at once, also children in a session of their own, and saves what is finished', async () => {
-    const machine = await fakeMachine([], { processes: true })
-    await machine.addFault('03_shared_tile', 'spawn')
-    const abort = new AbortController()
-    const running = machine.run({}, { signal: abort.signal })
-    await expect.poll(() => machine.calls('child'), { timeout: 60_000 }).toHaveLength(1)
-    abort.abort()
-    const { session, folder } = await running
-    expect(session.completion).toBe('cancelled')
-    expect(statuses(session)).toMatchObject({
-      '00_cublas': 'ok',
-      '02_coalesced': 'ok',
-      '03_shared_tile': 'not-run',
-      '06_float4': 'not-run',
+  describe('with counters', () => {
+    it('they are what counts, and the launches are kept beside them', async () => {
+      const { session } = await (await fakeMachine()).run()
+      for (const { launches, profile, metrics } of session.rungs) {
+        expect(metrics.theoreticalOccupancy?.evidence).toBe('measured')
+        expect(launches?.map(({ grid, block }) => ({ grid, block }))).toEqual(
+          profile?.kernels.map(({ grid, block }) => ({ grid, block })),
+        )
+      }
     })
-    const { stderr } = (await readRaw(folder!, 'runner/measure-1'))!
-    const child = Number(/child (\d+)/.exec(stderr)?.[1])
-    expect(machine.calls('child')).toEqual([['child', String(child)]])
-    await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
-  }, 120_000)
+  })
 
-  it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
-    const machine = await fakeMachine([], { processes: true })
-    for (const id of ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile'])
-      await machine.addFault(id, 'slow-build')
-    const abort = new AbortController()
-    const running = machine.run({}, { signal: abort.signal })
-    await expect.poll(() => machine.calls('slow').length, { timeout: 60_000 }).toBeGreaterThan(0)
-    abort.abort()
-    const { session, folder } = await running
-    for (const [, pid] of machine.calls('slow'))
-      await expect.poll(() => isAlive(Number(pid)), { timeout: 60_000 }).toBe(false)
-    expect(session.completion).toBe('cancelled')
-    expect(new Set(Object.values(statuses(session)))).toEqual(new Set(['not-run']))
-    expect(folder).toBeNull()
-  }, 120_000)
+  describe('the roofs of the GPU', () => {
+    it('are measured once, before the first rung, and kept with the session', async () => {
+      const machine = await fakeMachine()
+      await machine.addFault('02_coalesced', 'crash')
+      const { session } = await machine.run()
+      expect(session.ceilings?.fp32Gflops).toBeGreaterThan(0)
+      const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
+      expect(calls.map((call) => call.includes('--ceilings'))).toEqual([true, false])
+    })
+  })
 })

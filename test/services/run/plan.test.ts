@@ -28,7 +28,7 @@ describe('a run request', () => {
     expect(values['01_naive']).toBeUndefined()
   })
 
-  it('gives one to a rung alone, before what all are given, and says which rungs go without', async () => {
+  it('gives one to a single rung, which overrides the one given to all, and names rungs without it', async () => {
     const { kernelsDir } = await fakeMachine()
     const asked = {
       ...request,

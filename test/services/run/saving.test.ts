@@ -24,7 +24,7 @@ const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 const { text } = (await readSessionText(shipped))!
 
 describe('saving a session', () => {
-  it('appears whole under its name, and leaves nothing beside it', async () => {
+  it('appears whole under its name, and leaves nothing else behind', async () => {
     const machine = await fakeMachine()
     const out = join(machine.dir, 'deep', 'er', 'session')
     const { session, folder } = await machine.run({}, { out })
@@ -197,7 +197,7 @@ describe('reading a session', () => {
     ['without rungs', edited((session) => delete session.rungs), /rungs/],
     [
       'with a time that is text',
-      text.replace(/"medianMs": [\d.]+/, '"medianMs": "fast"'),
+      text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'),
       /medianMs/,
     ],
   ])('that is damaged (%s) says so and what to do', (_case, damaged, why) => {

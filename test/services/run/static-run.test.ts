@@ -76,7 +76,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('and what cannot be known is said: a library, a GPU of which only the architecture is', async () => {
+    it('states what cannot be known: of a library, or of a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'What it launches is unknown: it launches no kernel of its own',
@@ -219,7 +219,7 @@ describe('the launch probe', async () => {
       expect(await referenceOf(source)).toMatch(/^cannot be loaded: .*missing/)
     })
 
-    it('tells a rung that cannot be launched from one that does not support the size', async () => {
+    it('distinguishes a rung that cannot be launched from one that does not support the size', async () => {
       expect(await launchesOf('int kl_launch(const void*, void*) { return 0; }')).toEqual({
         reason: 'it does not define kl_launch as extern "C"',
         fault: 'failed',

@@ -101,7 +101,7 @@ async function watched(wanted?: readonly string[]) {
   return { folder, asked, state, until, save, verdicts, news }
 }
 
-it('that is stopped during a round tells its result, and waits for nothing', async () => {
+it('that is stopped during a round prints its result and stops waiting', async () => {
   const folder = await tempDir()
   for (const [name, text] of Object.entries(sumsFiles())) await writeFile(join(folder, name), text)
   const abort = new AbortController()
@@ -165,7 +165,7 @@ describe('a save', () => {
     ])
   })
 
-  it('is held against the last run in which the rung did well', async () => {
+  it('is compared with the last run in which the rung succeeded', async () => {
     const { state, save, verdicts } = await watched()
     state.factors = { b: null }
     expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b broken')
@@ -177,7 +177,7 @@ describe('a save', () => {
 })
 
 describe('the watch goes on', () => {
-  it('after a fault of the ladder or of a rung, told with its place', async () => {
+  it('continues after a fault in the ladder or a rung, reported with its location', async () => {
     const { folder, asked, until, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('summary', 'sumary'))
     const faulty = await until(({ phase }) => phase === 'faulty')

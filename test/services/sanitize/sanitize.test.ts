@@ -54,7 +54,7 @@ describe('rungs without a fault', () => {
     expect(calls[0]).not.toContain('--reference-library')
   })
 
-  it('are said to be nothing when they were not launched', async () => {
+  it('have no verdict when they were not launched', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'unsupported')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -108,7 +108,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
   })
 
-  it('whose check dies half-way has no verdict of clean; the half report is kept', async () => {
+  it('whose check dies halfway is not called clean; the partial report is kept', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -139,7 +139,7 @@ describe('a check that does not end', () => {
     await expect.poll(() => isAlive(Number(pid)), { timeout: 60_000 }).toBe(false)
   })
 
-  it('ends at a cancel; what was checked before stands', async () => {
+  it('stops when cancelled and keeps what was already checked', async () => {
     const machine = await fakeMachine()
     await machine.addFault('01_naive', 'sanitizer-hang')
     const abort = new AbortController()

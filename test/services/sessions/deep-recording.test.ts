@@ -33,7 +33,7 @@ const total = (histogram: Record<string, number> | null): number =>
   Object.values(histogram!).reduce((sum, value) => sum + value, 0)
 
 describe('the deep recording of gemm-fp32', () => {
-  it('is small, and is replayed from what the tools said: no profile of ours is shipped', async () => {
+  it('is small, and is replayed from raw tool output: no parsed profile is shipped', async () => {
     const rows = await sharedRows(folder, rawFile)
     expect(rows.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(5e6)
     expect(existsSync(folder)).toBe(false)

@@ -73,7 +73,7 @@ describe('a history', () => {
     expect((await read({ leastPercent: 10 })).series.flatMap(({ changes }) => changes)).toEqual([])
   })
 
-  it('tells a change of the whole GPU from one of the rung', async () => {
+  it('distinguishes a change of the whole GPU from one of the rung', async () => {
     const { read } = await store(...days(9, {}), ...days(9, { all: 1.1 }))
     const [series] = of(await read({ rungs: ['02_coalesced'] }), '02_coalesced')
     expect(series!.changes).toHaveLength(1)

@@ -31,7 +31,7 @@ async function setUp(options: { mounted?: boolean } = {}) {
 }
 
 describe('a name', () => {
-  it('is kept beside the session, which is left as it was, and can be taken away', async () => {
+  it('is stored next to the unchanged session, and can be removed', async () => {
     const { core, ref, folder, summary } = await setUp()
     const before = await readFile(join(folder, 'session.json'), 'utf8')
     expect((await summary())!.title).toBeNull()

@@ -228,7 +228,7 @@ describe('recordings', async () => {
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
 
-    it('has what is not indexed all the same, read once in the life of a program', async () => {
+    it('also lists recordings missing from the index, which are read once per process', async () => {
       const dir = await some([other])
       const first = await listRecordings(dir)
       await rm(join(dir, sharedSessions))
@@ -280,7 +280,7 @@ describe('recordings', async () => {
       )
     })
 
-    it('tells its progress like a live run', async () => {
+    it('reports progress like a live run', async () => {
       const machine = await fakeMachine()
       const log = eventLog()
       await machine.run({ target: 'recorded' }, { emit: log.emit })
@@ -290,7 +290,7 @@ describe('recordings', async () => {
       expect(stages).toEqual(new Set(['prepare', 'build', 'measure', 'profile']))
     })
 
-    it('tells only of the rungs that were asked for', async () => {
+    it('reports only the requested rungs', async () => {
       const machine = await fakeMachine()
       const log = eventLog()
       await machine.run({ target: 'recorded', rungs: ['01_naive'] }, { emit: log.emit })
@@ -332,7 +332,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a recording of fewer rungs than its ladder has today tells of those it has, and names one it lacks', async () => {
+    it('a recording with fewer rungs than its ladder has today replays those, and names one it lacks', async () => {
       const machine = await fakeMachine()
       const dir = await tempDir()
       const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
@@ -354,7 +354,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a live session of this machine is a recording once it lies among them', async () => {
+    it('a live session becomes a recording once it is copied among them', async () => {
       const machine = await fakeMachine()
       const live = await machine.run()
       const dir = await tempDir()

@@ -64,6 +64,12 @@ const h2: SourceOptions = {
   at64: [84, 83],
   bf16At: 85,
 }
+/** The second factor of a complex product: its low half, and its high half negated. */
+const complexHalf = (draft: Draft, at: number): string[] =>
+  at === 32 && draft.encoding.bits(60, 2) === 0 && draft.encoding.bit(86)
+    ? ['H0_NH1']
+    : half(draft, at)
+const h2fma: SourceOptions = { ...h2, suffixes: complexHalf }
 const h2set: SourceOptions = { ...h2, bf16At: 65 }
 const bf16 = flag(85, 'BF16_V2')
 
@@ -151,7 +157,7 @@ export const floatOpcodes: Opcode[] = [
 
   alu(0x030, 'HADD2', ac, when(78, 1, 1, [always('F32')]), bf16, ftz, saturate, d, a(h2), c32(h2)),
   alu(0x032, 'HMUL2', ab, bf16, ftz, saturate, d, a(h2), b(h2)),
-  alu(0x031, 'HFMA2', abc, bf16, ftz, flag(79, 'RELU'), saturate, d, a(h2), b(h2), c(h2), relu),
+  alu(0x031, 'HFMA2', abc, bf16, ftz, flag(79, 'RELU'), saturate, d, a(h2), b(h2fma), c(h2), relu),
   alu(
     0x035,
     'HFMA2',
@@ -163,7 +169,7 @@ export const floatOpcodes: Opcode[] = [
     saturate,
     d,
     a(h2),
-    b(h2),
+    b(h2fma),
     c(h2),
     relu,
   ),

@@ -228,6 +228,17 @@ export const tensorOpcodes: Opcode[] = [
     uniformAddress(24),
     ureg(64),
   ),
+  opcode(
+    0x3bb,
+    'UBLKRED',
+    uniform,
+    choice(73, 2, [undefined, undefined, 'G.S']),
+    choice(87, 3, ['ADD']),
+    uniformAddress(32),
+    uniformAddress(24),
+    ureg(64),
+  ),
+  opcode(0x3bc, 'UBLKPF', uniform, always('L2'), uniformAddress(24), ureg(64)),
   opcode(0x9b1, 'SYNCS', uniform, always('CCTL'), always('IV'), sharedBarrier),
   opcode(0x9b7, 'UTMACMDFLUSH'),
   opcode(

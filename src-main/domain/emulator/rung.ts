@@ -1,0 +1,214 @@
+/**
+ * A rung on the emulated GPU: the kernels that it launches and the fills and copies between them, in order. What it
+ * would launch, and with which arguments, comes from the probe (`parsers/cuda/launch-probe.ts`), whose addresses are
+ * dummies: one range for each buffer, which are turned into those of the device here.
+ */
+import { decodeInstruction } from '../sass/decode'
+import type { Instruction } from '../sass/instruction'
+import { truePredicate } from '../sass/instruction'
+import type { ConstantBank, MachineCode, MachineKernel } from '../sass/machine-code'
+import { addressOf, type Allocation, type Device } from './device'
+import {
+  launchBank,
+  reservedShared,
+  runLaunch,
+  type Extent,
+  type Launch,
+  type LaunchOptions,
+  type LaunchResult,
+} from './launch'
+import { Halt } from './warp'
+
+export interface RungLaunch {
+  /** Mangled. */
+  readonly kernel: string
+  readonly grid: Extent
+  readonly block: Extent
+  readonly dynamicSharedBytes: number
+  readonly arguments: Uint8Array
+}
+
+/** Before the launch of that number. */
+export interface MemoryOperation {
+  readonly before: number
+  readonly to: bigint
+  /** Where it copies from; null where it fills with `value`. */
+  readonly from: bigint | null
+  readonly value: number
+  readonly bytes: number
+}
+
+export interface EmulatedLaunch {
+  readonly launch: RungLaunch
+  readonly kernel: MachineKernel
+  readonly code: readonly Instruction[]
+  readonly result: LaunchResult
+}
+
+/** The probe's address of a buffer: in the order of the launch struct from 1 on, the workspace being 0. */
+const dummyBase = 0x7000_0000_0000n
+const dummyShift = 38n
+export const dummyAddress = (index: number): bigint => dummyBase + (BigInt(index) << dummyShift)
+
+/** The device's address for a dummy one; null for any other number. */
+function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): bigint | null {
+  if (value < dummyBase || value >= dummyBase + (256n << dummyShift)) return null
+  const index = Number((value - dummyBase) >> dummyShift)
+  const buffer = buffers.get(index)
+  return buffer ? addressOf(buffer) + (value - dummyAddress(index)) : null
+}
+
+/** Arguments with the device's addresses. Pointers stand at multiples of 8 bytes. */
+export function translateArguments(
+  bytes: Uint8Array,
+  buffers: ReadonlyMap<number, Allocation>,
+): Uint8Array {
+  const copy = bytes.slice()
+  const view = new DataView(copy.buffer)
+  for (let at = 0; at + 8 <= copy.length; at += 8) {
+    const address = translate(view.getBigUint64(at, true), buffers)
+    if (address !== null) view.setBigUint64(at, address, true)
+  }
+  return copy
+}
+
+const instructionBytes = 16
+
+/** The instructions of a kernel. What the decoder does not know stays, and stops the kernel where it is reached. */
+export function instructionsOf(code: Uint8Array, architecture: number): Instruction[] {
+  const view = new DataView(code.buffer, code.byteOffset, code.byteLength)
+  const instructions: Instruction[] = []
+  for (let address = 0; address + instructionBytes <= code.length; address += instructionBytes) {
+    const word = (index: number): number => view.getUint32(address + 4 * index, true)
+    const words = [word(0), word(1), word(2), word(3)] as const
+    const decoded = decodeInstruction(words, address, architecture)
+    instructions.push('unknown' in decoded ? unknownInstruction(words, address) : decoded)
+  }
+  return instructions
+}
+
+const unknownInstruction = (words: Instruction['words'], address: number): Instruction => ({
+  address,
+  words,
+  guard: { kind: 'predicate', index: truePredicate, negated: false },
+  mnemonic: '???',
+  modifiers: [],
+  operands: [],
+  control: {
+    stall: 0,
+    yield: false,
+    writeBarrier: null,
+    readBarrier: null,
+    waitMask: 0,
+  },
+})
+
+const wholeAddress = 2
+
+/** Constant banks with the addresses of the module's variables. */
+function linkedBank(
+  { bytes, relocations }: ConstantBank,
+  variables: ReadonlyMap<string, bigint>,
+): Uint8Array {
+  const linked = bytes.slice()
+  const view = new DataView(linked.buffer)
+  for (const { offset, type, symbol, addend } of relocations) {
+    const address = variables.get(symbol)
+    if (address === undefined || type !== wholeAddress)
+      throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
+    view.setBigUint64(offset, address + BigInt(addend), true)
+  }
+  return linked
+}
+
+export interface RungRun {
+  readonly device: Device
+  readonly machineCode: readonly MachineCode[]
+  readonly launches: readonly RungLaunch[]
+  readonly memory: readonly MemoryOperation[]
+  /** By the number of the probe's range. */
+  readonly buffers: ReadonlyMap<number, Allocation>
+  readonly options: LaunchOptions
+}
+
+function allocateVariables(device: Device, modules: readonly MachineCode[]): Map<string, bigint> {
+  const addresses = new Map<string, bigint>()
+  for (const { globals } of modules) {
+    const bytes = Math.max(0, ...globals.map(({ offset, size }) => offset + size))
+    if (bytes === 0) continue
+    const allocation = device.allocate('variables', bytes)
+    for (const { name, offset, initial } of globals) {
+      addresses.set(name, addressOf(allocation) + BigInt(offset))
+      if (initial) device.bytes(allocation).set(initial, offset)
+    }
+  }
+  return addresses
+}
+
+/** What its variables take behind the part that CUDA keeps. */
+const staticShared = (kernel: MachineKernel, architecture: number): number =>
+  architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
+
+export function runRung(run: RungRun): EmulatedLaunch[] {
+  const { device, machineCode, launches, memory, buffers } = run
+  const variables = allocateVariables(device, machineCode)
+  const decoded = new Map<MachineKernel, Instruction[]>()
+  const place = (address: bigint): number => {
+    const found = translate(address, buffers)
+    if (found === null) throw new Halt('illegal-address', null, `0x${address.toString(16)}`)
+    return Number(BigInt.asUintN(32, found))
+  }
+  const doMemory = (before: number): void => {
+    for (const each of memory) {
+      if (each.before !== before) continue
+      const bytes = new Uint8Array(device.memory.buffer)
+      const to = place(each.to)
+      if (each.from === null) bytes.fill(each.value, to, to + each.bytes)
+      else {
+        const from = place(each.from)
+        bytes.copyWithin(to, from, from + each.bytes)
+      }
+    }
+  }
+  const results = launches.map((launch, index): EmulatedLaunch => {
+    doMemory(index)
+    const module = machineCode.find(({ kernels }) =>
+      kernels.some(({ name }) => name === launch.kernel),
+    )
+    const kernel = module?.kernels.find(({ name }) => name === launch.kernel)
+    if (!module || !kernel) throw new Halt('unknown-instruction', null, launch.kernel)
+    const code = decoded.get(kernel) ?? instructionsOf(kernel.code, module.architecture)
+    decoded.set(kernel, code)
+    const localBytes = Math.ceil((kernel.stackBytes ?? kernel.frameBytes) / 16) * 16
+    const banks = new Map<number, Uint8Array>()
+    for (const bank of [...module.constants, ...kernel.constants])
+      banks.set(bank.bank, linkedBank(bank, variables))
+    banks.set(
+      0,
+      launchBank({
+        architecture: module.architecture,
+        grid: launch.grid,
+        block: launch.block,
+        parameters: translateArguments(launch.arguments, buffers),
+        localBytes,
+      }),
+    )
+    const described: Launch = {
+      kernel: launch.kernel,
+      code,
+      grid: launch.grid,
+      block: launch.block,
+      sharedBytes: staticShared(kernel, module.architecture) + launch.dynamicSharedBytes,
+      localBytes,
+      banks,
+    }
+    return {
+      launch,
+      kernel,
+      code,
+      result: runLaunch(device, described, run.options),
+    }
+  })
+  doMemory(launches.length)
+  return results
+}

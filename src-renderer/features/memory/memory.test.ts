@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { rung } from '../../../test/renderer/samples'
+import { hasFigures, linkWidth, memoryFigures } from './memory'
+
+const measured = (value: number, unit: string) => ({ value, unit, evidence: 'measured' }) as never
+
+it('has bytes and rates of what was counted, and nothing of what was not', () => {
+  const found = memoryFigures(
+    rung('a', 2, {
+      metrics: {
+        sharedLoadWavefronts: measured(30, 'wavefronts'),
+        sharedStoreWavefronts: measured(10, 'wavefronts'),
+        dramBytes: measured(4e9, 'bytes'),
+        l2HitRate: measured(80, '%'),
+        dramUtilization: measured(41, '%'),
+      },
+    }),
+  )
+  expect(found.flows.shared.bytes).toBe(40 * 128)
+  expect(found.flows.dram).toEqual({ bytes: 4e9, rate: 2e12 })
+  expect(found.flows.l1).toEqual({ bytes: null, rate: null })
+  expect(found.l2).toEqual({ busy: null, hit: 80 })
+  expect(found.dram.busy).toBe(41)
+  expect(hasFigures(found)).toBe(true)
+})
+
+it('has no shared traffic without both of its counters, and no rate without a time', () => {
+  const found = memoryFigures(
+    rung('a', null, {
+      metrics: {
+        sharedLoadWavefronts: measured(30, 'w'),
+        l1Bytes: measured(7, 'bytes'),
+      },
+    }),
+  )
+  expect(found.flows.shared.bytes).toBeNull()
+  expect(found.flows.l1).toEqual({ bytes: 7, rate: null })
+  expect(hasFigures(memoryFigures(rung('b', 1)))).toBe(false)
+})
+
+it('draws links by their area, the largest the widest', () => {
+  expect(linkWidth(400, 400)).toBe(18)
+  expect(linkWidth(100, 400)).toBe(9.5)
+  expect(linkWidth(0, 400)).toBe(1)
+  expect(linkWidth(null, 400)).toBe(1)
+})

@@ -1,0 +1,59 @@
+/** What a launch moves between the levels of memory, and how busy each level is. Pure. */
+import type { RungResult } from '../../../src-main/domain/session/session'
+
+/** Each between the level it names and the one nearer to the SM. */
+export const links = ['shared', 'l1', 'l2', 'dram'] as const
+export type Link = (typeof links)[number]
+
+export interface Flow {
+  bytes: number | null
+  /** Bytes per second over the whole launch. */
+  rate: number | null
+}
+
+export interface Level {
+  /** In percent of its peak. */
+  busy: number | null
+  /** In percent of the sectors requested. */
+  hit: number | null
+}
+
+export interface MemoryFigures {
+  flows: Record<Link, Flow>
+  /** L1 and shared memory are one storage behind one data stage. */
+  l1: Level
+  l2: Level
+  dram: Level
+}
+
+/** A wavefront is one pass over the 32 banks of 4 bytes: what the pass occupies, not what threads asked for. */
+export const bytesPerWavefront = 128
+
+export function memoryFigures(rung: RungResult): MemoryFigures {
+  const figure = (id: string) => rung.metrics[id]?.value ?? null
+  const seconds = rung.timing ? rung.timing.medianMs / 1000 : null
+  const flow = (bytes: number | null): Flow => ({
+    bytes,
+    rate: bytes !== null && seconds !== null ? bytes / seconds : null,
+  })
+  const [loads, stores] = [figure('sharedLoadWavefronts'), figure('sharedStoreWavefronts')]
+  return {
+    flows: {
+      shared: flow(loads === null || stores === null ? null : (loads + stores) * bytesPerWavefront),
+      l1: flow(figure('l1Bytes')),
+      l2: flow(figure('l2Bytes')),
+      dram: flow(figure('dramBytes')),
+    },
+    l1: { busy: figure('lsuDataUtilization'), hit: figure('l1HitRate') },
+    l2: { busy: figure('l2Utilization'), hit: figure('l2HitRate') },
+    dram: { busy: figure('dramUtilization'), hit: null },
+  }
+}
+
+export const hasFigures = ({ flows }: MemoryFigures): boolean =>
+  links.some((link) => flows[link].bytes !== null)
+
+/** Widths of the links in pixels: areas to scale, so that a link of a hundredth can still be seen. */
+export function linkWidth(bytes: number | null, most: number): number {
+  return bytes === null || bytes <= 0 || most <= 0 ? 1 : 1 + 17 * Math.sqrt(bytes / most)
+}

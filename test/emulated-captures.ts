@@ -1,0 +1,152 @@
+/**
+ * Kernels with what ncu counted of each of their instructions on a GPU, kept so that the emulator can be held against
+ * it: `npm run emulation -- keep FOLDER…` makes them from sessions with the deep profile.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
+import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
+import type { LaunchOptions } from '../src-main/domain/emulator/launch'
+import { runRung, type EmulatedLaunch } from '../src-main/domain/emulator/rung'
+import { readCubin } from '../src-main/parsers/cubin/cubin'
+
+export const captureFolder = new URL('captures/emulation/', import.meta.url).pathname
+
+/** Per instruction, in this order. */
+export const counted = [
+  'executed',
+  'threads',
+  'wavefronts',
+  'idealWavefronts',
+  'tags',
+  'sectors',
+  'idealSectors',
+] as const
+export type Counted = (typeof counted)[number]
+
+export interface CapturedBuffer {
+  name: string
+  dtype: string
+  bytes: number
+  /** Null for what a rung has to write first. */
+  fill: FillRule | null
+  stream: number
+}
+
+export interface CapturedRung {
+  id: string
+  /** Base64. */
+  cubins: string[]
+  launches: {
+    kernel: string
+    grid: [number, number, number]
+    block: [number, number, number]
+    dynamicSharedBytes: number
+    arguments: string
+  }[]
+  memory: {
+    before: number
+    to: string
+    from?: string | undefined
+    value?: number | undefined
+    bytes: number
+  }[]
+  workspaceBytes: number
+  /** In the order of the launch struct. */
+  buffers: CapturedBuffer[]
+  /** A kernel each: its name and, for each of `counted`, the figure of each instruction. */
+  kernels: { name: string; counts: number[][] }[]
+}
+
+export interface Capture {
+  /** `gemm-fp32 130x258x70 on NVIDIA H200, ncu 2025.3.1`. */
+  title: string
+  seed: number
+  rungs: CapturedRung[]
+}
+
+export const captures = (): string[] =>
+  readdirSync(captureFolder)
+    .filter((name) => name.endsWith('.json.gz'))
+    .map((name) => name.replace('.json.gz', ''))
+
+export const readCapture = (name: string): Capture =>
+  JSON.parse(gunzipSync(readFileSync(join(captureFolder, `${name}.json.gz`))).toString()) as Capture
+
+export interface RungRun {
+  launches: EmulatedLaunch[]
+  /** Contents of a buffer after the last launch. */
+  contents: (name: string) => Uint8Array
+}
+
+export function emulate(
+  rung: CapturedRung,
+  seed: number,
+  options: Partial<LaunchOptions> = {},
+): RungRun {
+  const device = createDevice()
+  const buffers = new Map<number, Allocation>()
+  if (rung.workspaceBytes > 0) buffers.set(0, device.allocate('workspace', rung.workspaceBytes))
+  const named = new Map<string, Allocation>()
+  const written: Allocation[] = []
+  for (const [index, buffer] of rung.buffers.entries()) {
+    const allocation = device.allocate(buffer.name, buffer.bytes)
+    buffers.set(index + 1, allocation)
+    named.set(buffer.name, allocation)
+    if (buffer.fill) {
+      fillBuffer(device.bytes(allocation), buffer.dtype, buffer.fill, seed, buffer.stream)
+      written.push(allocation)
+    } else device.bytes(allocation).fill(0xff)
+  }
+  const launches = runRung({
+    device,
+    machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'base64'))),
+    launches: rung.launches.map((launch) => ({
+      ...launch,
+      arguments: new Uint8Array(Buffer.from(launch.arguments, 'hex')),
+    })),
+    memory: rung.memory.map(({ before, to, from, value, bytes }) => ({
+      before,
+      to: BigInt(to),
+      from: from === undefined ? null : BigInt(from),
+      value: value ?? 0,
+      bytes,
+    })),
+    buffers,
+    options: { limit: 1e9, checks: false, written, ...options },
+  })
+  return { launches, contents: (name) => device.bytes(named.get(name)!) }
+}
+
+/** Figures of one kernel: those of all its launches together, as ncu's report of a rung has them. */
+export interface KernelComparison {
+  kernel: string
+  instructions: number
+  /** By what is counted: of the whole kernel, and how many instructions differ. */
+  totals: Record<Counted, { emulated: number; measured: number; unequal: number }>
+}
+
+const sum = (values: ArrayLike<number>): number => {
+  let total = 0
+  for (let index = 0; index < values.length; index++) total += values[index]!
+  return total
+}
+
+/** Launches and what was measured, in order: a rung's kernels were profiled one by one. */
+export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): KernelComparison[] {
+  return rung.kernels.map(({ name, counts }, index) => {
+    const launch = launches[index]
+    if (!launch)
+      throw new Error(`${rung.id} launches ${launches.length} kernels, not ${rung.kernels.length}`)
+    const totals = Object.fromEntries(
+      counted.map((what, place) => {
+        const measured = counts[place]!
+        const emulated = launch.result.counts[what]
+        const unequal = measured.filter((value, at) => value !== emulated[at]).length
+        return [what, { emulated: sum(emulated), measured: sum(measured), unequal }]
+      }),
+    ) as KernelComparison['totals']
+    return { kernel: name, instructions: counts[0]!.length, totals }
+  })
+}
