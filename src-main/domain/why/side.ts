@@ -26,10 +26,11 @@ export const positive = (side: Side, id: string): number | null => {
   return value !== null && value > 0 ? value : null
 }
 
-/** The profiler's own time of the launch in milliseconds: all that an import knows. */
+/** The profiler's own time in milliseconds, of the launch that was counted or else of all in the rung. */
 const profiledMs = ({ rung }: Side): number | null => {
   const ns = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
-  return typeof ns === 'number' && ns > 0 ? ns / 1e6 : null
+  const ms = typeof ns === 'number' ? ns / 1e6 : (rung.profiledTime?.medianMs ?? 0)
+  return ms > 0 ? ms : null
 }
 
 export interface Times {

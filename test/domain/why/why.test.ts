@@ -248,6 +248,22 @@ describe('sessions of the same rung', () => {
     )
     expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
   })
+
+  it('of several kernels in a range are told by their sum under the profiler', () => {
+    const summed = (id: string, ms: number): Side =>
+      side(fp32, id, {
+        timing: null,
+        profiledTime: {
+          ...{ launches: 1, totalMs: ms, medianMs: ms },
+          ...{ minMs: ms, maxMs: ms, spread: null },
+        },
+      })
+    const { verdict, causes } = whyOf(
+      summed('11_warp_tile', 3.255),
+      summed('12_register_prefetch', 2.71),
+    )
+    expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
+  })
 })
 
 describe('the lines that bear a cause', () => {

@@ -146,6 +146,24 @@ describe('--json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 20_fused_epilogue /)
   })
 
+  it('of profile, and its exit code, which tells of the program’s', async () => {
+    await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
+    const profile = (end: string) =>
+      runHere('profile', '--profile', 'card', '--json', '--', 'sh', '-c', `echo words; ${end}`)
+    const done = await profile('exit 0')
+    expect(done.code).toBe(0)
+    expect(done.stderr).toContain('words\n')
+    const { rungs, program } = documentOf<{ rungs: unknown[]; program: { exitCode: number } }>(
+      'run',
+      done,
+    )
+    expect(rungs).toHaveLength(7)
+    expect(program.exitCode).toBe(0)
+    const failed = await profile('exit 3')
+    expect(failed.code).toBe(1)
+    expect(documentOf<{ program: object }>('run', failed).program).toMatchObject({ exitCode: 3 })
+  })
+
   it('of compare: two ladders, an import beside itself, one of each', async () => {
     const out = join(await tempDir(), 'imported')
     await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
