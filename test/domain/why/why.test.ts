@@ -1,6 +1,5 @@
 /** Why one rung is faster than another, told by the recordings that ship. */
 import { join } from 'node:path'
-import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { DeepProfile, Instruction } from '../../../src-main/domain/session/deep'
@@ -13,6 +12,7 @@ import {
 } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
+import { readRecordings } from '../../../src-main/services/sessions/recording-list'
 
 const recordings = join(import.meta.dirname, '../../../resources/recordings')
 const read = (name: string): Promise<Session> => readSession(join(recordings, name))
@@ -121,10 +121,7 @@ describe('the first cause', () => {
 })
 
 describe('every step of every recording', async () => {
-  const names = (await readdir(recordings, { withFileTypes: true })).filter(
-    (entry) => entry.isDirectory() && entry.name !== 'labs',
-  )
-  const sessions = await Promise.all(names.map(({ name }) => read(name)))
+  const sessions = (await readRecordings(recordings)).map(({ session }) => session)
   const steps = sessions.flatMap((session) =>
     session.rungs.flatMap((rung) => {
       const before = rungBefore(session, rung.id)
