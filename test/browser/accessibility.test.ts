@@ -23,6 +23,8 @@ describe.each([
     const found: Record<string, string[]> = {}
     for (const { name, route, ready, act } of [...screens, ...states]) {
       await page.goto(`${harness.origin}/#${route}`)
+      // The same screen may have another view open from before.
+      if (route.includes('/compare/')) await page.reload()
       await page.locator(ready).first().waitFor()
       await act?.(page)
       await settled(page)

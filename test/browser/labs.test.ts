@@ -142,6 +142,7 @@ describe('a student', () => {
 
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
+    await page.getByText(/^All \d+ metrics$/).click()
     await page.getByRole('rowheader', { name: /^FMA pipe utilization/ }).waitFor()
     expect(page.url()).toMatch(/compare\/01_naive\/submission$/)
     await page.goBack()
@@ -286,6 +287,7 @@ describe('a student', () => {
     // Side by side with the rung before: source, counters, and where they are from.
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
+    await page.getByText(/^All \d+ metrics$/).click()
     const row = page.getByRole('row', { name: /^Sectors per global load/ })
     await row.waitFor()
     expect(await row.innerText()).toMatch(/16\.5.*2\.50/s)
