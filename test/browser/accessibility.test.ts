@@ -85,7 +85,7 @@ describe('by keyboard alone', () => {
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
       await page.keyboard.press('Tab')
-      const text = await page.locator(':focus').evaluate((element) => element.textContent)
+      const text = await page.evaluate(() => document.activeElement?.textContent ?? '')
       if (name.test(text)) return
     }
     throw new Error(`Tab does not lead to ${String(name)}.`)
@@ -102,6 +102,7 @@ describe('by keyboard alone', () => {
     const last = (await page.locator('tr[data-rung]').last().getAttribute('data-rung'))!
     await page.keyboard.press('End')
     await page.keyboard.press('ArrowRight')
+    await page.getByText('Edit a copy', { exact: true }).first().waitFor()
     await tabTo(page, /^Edit a copy$/)
     await page.keyboard.press('Enter')
     await arrived(page, `/edit/${last}`)
