@@ -6,7 +6,7 @@ import {
   type DeepProfile,
   type Instruction,
   type SourceLine,
-  type Work,
+  notCounted,
 } from '../session/deep'
 import { listingOf } from './listing'
 import type { MachineKernel } from './machine-code'
@@ -16,21 +16,6 @@ export interface BuiltKernel {
   readonly name: string
   readonly code: MachineKernel
   readonly architecture: number
-}
-
-const notCounted: Work = {
-  executed: null,
-  threadExecuted: null,
-  samples: null,
-  notIssuedSamples: null,
-  stalls: null,
-  sharedWavefronts: null,
-  sharedWavefrontsIdeal: null,
-  sharedWavefrontsExcess: null,
-  globalL1Requests: null,
-  globalL2Sectors: null,
-  globalL2SectorsIdeal: null,
-  globalL2SectorsExcess: null,
 }
 
 /** `nameOf`: a path of the compiler as the session names the file. */

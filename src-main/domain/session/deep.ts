@@ -35,6 +35,22 @@ export const Work = z.object({
 })
 export type Work = z.infer<typeof Work>
 
+/** Of code that was not profiled. */
+export const notCounted: Work = {
+  executed: null,
+  threadExecuted: null,
+  samples: null,
+  notIssuedSamples: null,
+  stalls: null,
+  sharedWavefronts: null,
+  sharedWavefrontsIdeal: null,
+  sharedWavefrontsExcess: null,
+  globalL1Requests: null,
+  globalL2Sectors: null,
+  globalL2SectorsIdeal: null,
+  globalL2SectorsExcess: null,
+}
+
 const Place = z.object({ file: z.string(), line: z.number().int().positive() })
 export type Place = z.infer<typeof Place>
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { DeepKernel, DeepProfile, Instruction } from '../../../src-main/domain/session/deep'
+import {
+  notCounted,
+  type DeepKernel,
+  type DeepProfile,
+  type Instruction,
+} from '../../../src-main/domain/session/deep'
 import {
   codeByLine,
   collectedHeat,
@@ -13,23 +18,9 @@ import {
   valueOf,
 } from './machine'
 
-const nothing = {
-  executed: null,
-  threadExecuted: null,
-  samples: null,
-  notIssuedSamples: null,
-  stalls: null,
-  sharedWavefronts: null,
-  sharedWavefrontsIdeal: null,
-  sharedWavefrontsExcess: null,
-  globalL1Requests: null,
-  globalL2Sectors: null,
-  globalL2SectorsIdeal: null,
-  globalL2SectorsExcess: null,
-}
 const code = (...given: (Partial<Instruction> & { text: string })[]): Instruction[] =>
   given.map((own, index) => ({
-    ...nothing,
+    ...notCounted,
     index,
     offset: index * 16,
     opcode: own.text.replace(/^@\S+ /, '').split(' ')[0]!,

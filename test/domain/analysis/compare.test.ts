@@ -23,7 +23,11 @@ import {
   type Hunk,
   metricsMovedBy,
 } from '../../../src-main/domain/analysis/chain'
-import { type DeepProfile, type Instruction } from '../../../src-main/domain/session/deep'
+import {
+  notCounted,
+  type DeepProfile,
+  type Instruction,
+} from '../../../src-main/domain/session/deep'
 
 describe('figures', async () => {
   const session = await readSession('resources/recordings/gemm-fp32-h200-4096')
@@ -272,18 +276,8 @@ describe('limits and chains', () => {
       opcode,
       file,
       line,
+      ...notCounted,
       executed,
-      threadExecuted: null,
-      samples: null,
-      notIssuedSamples: null,
-      stalls: null,
-      sharedWavefronts: null,
-      sharedWavefrontsIdeal: null,
-      sharedWavefrontsExcess: null,
-      globalL1Requests: null,
-      globalL2Sectors: null,
-      globalL2SectorsIdeal: null,
-      globalL2SectorsExcess: null,
       ...over,
     })
 
