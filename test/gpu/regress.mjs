@@ -3,10 +3,11 @@
 /**
  * For a person with a GPU: what `regress` says of code that is the same, and of code that is known to be slower.
  *
- *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--out DIR]
+ *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--part 0/1] [--out DIR]
  *
  * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work, each against a session without. `same`: whole
- * ladders against a session of the same code, as many as the seconds allow. Writes one JSON object per line to
+ * ladders against a session of the same code, over and over until the seconds are gone; `--part 1/4` takes every fourth
+ * ladder from the second on, for one of four GPUs. Writes one JSON object per line to
  * regress-planted.jsonl or regress-same.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
  */
 import { spawnSync } from 'node:child_process'
@@ -25,7 +26,11 @@ import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '450' }, out: { type: 'string', default: '.' } },
+  options: {
+    seconds: { type: 'string', default: '450' },
+    part: { type: 'string', default: '0/1' },
+    out: { type: 'string', default: '.' },
+  },
 })
 const [program = '', what = ''] = positionals
 if (!['planted', 'same'].includes(what) || program === '') {
@@ -104,7 +109,10 @@ const ladders = [
 ]
 
 function same() {
-  for (const [number, ladder] of ladders.entries()) {
+  const [part = 0, parts = 1] = values.part.split('/').map(Number)
+  const mine = ladders.filter((_, number) => number % parts === part)
+  for (let number = 0; mine.length > 0; number++) {
+    const ladder = mine[number % mine.length] ?? []
     const session = join(scratch, `base-${number}`)
     run('run', '--ladder', ...ladder, '--profile', 'none', '--out', session)
     measure(ladder, session, { ladder: ladder.join(' ') })
