@@ -233,7 +233,7 @@ void sanitize(const Arguments& args, const Device& device) {
 // One small marked kernel, to test whether a profiler can read counters.
 void probe() {
   check(cudaProfilerStart(), "cudaProfilerStart");
-  runway<<<1, 32>>>();
+  runway<<<1, 32>>>(kRunwayCycles);
   check(cudaDeviceSynchronize(), "the probe's kernel");
   check(cudaProfilerStop(), "cudaProfilerStop");
 }

@@ -3,6 +3,7 @@
 
 #include "problem.hpp"
 
+#include <chrono>
 #include <dlfcn.h>
 #include <memory>
 #include <string>
@@ -37,11 +38,15 @@ class Rung {
     const auto workspaceBytes = find<size_t (*)(const void*)>(library, "kl_workspace_bytes");
     const size_t bytes = workspaceBytes ? workspaceBytes(struct_.data()) : 0;
     if (bytes) giveWorkspace(bytes);
+    failure_ = find<decltype(failure_)>(library, "kl_failure");
+    prepare(library);
   }
 
   // A launch error may be returned, left as the last error, or reported by the next synchronization.
   void launch(const char* stage, cudaStream_t stream) const {
     cudaError_t status = launch_(struct_.data(), stream);
+    if (status != cudaSuccess && failure_)
+      if (const char* why = failure_(struct_.data())) throw RungError{stage, why};
     if (status == cudaSuccess) status = cudaGetLastError();
     if (status != cudaSuccess) throw RungError{stage, "the launch failed: " + describe(status)};
   }
@@ -58,6 +63,26 @@ class Rung {
   template <typename Function>
   static Function find(void* library, const char* name) {
     return reinterpret_cast<Function>(dlsym(library, name));
+  }
+
+  // A rung may compile its kernels in this process: that is over before it is verified, and its time is told.
+  void prepare(void* library) {
+    const auto prepare = find<const char* (*)(const void*, cudaStream_t)>(library, "kl_prepare");
+    if (!prepare) return;
+    problem.resetOutputs(nullptr);
+    check(cudaDeviceSynchronize(), "preparing the buffers");
+    const auto start = std::chrono::steady_clock::now();
+    if (const char* why = prepare(struct_.data(), nullptr)) throw RungError{"load", why};
+    const cudaError_t status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) throw RungError{"load", "the kernel failed: " + describe(status)};
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    const auto about = find<const char* (*)(const void*)>(library, "kl_about");
+    const char* with = about ? about(struct_.data()) : nullptr;
+    Json line("prepared");
+    line.string("rung", id).number("seconds", taken.count());
+    if (with) line.string("with", with);
+    else line.null("with");
+    line.print();
   }
 
   void giveWorkspace(size_t bytes) {
@@ -79,6 +104,7 @@ class Rung {
 
   std::string path_;
   cudaError_t (*launch_)(const void*, cudaStream_t) = nullptr;
+  const char* (*failure_)(const void*) = nullptr;
   StructBytes struct_;
   std::unique_ptr<DeviceBuffer> workspace_;
 };
