@@ -53,6 +53,9 @@ export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>):
 export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
+  /** With `commits`: whose. */
+  rung?: string
+  commits?: string
   param?: string[]
   target: string
   /** `card` unless given; `none` with --watch. */

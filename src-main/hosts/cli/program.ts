@@ -101,6 +101,8 @@ function program(
     .description('build, verify, time and profile a ladder, and save the session')
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--rung <id>', 'with --commits: the rung, or the path of a file in a git repository')
+    .option('--commits <A..B>', 'run every commit in this range that changed the rung, as rungs')
     .option(
       '--param <NAME=value>',
       'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
