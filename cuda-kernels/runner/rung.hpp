@@ -19,8 +19,13 @@ class Rung {
   Problem& problem;
   enum State { kNew, kReady, kOut } state = kNew;
 
-  // A library is never closed: its kernels may be registered, and it may cache handles.
   void load(const Device& device) {
+    open(device);
+    giveWorkspace();
+  }
+
+  // All but its workspace. A library is never closed: its kernels may be registered, and it may cache handles.
+  void open(const Device& device) {
     void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw RungError{"load", dlerror()};
     launch_ = find<decltype(launch_)>(library, "kl_launch");
@@ -35,8 +40,28 @@ class Rung {
       throw Unsupported{reason};
 
     const auto workspaceBytes = find<size_t (*)(const void*)>(library, "kl_workspace_bytes");
-    const size_t bytes = workspaceBytes ? workspaceBytes(struct_.data()) : 0;
-    if (bytes) giveWorkspace(bytes);
+    workspaceBytes_ = workspaceBytes ? workspaceBytes(struct_.data()) : 0;
+  }
+
+  size_t workspaceBytes() const { return workspaceBytes_; }
+
+  void giveWorkspace() {
+    if (!workspaceBytes_) return;
+    try {
+      workspace_ = std::make_shared<DeviceBuffer>(workspaceBytes_);
+    } catch (const RunnerError&) {
+      cudaGetLastError();  // clears it
+      throw RungError{"load",
+                      "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
+    }
+    pointAtWorkspace();
+  }
+
+  // Uses the workspace of a rung that is never launched at the same time and has one at least as large.
+  void shareWorkspace(const Rung& other) {
+    if (!workspaceBytes_) return;
+    workspace_ = other.workspace_;
+    pointAtWorkspace();
   }
 
   // A launch error may be returned, left as the last error, or reported by the next synchronization.
@@ -60,16 +85,10 @@ class Rung {
     return reinterpret_cast<Function>(dlsym(library, name));
   }
 
-  void giveWorkspace(size_t bytes) {
-    try {
-      workspace_ = std::make_unique<DeviceBuffer>(bytes);
-    } catch (const RunnerError&) {
-      cudaGetLastError();  // clears it
-      throw RungError{"load", "its workspace of " + std::to_string(bytes) + " bytes does not fit into GPU memory"};
-    }
+  void pointAtWorkspace() {
     bool given = false;
     for (const Field& field : problem.of.fields) {
-      if (field.kind == Field::kWorkspaceBytes) struct_.put(field.offset, bytes);
+      if (field.kind == Field::kWorkspaceBytes) struct_.put(field.offset, workspaceBytes_);
       if (field.kind != Field::kWorkspace) continue;
       struct_.put(field.offset, workspace_->get());
       given = true;
@@ -80,5 +99,6 @@ class Rung {
   std::string path_;
   cudaError_t (*launch_)(const void*, cudaStream_t) = nullptr;
   StructBytes struct_;
-  std::unique_ptr<DeviceBuffer> workspace_;
+  size_t workspaceBytes_ = 0;
+  std::shared_ptr<DeviceBuffer> workspace_;
 };

@@ -233,7 +233,7 @@ function program(
     )
     .option(
       '--rounds <n>',
-      'fresh processes that time old and new in turn, 6 to 1000 (default: 20)',
+      'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure how far the same code differs from itself anew')
