@@ -19,14 +19,8 @@ import {
   time,
 } from '../../../services/regress/print'
 import { checkPlace, saveReport } from '../../../services/report/save'
-import {
-  parseChoice,
-  parseParams,
-  wholeNumber,
-  words,
-  type NamedOption,
-  type ProblemOptions,
-} from '../arguments'
+import { parseChoice, parseParams, wholeNumber, words, type ProblemOptions } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { regressDocument } from '../documents/regress'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'

@@ -13,14 +13,8 @@ import {
   type SanitizerFinding,
 } from '../../../domain/session/sanitizer'
 import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
-import {
-  parseChoice,
-  parseParams,
-  wholeNumber,
-  words,
-  type NamedOption,
-  type ProblemOptions,
-} from '../arguments'
+import { parseChoice, parseParams, wholeNumber, words, type ProblemOptions } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
