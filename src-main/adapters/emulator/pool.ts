@@ -60,18 +60,18 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
       }
       try {
         const answer = await new Promise<EmulationAnswer>((resolve, reject) => {
-          const abort = (): void => reject(cancelled())
-          signal.addEventListener('abort', abort, { once: true })
-          const settle = (act: () => void) => (): void => {
+          const abort = (): void => settle(() => reject(cancelled()))
+          const answered = (found: EmulationAnswer): void => settle(() => resolve(found))
+          const failed = (error: Error): void => settle(() => reject(error))
+          const ended = (code: number): void =>
+            settle(() => reject(new Error(`The emulator's thread ended with ${code}.`)))
+          const settle = (act: () => void): void => {
             signal.removeEventListener('abort', abort)
-            worker.removeAllListeners()
+            worker.off('message', answered).off('error', failed).off('exit', ended)
             act()
           }
-          worker.once('message', (found: EmulationAnswer) => settle(() => resolve(found))())
-          worker.once('error', (error: Error) => settle(() => reject(error))())
-          worker.once('exit', (code) =>
-            settle(() => reject(new Error(`The emulator's thread ended with ${code}.`)))(),
-          )
+          signal.addEventListener('abort', abort)
+          worker.on('message', answered).on('error', failed).on('exit', ended)
           worker.postMessage(job)
         })
         giveBack(worker)
