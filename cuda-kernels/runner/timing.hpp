@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <vector>
 
 class Samples {
@@ -55,13 +56,15 @@ class Samples {
   double total_ = 0;
 };
 
-// Keeps the GPU busy for about 20 us while the host enqueues the work after it, so that the host's launch
-// overhead does not fall between the two events of a sample.
-__global__ void runway() {
+// Keeps the GPU busy while the host enqueues the work after it, so that the host's launch overhead does not fall
+// between the two events of a sample.
+__global__ void runway(long long cycles) {
   const long long start = clock64();
-  while (clock64() - start < 40000) {
+  while (clock64() - start < cycles) {
   }
 }
+constexpr long long kRunwayCycles = 40000;       // about 20 us
+constexpr double kLongestRunwaySeconds = 0.002;  // a host that takes longer is waiting for the GPU
 
 // SM cycles of a launch: a one-thread kernel before it and one after it write down the clock of the SM that they ran
 // on. Cycles do not change with the clock rate, which time does.
@@ -105,7 +108,7 @@ class ClockStamps {
 class Stopwatch {
  public:
   Stopwatch(const Arguments& args, const Device& device)
-      : flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
+      : clockHz_(device.clockHz()), flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -119,7 +122,7 @@ class Stopwatch {
   double emptyCycles(const ClockStamps& stamps) {
     Samples samples;
     for (int i = 0; i < 9; ++i) {
-      runway<<<1, 1, 0, stream_>>>();
+      runway<<<1, 1, 0, stream_>>>(kRunwayCycles);
       stamps.before(stream_);
       check(cudaEventRecord(start_, stream_), "cudaEventRecord");
       check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
@@ -133,10 +136,13 @@ class Stopwatch {
   double sample(const Rung& rung, const ClockStamps* stamps = nullptr) {
     rung.problem.resetInOuts(stream_);  // untimed
     if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
-    runway<<<1, 1, 0, stream_>>>();
+    runway<<<1, 1, 0, stream_>>>(runwayOf(rung));
     if (stamps) stamps->before(stream_);
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    const auto start = std::chrono::steady_clock::now();
     rung.launch("time", stream_);
+    if (std::vector<double>& first = enqueued_[&rung]; first.size() < kEnqueuesKept)
+      first.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
     if (stamps) stamps->after(stream_);
     const cudaError_t status = cudaEventSynchronize(stop_);
@@ -147,6 +153,19 @@ class Stopwatch {
   }
 
  private:
+  // As long as the host takes to enqueue a rung, and half again, from its first launches on: a compiled rung is there
+  // within 20 us, a script may take ten times that.
+  long long runwayOf(const Rung& rung) {
+    std::vector<double> first = enqueued_[&rung];
+    if (first.size() < kEnqueuesKept) return kRunwayCycles;
+    std::nth_element(first.begin(), first.begin() + kEnqueuesKept / 2, first.end());
+    const double wanted = std::min(1.5 * first[kEnqueuesKept / 2], kLongestRunwaySeconds);
+    return std::max(kRunwayCycles, (long long)(wanted * clockHz_));
+  }
+
+  static constexpr size_t kEnqueuesKept = 9;
+  double clockHz_;
+  std::map<const Rung*, std::vector<double>> enqueued_;
   size_t flushBytes_;
   DeviceBuffer flush_;
   cudaStream_t stream_ = nullptr;

@@ -102,11 +102,14 @@ function compare({ env, options, option, path, line, die }, events) {
 export async function runner(call) {
   const { words, env, options, path, line, say, die } = call
   call.logCall('runner')
+  call.logWords('gpu', env.CUDA_VISIBLE_DEVICES ?? '')
   const refuse = (kind, message, code) => {
     line({ event: 'error', kind, message })
     return code
   }
   const [command] = words
+  if (Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0') >= Number(env.FAKE_GPUS || 1))
+    return refuse('no-device', 'no CUDA-capable device is detected', 3)
   const goneFile = `${env.KERNEL_LADDER_CACHE}/gpu-gone`
   if (env.FAKE_GONE_AT && words.includes(env.FAKE_GONE_AT)) writeFileSync(goneFile, 'no-device')
   const gone = existsSync(goneFile) ? readFileSync(goneFile, 'utf8') : ''

@@ -152,6 +152,15 @@ const ProfiledEvent = z.object({
   seconds: z.number().nonnegative().nullish(),
 })
 
+/** A rung compiled its kernels in the runner's process, before it was verified. */
+const PreparedEvent = z.object({
+  event: z.literal('prepared'),
+  rung: z.string(),
+  seconds: z.number().nonnegative().max(1e6),
+  /** `Python 3.12.3, torch 2.11.0` */
+  with: z.string().max(400).nullable(),
+})
+
 const LaunchedEvent = z.object({ event: z.literal('launched'), rung: z.string() })
 
 const UnsupportedEvent = z.object({
@@ -188,6 +197,7 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   LaunchesEvent,
   CeilingsEvent,
   ProfiledEvent,
+  PreparedEvent,
   LaunchedEvent,
   UnsupportedEvent,
   FailedEvent,

@@ -38,6 +38,7 @@ import { flagTitle } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/wording'
 import { openTrustedLadder } from '../ladder-library/open'
 import { buildReference, buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
+import { toolboxOn } from '../run/chosen-gpu'
 import { openCompiler, type Compiler } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
 import { inTurn, isShared } from '../run/gpu-turn'
@@ -64,6 +65,8 @@ export interface RegressOptions {
   onNote: (text: string) => void
   idleSeconds: number
   waitForGpu: boolean
+  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  gpu?: number
   trust: boolean
 }
 
@@ -98,7 +101,7 @@ export async function regress(
     ...(request.at ? { at: request.at } : {}),
   }
   const plan = planRun(opened.library, asked)
-  const toolbox = machine.toolbox(null)
+  const toolbox = toolboxOn(machine, null, options.gpu)
   const scratch = await toolbox.scratch()
   try {
     const old = await openOldCode({
