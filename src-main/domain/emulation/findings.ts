@@ -147,7 +147,9 @@ export function stopReason(
   switch (stop.kind) {
     case 'unknown-instruction':
       return message('emulation.unknownInstruction', {
-        instruction: [stop.mnemonic, stop.detail].filter(Boolean).join(' '),
+        instruction: stop.detail.includes(stop.mnemonic ?? '')
+          ? stop.detail
+          : `${stop.mnemonic} (${stop.detail})`,
         ...at,
       })
     case 'illegal-address':

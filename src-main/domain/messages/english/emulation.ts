@@ -15,6 +15,8 @@ export const emulation = {
   architectures: 'It has compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
     'The rules of memory accesses were measured on compute capability 9.0; how {computeCapability} differs is not known.',
+  notVerifiedAt:
+    '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}: results and counts are exact, times are not known. Expected results are from {reference}.',
   fromHost: 'the reference on this machine',
