@@ -19,7 +19,9 @@ import {
   taskHeader,
   taskHeaderFile,
 } from '../../domain/task/headers'
+import { isPythonFile } from '../../domain/ladder/rung'
 import { isPython, pythonLibrary } from '../../domain/task/python-reference'
+import { pythonRungLibrary } from '../../domain/task/python-rung'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
@@ -163,20 +165,23 @@ const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
 
 export async function buildRung(
   compiler: Compiler,
-  { task, headers }: TaskInputs,
-  { rung, source }: PlannedRung,
+  { task, headers: shared }: TaskInputs,
+  { rung, source, headers = shared }: PlannedRung,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
+  const { file, header } = rung
+  const input = isPythonFile(file) ? `${file}.cpp` : file
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
     sources: new Map([
       ...compiler.includes,
       ...headers,
       [taskHeaderFile, taskHeader(task)],
-      [rung.file, source],
+      [file, source],
+      ...(input === file ? [] : [[input, pythonRungLibrary(task, file, header)] as const]),
     ]),
-    inputs: [rung.file],
+    inputs: [input],
     flags: [...flags(sm), ...taskFlags(headers), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
