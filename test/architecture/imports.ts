@@ -52,6 +52,7 @@ const owners: Record<string, readonly string[]> = {
   yaml: ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
+  'virtual:emulator-worker': ['src-main/adapters/emulator/pool.ts'],
   'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],
   echarts: ['src-renderer/charts/'],
   zrender: ['src-renderer/charts/'],
