@@ -132,6 +132,11 @@ export interface RungRun {
   /** By the number of the probe's range. */
   readonly buffers: ReadonlyMap<number, Allocation>
   readonly options: LaunchOptions
+  /** Which blocks of each launch to run; all of them by default. */
+  readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
+  /** Called before and after each launch, so that whoever catches a `Halt` knows where it was and what came before. */
+  readonly onLaunch?: () => void
+  readonly onResult?: (launch: EmulatedLaunch) => void
 }
 
 function allocateVariables(device: Device, modules: readonly MachineCode[]): Map<string, bigint> {
@@ -204,6 +209,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         localBytes,
       }),
     )
+    run.onLaunch?.()
     const described: Launch = {
       kernel: launch.kernel,
       code,
@@ -213,13 +219,11 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
       clusterBlocks: clusterOf(launch, kernel),
       localBytes,
       banks,
+      ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),
     }
-    return {
-      launch,
-      kernel,
-      code,
-      result: runLaunch(device, described, run.options),
-    }
+    const done = { launch, kernel, code, result: runLaunch(device, described, run.options) }
+    run.onResult?.(done)
+    return done
   })
   doMemory(launches.length)
   return results

@@ -1,7 +1,6 @@
 /** The command line: commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
-import { readTasks } from '../../adapters/kernels/kernel-library'
 import {
   exitCodes,
   inputError,
@@ -10,36 +9,51 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
-import { profileLevels } from '../../domain/metrics/metric-definition'
+import { profileLevels, programLevels } from '../../domain/metrics/metric-definition'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
-import { sanitizerTools } from '../../domain/session/sanitizer'
+import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
 import { targetHelp } from '../../domain/target/targets'
-import { templateNames } from '../../services/ladder-library/init'
-import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
-import { namedOptions, type NamedOption, type RunOptions } from './arguments'
-import { compareCommand, type CompareOptions } from './commands/compare-command'
-import { doctorCommand } from './commands/doctor-command'
-import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
-import { importCommand, type ImportOptions } from './commands/import-command'
+import type { RunOptions } from './arguments'
+import {
+  compareCommand,
+  diffCommand,
+  doctorCommand,
+  historyCommand,
+  importCommand,
+  initCommand,
+  laddersCommand,
+  profileCommand,
+  regressCommand,
+  reportCommand,
+  runCommand,
+  sanitizeCommand,
+  serveCommand,
+  showCommand,
+} from './commands'
+import type { CompareOptions } from './commands/compare-command'
+import type { HistoryCommandOptions } from './commands/history-command'
+import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
-import { initCommand } from './commands/init-command'
-import { laddersCommand } from './commands/ladders-command'
-import { errorDocument } from './documents/error'
+import type { ProfileOptions } from './commands/profile-command'
+import type { RegressCommandOptions } from './commands/regress-command'
+import type { ReportCommandOptions } from './commands/report-command'
+import type { SanitizeCommandOptions } from './commands/sanitize-command'
+import type { ServeOptions } from './commands/serve-command'
+import type { ShowOptions } from './commands/show-command'
 import { checkOutput, note, printError, printJson } from './output'
-import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
-import { reportCommand, type ReportCommandOptions } from './commands/report-command'
-import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
-import { runCommand } from './commands/run-command'
-import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
-import { serveCommand, type ServeOptions } from './commands/serve-command'
-import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
+import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
 const trust = [
   '--trust',
   'allow building and running the code of this ladder folder from now on',
+] as const
+
+const gpu = [
+  '--gpu <n>',
+  'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
 ] as const
 
 /** Adds the options that select a problem; returns those named by the tasks. */
@@ -119,6 +133,7 @@ function program(
       '--timeout <seconds>',
       'a rung counts as hung after this long without progress (default: 60)',
     )
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(...trust)
@@ -233,7 +248,7 @@ function program(
     )
     .option(
       '--rounds <n>',
-      'fresh processes that time old and new in turn, 6 to 1000 (default: 20)',
+      'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure how far the same code differs from itself anew')
@@ -242,6 +257,7 @@ function program(
       '--timeout <seconds>',
       'a rung counts as hung after this long without progress (default: 60)',
     )
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(
       '--trust',
@@ -299,6 +315,7 @@ function program(
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(...trust)
     .option(json, jsonText)
@@ -342,11 +359,15 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
   if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
     return []
+  const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
-const namedTemplates = async (setUp: SetUp, words: readonly string[]): Promise<string[]> =>
-  words.includes('init') ? templateNames(await setUp()) : []
+async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
+  if (!words.includes('init')) return []
+  const { templateNames } = await import('../../services/ladder-library/init')
+  return templateNames(await setUp())
+}
 
 /** Prints an error unless commander has already done so; returns its shape. */
 function sayError(error: unknown): ErrorShape {
@@ -374,7 +395,10 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const shape = sayError(error)
     // A failed command has not printed a document yet.
-    if (words.includes('--json')) printJson(errorDocument, { error: shape })
+    if (words.includes('--json')) {
+      const { errorDocument } = await import('./documents/error')
+      printJson(errorDocument, { error: shape })
+    }
     code = exitCodes[shape.kind]
   }
   try {

@@ -2,15 +2,16 @@
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { labTargets } from '../../../domain/target/targets'
-import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
 import {
   labCheckCommand,
+  labGradeCommand,
   labListCommand,
   labStartCommand,
   labTrustCommand,
   labValidateCommand,
-  type LabCheckOptions,
-} from './lab-command'
+} from '.'
+import type { LabCheckOptions } from './lab-command'
+import type { LabGradeOptions } from './lab-grade-command'
 
 const json = ['--json', 'print exactly one JSON document to stdout'] as const
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
