@@ -209,7 +209,22 @@ function program(
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',
-      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:all], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option(
+      '--charts <ids>',
+      'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
+    )
+    .option(
+      '--caption <chart=text>',
+      'a caption under one of its charts (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
+    )
+    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
+    .option(
+      '--note <text>',
+      'a paragraph of your own below the title (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
     )
     .option('--wide', 'CSV with one row per rung instead of one row per figure')
     .option(
