@@ -56,7 +56,13 @@ export const targets = {
   electron: {
     what: 'the desktop app',
     needs: ['renderer', 'report'],
-    inputs: [...always, 'package.json', 'electron.vite.config.ts', 'src-main'],
+    inputs: [
+      ...always,
+      'package.json',
+      'electron.vite.config.ts',
+      'scripts/vite-emulator-worker.ts',
+      'src-main',
+    ],
     except: /^src-main\/hosts\/cli$/,
     outputs: ['out/main/index.js', 'out/preload/index.cjs'],
     stamp: 'out/electron.stamp.json',
@@ -71,6 +77,7 @@ export const targets = {
       'package.json',
       'vite.cli.config.ts',
       'scripts/vite-asset-pack.ts',
+      'scripts/vite-emulator-worker.ts',
       'src-main',
       'cuda-kernels',
       'resources/recordings',

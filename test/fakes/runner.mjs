@@ -60,21 +60,20 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
 }
 
 /** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
-function compare({ words, options, option, path, line, die }, events) {
+function compare({ env, options, option, path, line, die }, events) {
   const artefacts = new Map(
     options('--rung').map((word) => {
       const at = word.indexOf('=')
       return [word.slice(0, at), readFileSync(path(word.slice(at + 1)), 'utf8')]
     }),
   )
-  const newFirst = words.includes('--new-first')
-  let state = newFirst ? 1 : 2
+  let state = 1 + Number(option('--round'))
   const noise = () => {
     state = (state * 48271) % 2147483647
     return 1 + 0.002 * (state / 2147483647 - 0.5)
   }
   for (const pair of options('--pair')) {
-    const [rung, against] = pair.split('=')
+    const [rung, against, copy] = pair.split('=')
     line({ event: 'start', rung, stage: 'load' })
     line({ event: 'start', rung, stage: 'time' })
     const fault = faultIn(artefacts.get(rung))
@@ -82,13 +81,14 @@ function compare({ words, options, option, path, line, die }, events) {
     const like = likeOf(artefacts.get(rung)) ?? rung
     const { medianMs } = events.find(({ event, rung: of }) => event === 'timing' && of === like)
     const times = (id) => {
-      const slower = Number(/^\/\/ slower: (\S+)/m.exec(artefacts.get(id))?.[1] ?? 1)
+      const placed = id === rung ? Number(env.FAKE_NEW_SLOWER ?? 1) : 1
+      const slower = placed * Number(/^\/\/ slower: (\S+)/m.exec(artefacts.get(id))?.[1] ?? 1)
       return Array.from({ length: 20 }, () => medianMs * slower * noise())
     }
-    const [newMs, oldMs] = [times(rung), times(against)]
+    const [newMs, oldMs, copyMs] = [times(rung), times(against), times(copy)]
     const cycles = (all) => all.map((ms) => Math.round(ms * 1.98e6))
     line({
-      ...{ event: 'pair', rung, against, newMs, oldMs },
+      ...{ event: 'pair', rung, against, newMs, oldMs, copyMs },
       newCycles: cycles(newMs),
       oldCycles: cycles(oldMs),
       smClockBeforeMHz: 1980,
@@ -102,11 +102,14 @@ function compare({ words, options, option, path, line, die }, events) {
 export async function runner(call) {
   const { words, env, options, path, line, say, die } = call
   call.logCall('runner')
+  call.logWords('gpu', env.CUDA_VISIBLE_DEVICES ?? '')
   const refuse = (kind, message, code) => {
     line({ event: 'error', kind, message })
     return code
   }
   const [command] = words
+  if (Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0') >= Number(env.FAKE_GPUS || 1))
+    return refuse('no-device', 'no CUDA-capable device is detected', 3)
   const goneFile = `${env.KERNEL_LADDER_CACHE}/gpu-gone`
   if (env.FAKE_GONE_AT && words.includes(env.FAKE_GONE_AT)) writeFileSync(goneFile, 'no-device')
   const gone = existsSync(goneFile) ? readFileSync(goneFile, 'utf8') : ''

@@ -106,6 +106,7 @@ export async function fakeMachine(
     FAKE_NCU_UNKNOWN: '',
     FAKE_RUNNER: '',
     FAKE_GPU_PROGRAMS: '',
+    FAKE_GPUS: '',
     FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })

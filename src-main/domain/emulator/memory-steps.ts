@@ -152,7 +152,7 @@ function watchAll(
   write: boolean,
   atomic = false,
 ): void {
-  const { watch } = at.machine
+  const { watch } = warp.block
   if (watch === null || space === 'local') return
   for (let rest = active; rest !== 0; rest &= rest - 1) {
     const lane = 31 - Math.clz32(rest & -rest)
@@ -165,9 +165,9 @@ function watchAll(
 function placeOf(at: Site, space: Space): (warp: Warp, lane: number, offset: number) => number {
   const { machine } = at
   if (space === 'global') return (_, __, offset) => offset >>> 0
-  if (space === 'shared') return (_, __, offset) => machine.shared + offset
+  if (space === 'shared') return (warp, _, offset) => warp.block.shared + offset
   return (warp, lane, offset) =>
-    machine.local + (warp.number * lanes + lane) * machine.localBytes + offset
+    warp.block.local + (warp.number * lanes + lane) * machine.localBytes + offset
 }
 
 const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: number) =>
@@ -388,7 +388,7 @@ function copyToShared(at: Site): Step {
     watchAll(at, 'global', warp, good, source, bytes, false)
     watchAll(at, 'shared', warp, good | zeroed, target, bytes, true)
     eachLane((_, __, lane) => {
-      const place = at.machine.shared + target[lane]!
+      const place = warp.block.shared + target[lane]!
       if ((zeroed >>> lane) & 1) memory.fill(0, place, place + bytes)
       else memory.copyWithin(place, source[lane]! >>> 0, (source[lane]! >>> 0) + bytes)
     })(warp, good | zeroed)
@@ -423,7 +423,7 @@ function matrices(at: Site, storing: boolean): Step {
     const { base } = warp
     for (let part = 0; part < count; part++) {
       const element = (row: number, column: number): number =>
-        ((at.machine.shared + rows[8 * part + row]!) >>> 1) + column
+        ((warp.block.shared + rows[8 * part + row]!) >>> 1) + column
       for (let lane = 0; lane < lanes; lane++) {
         const row = lane >> 2
         const column = 2 * (lane & 3)

@@ -130,6 +130,11 @@ export interface RungRun {
   /** By the number of the probe's range. */
   readonly buffers: ReadonlyMap<number, Allocation>
   readonly options: LaunchOptions
+  /** Which blocks of each launch to run; all of them by default. */
+  readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
+  /** Called before and after each launch, so that whoever catches a `Halt` knows where it was and what came before. */
+  readonly onLaunch?: () => void
+  readonly onResult?: (launch: EmulatedLaunch) => void
 }
 
 function allocateVariables(device: Device, modules: readonly MachineCode[]): Map<string, bigint> {
@@ -194,6 +199,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         localBytes,
       }),
     )
+    run.onLaunch?.()
     const described: Launch = {
       kernel: launch.kernel,
       code,
@@ -202,13 +208,11 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
       sharedBytes: staticShared(kernel, module.architecture) + launch.dynamicSharedBytes,
       localBytes,
       banks,
+      ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),
     }
-    return {
-      launch,
-      kernel,
-      code,
-      result: runLaunch(device, described, run.options),
-    }
+    const done = { launch, kernel, code, result: runLaunch(device, described, run.options) }
+    run.onResult?.(done)
+    return done
   })
   doMemory(launches.length)
   return results

@@ -40,11 +40,8 @@ export interface Machine {
   readonly views: Views
   /** Rows of registers of a warp, R0 first; the uniform ones follow. */
   readonly registers: number
-  /** Byte that address 0 of shared memory stands for, and its bytes. */
-  readonly shared: number
+  /** Bytes of the shared memory of a block, and of the local memory of a thread. */
   readonly sharedBytes: number
-  /** Local memory: `localBytes` for each thread of the block. */
-  readonly local: number
   readonly localBytes: number
   readonly counts: Counts
   /** A word of a constant bank, 0 where the bank has none. */
@@ -54,7 +51,6 @@ export interface Machine {
   /** Whether these bytes lie in one buffer. */
   inBuffer(offset: number, bytes: number): boolean
   report(finding: Finding): void
-  readonly watch: Watch | null
   /** An access of a whole warp has been done and cost that. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
@@ -318,6 +314,16 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
     for (let rest = active; rest !== 0; rest &= rest - 1)
       each(warp, base, 31 - Math.clz32(rest & -rest))
   }
+}
+
+/** Value of an operand for the first lane that is on. */
+export function scalar(
+  site: Site,
+  operand: Operand | undefined,
+): (warp: Warp, mask: number) => number {
+  if (operand === undefined) return () => 0
+  const get = site.int(operand)
+  return (warp, mask) => get(warp.base, mask === 0 ? 0 : firstLane(mask))
 }
 
 /** The lowest lane of a mask. */

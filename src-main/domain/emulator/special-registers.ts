@@ -3,18 +3,11 @@ import type { Launch } from './launch'
 import { lanes } from './site'
 import type { Warp } from './warp'
 
-export interface BlockPlace {
-  /** Linear, x first. */
-  number: number
-  at: readonly [number, number, number]
-}
-
 type Value = (warp: Warp, lane: number) => number
 
 export function specialRegister(
   name: string,
   { block, grid }: Pick<Launch, 'block' | 'grid'>,
-  place: () => BlockPlace,
 ): Value | null {
   const thread = (warp: Warp, lane: number): number => warp.number * lanes + lane
   const below = (lane: number): number => (1 << lane) - 1
@@ -22,9 +15,9 @@ export function specialRegister(
     'SR_TID.X': (warp, lane) => thread(warp, lane) % block[0],
     'SR_TID.Y': (warp, lane) => Math.floor(thread(warp, lane) / block[0]) % block[1],
     'SR_TID.Z': (warp, lane) => Math.floor(thread(warp, lane) / (block[0] * block[1])),
-    'SR_CTAID.X': () => place().at[0],
-    'SR_CTAID.Y': () => place().at[1],
-    'SR_CTAID.Z': () => place().at[2],
+    'SR_CTAID.X': (warp) => warp.block.at[0],
+    'SR_CTAID.Y': (warp) => warp.block.at[1],
+    'SR_CTAID.Z': (warp) => warp.block.at[2],
     'SR_NCTAID.X': () => grid[0],
     'SR_NCTAID.Y': () => grid[1],
     'SR_NCTAID.Z': () => grid[2],

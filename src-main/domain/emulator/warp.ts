@@ -1,5 +1,6 @@
 /** What a warp is while it runs. */
 import type { Instruction } from '../sass/instruction'
+import type { Watch } from './site'
 
 /** Places of predicates: P0 to P6, PT at 7, UP0 to UP6 at 8, UPT at 15; what is written to PT goes to the last one. */
 export const predicateTrue = 7
@@ -24,8 +25,42 @@ export interface Split {
   waits: Wait | null
 }
 
+/** Blocks that run together see one another: those of a cluster. */
+export interface Block {
+  /** Linear, x first. */
+  readonly number: number
+  readonly at: readonly [number, number, number]
+  readonly warps: Warp[]
+  /** By number: BAR 0 to 15. */
+  readonly barriers: Map<number, BlockBarrier>
+  /** How often warps met at one of them. */
+  meetings: number
+  /** Bytes of the memory where shared and local memory begin. */
+  readonly shared: number
+  readonly local: number
+  readonly watch: BlockWatch | null
+}
+
+export interface BlockBarrier {
+  arrived: number
+  /** Arrivals without a wait. */
+  signalled: number
+  waiting: { warp: Warp; split: Split }[]
+  value: number
+}
+
+/** Who is told of what orders the warps of a block. */
+export interface BlockWatch extends Watch {
+  beginBlock(): void
+  /** These warps have met. */
+  barrier(warps: readonly number[]): void
+  /** A warp has arrived and goes on. */
+  arrive(barrier: number, warp: number): void
+}
+
 export interface Warp {
   readonly number: number
+  readonly block: Block
   /** Word index of its first row of registers. */
   readonly base: number
   /** Masks of lanes. */

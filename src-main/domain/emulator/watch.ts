@@ -4,9 +4,9 @@
  * to run first. Warps alone are told apart: the lanes of one are taken to be ordered by the code between them.
  */
 import type { Allocation } from './device'
-import type { Finding, Watch } from './site'
+import type { Finding } from './site'
 import { lanes } from './site'
-import type { Warp } from './warp'
+import type { BlockWatch, Warp } from './warp'
 
 interface Setting {
   warps: number
@@ -17,17 +17,9 @@ interface Setting {
   report(finding: Finding): void
 }
 
-interface Barriers {
-  beginBlock(): void
-  /** These warps have met. */
-  barrier(warps: readonly number[]): void
-  /** A warp has arrived and goes on. */
-  arrive(barrier: number, warp: number): void
-}
-
 const none = -1
 
-export function createWatch(setting: Setting): Watch & Barriers {
+export function createWatch(setting: Setting): BlockWatch {
   const { warps, sharedBytes, report } = setting
   const globalWritten = new Uint8Array(setting.memoryBytes)
   for (const { offset, bytes } of setting.written) globalWritten.fill(1, offset, offset + bytes)

@@ -16,6 +16,10 @@ export type ChartId = (typeof chartIds)[number]
 export const isChartId = (word: string | undefined): word is ChartId =>
   chartIds.some((id) => id === word)
 
+/** The levels of memory that a roofline can be of, or every one at once. */
+export const rooflineChoices = ['l1', 'l2', 'dram', 'all'] as const
+export type RooflineChoice = (typeof rooflineChoices)[number]
+
 /** The scales that stalls can be drawn on. */
 export const stallScales = ['warps', 'share'] as const
 /** The scales that an instruction mix can be drawn on. */

@@ -2,7 +2,7 @@
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
-import { labTargets, LabTarget, targetUsage } from '../../domain/target/targets'
+import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/choose'
 import { maxSize } from '../../domain/task/task'
 import type { NamedOption } from './problem-options'
@@ -24,6 +24,7 @@ export interface RunOptions extends ProblemOptions {
   profileLimit?: string
   out?: string
   timeout?: string
+  gpu?: string
   flushL2?: boolean
   /** `--no-wait` makes it false. */
   wait: boolean
@@ -42,6 +43,9 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
     )
   return value
 }
+
+/** Counts from 0, as nvidia-smi does. */
+export const gpuNumber = (word: string): number => wholeNumber(word, '--gpu', 255, 0)
 
 /** Splits a comma-separated list. */
 export const words = (list: string): string[] =>
@@ -154,8 +158,14 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
       '--profile-limit must be greater than 0.',
       'Give it in seconds, for example: 30.',
     )
+  const gpu = options.gpu === undefined ? undefined : gpuNumber(options.gpu)
+  if (gpu !== undefined && !can(parseTarget(options.target)!).needsGpu)
+    throw inputError(
+      `--gpu does not go with --target ${options.target}, which uses no GPU of this machine.`,
+    )
   return {
     ladder: options.ladder,
+    ...(gpu === undefined ? {} : { gpu }),
     ...(rungs ? { rungs } : {}),
     ...parseChoice(options, named),
     params: parseParams(options.param ?? []),

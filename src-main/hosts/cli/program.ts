@@ -54,6 +54,11 @@ const trust = [
   'allow building and running the code of this ladder folder from now on',
 ] as const
 
+const gpu = [
+  '--gpu <n>',
+  'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
+] as const
+
 /** Adds the options that select a problem; returns those named by the tasks. */
 function addProblemOptions(command: Command, tasks: Iterable<Task>, size: string): NamedOption[] {
   const taken = new Set(command.options.map((option) => option.attributeName()))
@@ -131,6 +136,7 @@ function program(
       '--timeout <seconds>',
       'a rung counts as hung after this long without progress (default: 60)',
     )
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(...trust)
@@ -245,7 +251,7 @@ function program(
     )
     .option(
       '--rounds <n>',
-      'fresh processes that time old and new in turn, 6 to 1000 (default: 20)',
+      'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure how far the same code differs from itself anew')
@@ -254,6 +260,7 @@ function program(
       '--timeout <seconds>',
       'a rung counts as hung after this long without progress (default: 60)',
     )
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(
       '--trust',
@@ -311,6 +318,7 @@ function program(
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(...trust)
     .option(json, jsonText)

@@ -5,10 +5,10 @@
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
 import { summaryOf } from '../../contract/session-summary'
-import { memoryLevels } from '../../domain/gpu/ceilings'
 import {
   drawingAddress,
   mixScales,
+  rooflineChoices,
   stallScales,
   sweepMeasures,
   type ChartId,
@@ -26,7 +26,9 @@ import { drawingPage, type Choice } from './index'
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
     case 'roofline':
-      return memoryLevels.filter((level) => roofline(session).paths[level].length > 0)
+      return rooflineChoices.filter(
+        (level) => level === 'all' || roofline(session).paths[level].length > 0,
+      )
     case 'stalls':
       return stallScales
     case 'mix':

@@ -27,21 +27,28 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
   }
 }
 
-const found = ({ rung, number }: LadderRow, words: readonly string[]): boolean => {
+/** Whether a rung has all of these words, in lower case, in what names or describes it. */
+export const hasWords = (
+  { rung, number }: Pick<LadderRow, 'rung' | 'number'>,
+  words: readonly string[],
+): boolean => {
   const text = [number, rung.id, rung.title, rung.idea, rung.status, inEnglish(rung.reason ?? '')]
     .join('\n')
     .toLowerCase()
   return words.every((word) => text.includes(word))
 }
 
+export const searchWords = (search: string): string[] =>
+  search.toLowerCase().split(/\s+/).filter(Boolean)
+
 /** Pinned rows stay whatever the search; both parts default to ladder order. */
 export function arrangeRows(
   rows: readonly LadderRow[],
   view: LadderView,
 ): { pinned: LadderRow[]; rows: LadderRow[] } {
-  const words = view.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = searchWords(view.search)
   const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
-  const shown = rows.filter((row) => !isPinned(row) && found(row, words))
+  const shown = rows.filter((row) => !isPinned(row) && hasWords(row, words))
   if (view.sort !== 'order')
     shown.sort((a, b) => {
       const [left, right] = [sortValue(a, view), sortValue(b, view)]

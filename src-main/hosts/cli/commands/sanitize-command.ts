@@ -13,7 +13,14 @@ import {
   type SanitizerFinding,
 } from '../../../domain/session/sanitizer'
 import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
-import { parseChoice, parseParams, wholeNumber, words, type ProblemOptions } from '../arguments'
+import {
+  gpuNumber,
+  parseChoice,
+  parseParams,
+  wholeNumber,
+  words,
+  type ProblemOptions,
+} from '../arguments'
 import type { NamedOption } from '../problem-options'
 import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
@@ -26,6 +33,7 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   tool?: string
   param?: string[]
   timeout?: string
+  gpu?: string
   wait: boolean
   /** Of a ladder folder. */
   trust?: boolean
@@ -76,6 +84,7 @@ export async function sanitizeCommand(
   const report = await sanitizeLive(setup, request, {
     signal: abortOnStop('stopping; finished checks are printed.'),
     waitForGpu: options.wait,
+    ...(options.gpu === undefined ? {} : { gpu: gpuNumber(options.gpu) }),
     ...(options.timeout === undefined
       ? {}
       : { secondsARung: wholeNumber(options.timeout, '--timeout', 86_400) }),
