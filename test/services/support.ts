@@ -116,6 +116,7 @@ export async function fakeMachine(
     templatesDir,
     rendererDir: '',
     reportTemplate: '',
+    desktopMain: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
@@ -193,6 +194,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
       templatesDir,
       rendererDir: '',
       reportTemplate: '',
+      desktopMain: '',
       ...over,
     },
     machine: { ...machine, folders },

@@ -18,6 +18,7 @@ import { targetHelp } from '../../domain/target/targets'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import {
+  appCommand,
   compareCommand,
   diffCommand,
   doctorCommand,
@@ -25,6 +26,7 @@ import {
   importCommand,
   initCommand,
   laddersCommand,
+  mcpCommand,
   profileCommand,
   regressCommand,
   reportCommand,
@@ -38,6 +40,7 @@ import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
 import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
+import type { McpCommandOptions } from './commands/mcp-command'
 import type { ProfileOptions } from './commands/profile-command'
 import type { RegressCommandOptions } from './commands/regress-command'
 import type { ReportCommandOptions } from './commands/report-command'
@@ -395,6 +398,25 @@ function program(
     .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(setUp, options)))
+  cli
+    .command('app')
+    .description('open the UI: in a window if Electron is installed, else in the browser')
+    .option('--port <port>', 'serve it on this port and open the browser')
+    .option('--session <dir>', 'a session folder to open first, in the browser')
+    .action(async (options: ServeOptions) => finish(await appCommand(setUp, options)))
+  cli
+    .command('mcp')
+    .description(
+      'answer a coding agent over stdio (Model Context Protocol): why kernels are slow, with figures',
+    )
+    .argument(
+      '[folder...]',
+      'the only folders that it may read reports from and build ladders in, with your permissions',
+    )
+    .option('--allow-run', 'also let it run code on this GPU')
+    .action(async (folders: string[], options: McpCommandOptions) =>
+      finish(await mcpCommand(setUp, folders, options)),
+    )
   addLabCommands(cli, setUp, finish)
   cli
     .command('help')
