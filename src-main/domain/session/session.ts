@@ -222,6 +222,8 @@ export const Settings = z.object({
   /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
   clockControl: z.string().nullable(),
   cacheControl: z.string().nullable(),
+  /** The GPU's number for nvidia-smi, on a machine with several; absent in sessions that predate it. */
+  gpu: z.number().int().nonnegative().optional(),
 })
 export type Settings = z.infer<typeof Settings>
 

@@ -106,13 +106,14 @@ const TimingEvent = z.object({
 
 const cycles = z.array(z.number().nullable())
 
-/** Two builds of a rung, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
+/** Two builds of a rung and a copy of the old one, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
 const PairEvent = z.object({
   event: z.literal('pair'),
   rung: z.string(),
   against: z.string(),
   newMs: z.array(milliseconds.min(1e-6)).min(2),
   oldMs: z.array(milliseconds.min(1e-6)).min(2),
+  copyMs: z.array(milliseconds.min(1e-6)).min(2),
   /** null where unknown. */
   newCycles: cycles,
   oldCycles: cycles,

@@ -194,6 +194,7 @@ export async function compileReference(
   { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
@@ -205,7 +206,7 @@ export async function compileReference(
       [input, source],
     ]),
     inputs: [input],
-    flags: [...rungFlags(sm), ...taskFlags(headers)],
+    flags: [...flags(sm), ...taskFlags(headers)],
     output: 'reference.so',
     libraries: ['-ldl'],
   })
@@ -217,8 +218,9 @@ export async function buildReference(
   inputs: TaskInputs,
   source: TaskSource,
   sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<string> {
-  const built = await compileReference(compiler, inputs, source, sm)
+  const built = await compileReference(compiler, inputs, source, sm, flags)
   if (built.artefact) return built.artefact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   // Sources are compiled under the name of their task, which is no folder of their author's.

@@ -16,6 +16,7 @@ import { sizesWord } from '../../domain/task/problem'
 import type { Target } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
 import type { CommitsRequest } from '../ladder-library/commits'
+import { toolboxOn } from '../run/chosen-gpu'
 import type { RunPlan } from '../run/plan'
 import type { RunSettings } from '../run/measured-run'
 import type { Run, RunOutcome } from '../run/stages'
@@ -155,7 +156,7 @@ export async function savedRun(
       await draft.addSource(path, text)
     if (reference) await draft.addSource(reference.file, reference.text)
     const environment = {
-      toolbox: machine.toolbox(recorder),
+      toolbox: toolboxOn(machine, recorder, options.settings?.gpu),
       cache: machine.cache,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),
