@@ -248,9 +248,9 @@ export const readers: readonly Reader[] = [
   text(
     'drawn page',
     () => [
-      '<html><body><div data-drawing="done"><svg a="&lt;b"><text>1</text></svg></div></body></html>',
+      '<html><body><main><h2>Roofline</h2></main><pre id="kernel-ladder-drawing-0" data-label="a">&lt;svg a="&amp;lt;b"&gt;&lt;/svg&gt;</pre></body></html>',
     ],
-    parseDrawnPage,
+    (dom) => parseDrawnPage(dom, 2),
   ),
   {
     name: 'PDF',

@@ -3,7 +3,7 @@
 /**
  * For a person with a GPU: what `regress` says of code that is the same, and of code that is known to be slower.
  *
- *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--part 0/1] [--out DIR]
+ *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--sampling 0.1] [--part 0/1] [--out DIR]
  *
  * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work, each against a session without. `same`: whole
  * ladders against a session of the same code, over and over until the seconds are gone. `--part 1/4` takes every fourth
@@ -31,6 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '450' },
     part: { type: 'string', default: '0/1' },
+    sampling: { type: 'string', default: '0.1' },
     out: { type: 'string', default: '.' },
   },
 })
@@ -67,11 +68,21 @@ const keptOfRung = [
  */
 function measure(ladder, session, more) {
   const words = ['regress', '--ladder', ...ladder, '--against', session, '--trust', '--json']
+  words.push('--seconds', values.sampling)
   const { gpu, problem, headline, thresholdPercent, sameCode, rungs } = JSON.parse(run(...words))
   const rows = rungs.map((/** @type {Record<string, unknown>} */ rung) =>
     Object.fromEntries(keptOfRung.map((key) => [key, rung[key]])),
   )
-  const line = { ...more, gpu, problem, headline, thresholdPercent, sameCode, rungs: rows }
+  const line = {
+    ...more,
+    samplingSeconds: Number(values.sampling),
+    gpu,
+    problem,
+    headline,
+    thresholdPercent,
+    sameCode,
+    rungs: rows,
+  }
   appendFileSync(kept, `${JSON.stringify(line)}\n`)
   console.log(`${ladder.join(' ')} ${JSON.stringify(more)}: ${headline}`)
 }

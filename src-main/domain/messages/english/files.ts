@@ -31,6 +31,9 @@ export const files = {
   rawNotWritten: 'It could not be written ({text}).',
   notUnpacked: 'it cannot be unpacked.',
   noJson: 'it is not JSON.',
+  noHome: 'This user has no home folder.',
+  setFolders:
+    'Set HOME to an absolute path where sessions and the cache can be kept, such as HOME=/tmp/me.',
   noKernels: 'The kernels were not found next to the program.',
   useCheckout: 'Run it from a checkout, or use the single-file program built by `npm run build`.',
 } as const
