@@ -64,11 +64,17 @@ interface Emulated {
   metrics: Record<string, MetricValue>
 }
 
+export interface EmulationSettings {
+  seed: number
+  /** The problem whose launches, occupancy and waves are told; the plan's own by default. */
+  launchesAt?: Problem | null
+}
+
 export const emulateLadder = (
   run: Run,
   gpu: BuildGpu,
   probeSources: ReadonlyMap<string, string>,
-  seed: number,
+  { seed, launchesAt = null }: EmulationSettings,
 ): Promise<RunOutcome> =>
   runStages(run, async (compiler) => {
     const { environment, plan } = run
@@ -106,7 +112,7 @@ export const emulateLadder = (
             ...{ toolbox: compiler.toolbox, pool, probe: probe.artefact, task: plan.task, gpu },
             ...{ taskFolder: plan.taskFolder, seed, signal: compiler.signal },
           }
-          const deep = await new EmulatedRungs(run, bench, library, built, found).all()
+          const deep = await new EmulatedRungs(run, bench, library, built, found, launchesAt).all()
           return { deep, missing: null }
         } finally {
           await pool.close()
@@ -164,6 +170,7 @@ class EmulatedRungs {
     private readonly library: string | null,
     private readonly built: BuiltRungs,
     private readonly found: Map<string, Emulated>,
+    private readonly launchesAt: Problem | null,
   ) {
     this.fills = sharedFills(bench)
     this.expectations = sharedExpectations((own) => this.expect(own))
@@ -215,7 +222,7 @@ class EmulatedRungs {
     for (const state of states.values()) {
       if (!state.build?.artefact || this.run.signal.aborted) continue
       const { rung } = state.planned
-      const one = await readyRung(this.bench, this.fills, rung, state.build.artefact, problem)
+      const one = await readyRung(this.bench, this.fills, rung, state.build, problem)
       if ('reason' in one) {
         state.measured = { verify: null, timing: null, trouble: troubleOf(one) }
         publish(state)
@@ -285,7 +292,7 @@ class EmulatedRungs {
       )
     if (!trusted || !state?.build?.artefact) throw failed()
     const { rung } = trusted
-    const ready = await readyRung(this.bench, this.fills, rung, state.build.artefact, own)
+    const ready = await readyRung(this.bench, this.fills, rung, state.build, own)
     if ('reason' in ready) throw failed()
     const answer = await execute(this.bench, ready, { estimated: Infinity })
     if (answer.stop) throw failed()
@@ -306,16 +313,24 @@ class EmulatedRungs {
     if (fault !== null)
       return { verify: null, timing: null, trouble: { status: 'failed', reason: fault } }
     if (keeps)
-      this.keep(
+      await this.keep(
         rung,
         answer.kernels.map(({ counts }) => counts),
       )
     return { verify: verified(task, rung, answer, expected), timing: null }
   }
 
-  private keep(rung: ReadyRung, counts: Parameters<typeof emulatedProfile>[1]): void {
-    const { launched, places } = rung
-    const built = this.built.states.get(rung.id)!.build!
+  private async keep(
+    rung: ReadyRung,
+    counts: Parameters<typeof emulatedProfile>[1],
+  ): Promise<void> {
+    const { places } = rung
+    const { planned, build } = this.built.states.get(rung.id)!
+    const built = build!
+    const told = this.launchesAt
+      ? await readyRung(this.bench, () => Promise.resolve([]), planned.rung, built, this.launchesAt)
+      : rung
+    const launched = 'reason' in told ? rung.launched : told.launched
     const listing = staticProfile(
       rung.id,
       places.map(({ kernel, name }) => ({
@@ -377,7 +392,7 @@ class EmulatedRungs {
   /** null where it would take too long; the session says so. */
   private async at({ planned, build }: RungState, problem: Problem): Promise<VerifiedAt | null> {
     const { task } = this.run.plan
-    const ready = await readyRung(this.bench, this.fills, planned.rung, build!.artefact!, problem)
+    const ready = await readyRung(this.bench, this.fills, planned.rung, build!, problem)
     if ('reason' in ready) return { problem, verify: null, reason: ready.reason }
     const estimated = await estimate(this.bench, ready)
     if (Number.isFinite(estimated) && estimated > mostFurther) {

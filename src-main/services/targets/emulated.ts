@@ -7,6 +7,7 @@ import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpus'
 import { message } from '../../domain/messages/message'
 import { defaultEmulatedGpu } from '../../domain/target/emulated'
 import { chosen } from '../../domain/task/choose'
+import type { Problem } from '../../domain/task/problem'
 import { libraryFor } from '../ladder-library/copies'
 import { emulateLadder, isEmulated } from '../run/emulated-run'
 import { planRun, type RunPlan } from '../run/plan'
@@ -36,6 +37,7 @@ export async function emulatePlan(
   plan: RunPlan,
   name: string | null,
   options: StartRunOptions,
+  launchesAt: Problem | null = null,
 ): Promise<FinishedRun> {
   const target = emulatedGpu(name)
   const probeSources = await readSharedFiles(library.root, 'probe')
@@ -44,7 +46,11 @@ export async function emulatePlan(
       library,
       plan,
       target: { kind: 'emulated', name: target.name },
-      work: (run) => emulateLadder(run, target.gpu, probeSources, options.settings?.seed ?? 1),
+      work: (run) =>
+        emulateLadder(run, target.gpu, probeSources, {
+          seed: options.settings?.seed ?? 1,
+          launchesAt,
+        }),
     },
     options,
   )
