@@ -38,7 +38,8 @@ import {
 import { runPlan } from '../targets/local'
 import { smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
-import { emulatedGpu, emulatePlan } from '../targets/emulated'
+import { emulatedGpu } from '../run/emulated-gpu'
+import { emulatePlan } from '../targets/emulated'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
@@ -218,7 +219,8 @@ async function gatherEmulated(
   const { gpu } = emulatedGpu(name)
   const { session, missing, unsaved } = await emulatePlan(
     library,
-    { ...plan, profile: 'deep' },
+    // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
+    { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
     name,
     { ...options, out: sessionFolder(folder) },
     full.problem,

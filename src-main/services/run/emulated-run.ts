@@ -44,10 +44,6 @@ import { allUnavailable } from './profile'
 import { describedRung, statusOf, wrongness, type RungState } from './result'
 import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
 
-/** Architectures whose machine code the emulator executes. */
-export const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
-  Number(computeCapability) <= 9
-
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
 

@@ -89,6 +89,7 @@ export async function sanitizeEmulated(
       problem: plan.problem,
       device: { name: gpu.name, computeCapability: gpu.computeCapability },
       sanitizer: null,
+      emulated: true,
       completion: signal.aborted ? 'cancelled' : 'complete',
       rungs: rungs.flatMap(({ rung }) => checked.get(rung.id) ?? []),
     }
