@@ -9,6 +9,7 @@ const later =
   async (...given) =>
     (await load())(...given)
 
+export const appCommand = later(async () => (await import('./app-command')).appCommand)
 export const compareCommand = later(async () => (await import('./compare-command')).compareCommand)
 export const diffCommand = later(async () => (await import('./show-command')).diffCommand)
 export const doctorCommand = later(async () => (await import('./doctor-command')).doctorCommand)
@@ -26,6 +27,7 @@ export const labValidateCommand = later(
   async () => (await import('./lab-command')).labValidateCommand,
 )
 export const laddersCommand = later(async () => (await import('./ladders-command')).laddersCommand)
+export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
 export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)
 export const regressCommand = later(async () => (await import('./regress-command')).regressCommand)
 export const reportCommand = later(async () => (await import('./report-command')).reportCommand)
@@ -35,3 +37,4 @@ export const sanitizeCommand = later(
 )
 export const serveCommand = later(async () => (await import('./serve-command')).serveCommand)
 export const showCommand = later(async () => (await import('./show-command')).showCommand)
+export const tuneCommand = later(async () => (await import('./tune-command')).tuneCommand)
