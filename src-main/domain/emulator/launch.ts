@@ -67,7 +67,7 @@ export interface LaunchResult {
 
 /** Shared memory begins with what CUDA keeps for itself. */
 export const reservedShared = 1024
-/** Findings that are kept; a kernel that goes wrong does so in every thread. */
+/** Findings of a kind that are kept; a kernel that goes wrong does so in every thread. */
 const mostFindings = 1000
 /** How often waits that time out may do so in a row, with nothing else that could run. */
 const mostStalls = 100
@@ -149,8 +149,12 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const findings: Finding[] = []
   /** The block whose turn it is. */
   let running = 0
+  const found = new Map<Finding['kind'], number>()
   const report = (finding: Finding): void => {
-    if (findings.length < mostFindings) findings.push({ ...finding, block: running })
+    const { kind } = finding
+    const same = (found.get(kind) ?? 0) + 1
+    found.set(kind, same)
+    if (same <= mostFindings) findings.push({ ...finding, block: running })
   }
   const watches = options.checks
     ? Array.from({ length: together }, () =>

@@ -106,16 +106,20 @@ export type LabOutcome = z.infer<typeof LabOutcome>
 
 /**
  * The verdict on all checks. Where nothing is timed, what depends on time is not held against the submission: it has passed
- * if nothing failed, it is correct, and a counter was judged.
+ * if nothing failed, it is correct, and a counter was judged, among them one that tells the starter from a solution.
  */
 export function outcomeStatus(
   checks: readonly CheckResult[],
   { times }: { times: boolean },
+  /** The checks that the starter fails, where the lab names them. */
+  telling: readonly string[] = [],
 ): LabOutcome['status'] {
   if (checks.some(({ status }) => status === 'failed')) return 'failed'
   if (checks.every(({ status }) => status === 'passed')) return 'passed'
   const all = (kind: CheckResult['kind']) => checks.filter((check) => check.kind === kind)
-  const judged = all('metric').some(({ status }) => status === 'passed')
+  const judged = all('metric').some(
+    ({ id, status }) => status === 'passed' && (telling.length === 0 || telling.includes(id)),
+  )
   const right = all('correctness').every(({ status }) => status === 'passed')
   const checked = all('sanitizer').every(({ status }) => status === 'passed')
   return !times && judged && right && checked ? 'passed' : 'unavailable'

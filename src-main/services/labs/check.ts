@@ -283,7 +283,7 @@ function outcomeOf(
     lab: lab.id,
     title: lab.title,
     createdAt: new Date().toISOString(),
-    status: outcomeStatus(checks, can(target)),
+    status: outcomeStatus(checks, can(target), lab.starterFails),
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
     reason: evidence.reason === null ? remedy : together(evidence.reason, remedy),
