@@ -13,7 +13,7 @@ import type { Cost } from './patterns'
 import { countLanes, lanes, type Counts, type Finding, type Machine, type Views } from './site'
 import { specialRegister } from './special-registers'
 import { stepOf } from './steps'
-import { createWatch } from './watch'
+import { createWatch, writtenBytes } from './watch'
 import {
   Halt,
   predicateTrue,
@@ -55,6 +55,8 @@ export interface LaunchOptions {
   readonly interpreted?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
+  /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
+  readonly writtenBytes?: Uint8Array
 }
 
 export interface LaunchResult {
@@ -156,13 +158,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     found.set(kind, same)
     if (same <= mostFindings) findings.push({ ...finding, block: running })
   }
+  const globalWritten =
+    options.writtenBytes ?? writtenBytes(start, options.written ?? device.allocations)
   const watches = options.checks
     ? Array.from({ length: together }, () =>
         createWatch({
           warps: warpCount,
           sharedBytes,
-          memoryBytes: start,
-          written: options.written ?? device.allocations,
+          globalWritten,
           report,
         }),
       )

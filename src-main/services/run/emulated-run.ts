@@ -57,6 +57,8 @@ const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
 
 interface Emulated {
   launches: Launch[]
+  /** The one that executes most, which stands for the rung where launches differ. */
+  longest: Launch
   metrics: Record<string, MetricValue>
 }
 
@@ -149,7 +151,7 @@ function resultOf(
     metrics: {
       ...none,
       ...emulated?.metrics,
-      ...(launches ? derivedMetrics(launches, gpu) : {}),
+      ...(emulated ? derivedMetrics([emulated.longest], gpu) : {}),
     },
   }
 }
@@ -337,29 +339,32 @@ class EmulatedRungs {
       sourceName,
     )
     this.deep.set(rung.id, emulatedProfile(listing, counts))
+    const launches = launched.kernels.map(
+      ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }): Launch => {
+        const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
+        return {
+          ...{ name, grid, block },
+          resources: {
+            registersPerThread: compiled?.registers ?? null,
+            staticSharedBytes: compiled?.staticSharedBytes ?? null,
+            dynamicSharedBytes,
+            barriers: compiled?.barriers ?? null,
+            carveOutBytes: null,
+            clusterBlocks,
+          },
+        }
+      },
+    )
+    const executed = counts.map((each) => each.executed.reduce((sum, one) => sum + one, 0))
     this.found.set(rung.id, {
+      launches,
+      longest: launches[executed.indexOf(Math.max(...executed))]!,
       metrics: emulatedMetrics(
         listing.kernels.map(({ instructions }, index) => ({
           opcodes: instructions.map(({ opcode }) => opcode),
           counts: counts[index]!,
         })),
         notEmulated,
-      ),
-      launches: launched.kernels.map(
-        ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }) => {
-          const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
-          return {
-            ...{ name, grid, block },
-            resources: {
-              registersPerThread: compiled?.registers ?? null,
-              staticSharedBytes: compiled?.staticSharedBytes ?? null,
-              dynamicSharedBytes,
-              barriers: compiled?.barriers ?? null,
-              carveOutBytes: null,
-              clusterBlocks,
-            },
-          }
-        },
       ),
     })
   }
