@@ -375,6 +375,10 @@ function program(
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option(
+      '--target <target>',
+      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+    )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',
