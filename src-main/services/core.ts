@@ -218,7 +218,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return { ladders, problems: [...new Set(problems)] }
     },
     'ladders.measured': async ({ ladder }: CallInput<'ladders.measured'>) => {
-      return measuredRungs(assets, await readKernelLibrary(assets.kernelsDir), ladder)
+      return measuredRungs(setup, await readKernelLibrary(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,

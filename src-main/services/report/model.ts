@@ -26,7 +26,7 @@ import {
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
 export interface Figure {
   text: string
-  evidence: 'measured' | 'derived' | 'unavailable'
+  evidence: MetricValue['evidence']
   note?: number
 }
 
