@@ -21,7 +21,8 @@ export const kernelKey = ({
   name,
   grid,
   block,
-}: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string => JSON.stringify([withoutCasts(name), grid, block])
+}: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string =>
+  JSON.stringify([withoutCasts(name), grid, block])
 
 /** In the order of their first launches. */
 export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKernel[] {

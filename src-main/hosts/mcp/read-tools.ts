@@ -182,7 +182,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
         limit: limitFacts(session, rung),
         against: before?.id ?? null,
         ...(why === null ? {} : whyFacts(why)),
-        hottestLines: profile === null ? [] : lineFacts(profile, 'samples').slice(0, 5),
+        hottestLines: profile === null ? [] : lineFacts(profile, 'samples', rung, found.sources).slice(0, 5),
         advice: profile === null ? [] : adviceFacts(profile),
       }
     },
@@ -235,8 +235,8 @@ export function addReadTools(add: AddTool, place: Workplace): void {
     effect: 'reads',
     async answer({ session, rung, by, ...wanted }) {
       const found = await opened(place, session)
-      const profile = await deepOf(found, namedRung(found.session, rung).id)
-      const lines = lineFacts(profile, by)
+      const own = namedRung(found.session, rung)
+      const lines = lineFacts(await deepOf(found, rung), by, own, found.sources)
       const [hottest] = lines
       return {
         summary: hottest
