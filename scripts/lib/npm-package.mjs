@@ -42,6 +42,7 @@ const manifest = {
   type: 'module',
   engines,
   bin: { 'kernel-ladder': 'lib/kernel-ladder.js' },
+  man: ['man/kernel-ladder.1'],
   exports: { '.': { types: './types/index.d.ts', default: './lib/index.js' } },
 }
 
@@ -68,4 +69,9 @@ for (const path of copied)
     filter: (source) => !isLeftOut(source),
   })
 writeTypes()
+mkdirSync(join(folder, 'man'))
+writeFileSync(
+  join(folder, 'man/kernel-ladder.1'),
+  execFileSync(process.execPath, [join(folder, 'lib/kernel-ladder.js'), '__man']),
+)
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
