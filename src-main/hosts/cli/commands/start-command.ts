@@ -23,7 +23,7 @@ export async function startCommand(setUp: SetUp): Promise<number> {
   const own = all.filter(({ ref }) => recordingOf(ref) === null).slice(0, lastSessions)
   const gpu = gpus.map(({ name }) => name).join(', ')
   const ladders = new Set(recordings.map(({ summary }) => summary.ladder.id)).size
-  const next = [
+  const next: readonly (readonly [string, string])[] = [
     ['serve', 'opens the UI'],
     [
       `show ${own[0]?.ref ?? recorded ?? 'SESSION'}`,
