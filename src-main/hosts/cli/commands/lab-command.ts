@@ -19,7 +19,7 @@ import { parseLabTarget, wholeNumber } from '../arguments'
 import { confirmed } from '../confirm'
 import { describeOutcome } from '../describe/describe-lab'
 import { labCheckDocument, labListDocument } from '../documents/labs'
-import { note, printError, printJson, printText, table } from '../output'
+import { note, printError, printJson, printText, problemText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 
@@ -39,7 +39,7 @@ export async function labValidateCommand(
     printText(
       `${id}: ${lab.title}; ${lab.checks.length} checks, ${lab.predictions.length} predictions, ${lab.questions.length} questions, ${lab.hints.length} hints, ${files.length} files`,
     )
-  for (const fault of faults) note(`error: ${faultSentence(fault)}`)
+  for (const fault of faults) note(problemText(faultSentence(fault)))
   return faults.length > 0 ? exitCodes.input : 0
 }
 
@@ -69,7 +69,7 @@ export async function labListCommand(setUp: SetUp, { json }: { json?: boolean })
       ]),
     )
   else note('No labs ship with this program.')
-  for (const fault of faults) note(`error: ${faultSentence(fault)}`)
+  for (const fault of faults) note(problemText(faultSentence(fault)))
   return faults.length > 0 ? exitCodes.input : 0
 }
 
