@@ -57,7 +57,7 @@ function cells({ recording, session }: RecordedSession): string[] {
     figure?.share == null || roof.value === null || !hasRoof
       ? '–'
       : `${formatPercent(figure.share)} of ${formatValue(roof.value, roof.unit)}, ${roof.evidence}`,
-    busy == null ? '–' : `${metricDefinition(pipe).label} ${formatPercent(busy)}`,
+    busy == null ? '–' : `${metricDefinition(pipe)!.label} ${formatPercent(busy)}`,
     `\`recorded:${recording}\``,
   ]
 }
