@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { assetPack } from './scripts/vite-asset-pack.ts'
+import { yamlModules } from './scripts/vite-yaml.ts'
 
 const exclude = [
   ...configDefaults.exclude,
@@ -15,7 +16,7 @@ const exclude = [
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
 
 export default defineConfig({
-  plugins: [vue(), assetPack({ root: import.meta.dirname, embed: false })],
+  plugins: [vue(), yamlModules(), assetPack({ root: import.meta.dirname, embed: false })],
   test: {
     globalSetup: 'test/setup.ts',
     setupFiles: 'test/setup-each.ts',
