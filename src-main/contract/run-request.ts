@@ -7,6 +7,9 @@ import { TargetText } from '../domain/target/targets'
 import { At } from '../domain/task/choose'
 import { LadderName } from './ladder-name'
 
+/** No machine has so many. */
+export const GpuNumber = z.number().int().min(0).max(255)
+
 export const RunRequest = z.object({
   ladder: LadderName,
   /** Rung ids; by default all rungs of the ladder. The reference always runs with them. */
@@ -18,6 +21,8 @@ export const RunRequest = z.object({
   params: Parameters.default({}),
   target: TargetText,
   profile: ProfileLevel.default('card'),
+  /** Which of this machine's GPUs, counting from 0 among those that are visible; CUDA's first by default. */
+  gpu: GpuNumber.optional(),
   /** An edited copy, run as a rung after its original. */
   draft: DraftId.optional(),
   /** Rungs to measure but not to profile. */

@@ -41,7 +41,7 @@ const mayImport: Record<Layer, readonly Layer[]> = {
 }
 
 /** A kind of host beside its own and `shared`: `serve` is a command, and starts the web host. */
-const mayStart: Record<string, readonly string[]> = { cli: ['web'] }
+const mayStart: Record<string, readonly string[]> = { cli: ['web', 'mcp'] }
 
 /** The only importers of a library or virtual module: a file, or a folder ending in `/`. */
 const owners: Record<string, readonly string[]> = {
@@ -52,6 +52,9 @@ const owners: Record<string, readonly string[]> = {
   yaml: ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
+  'virtual:emulator-worker': ['src-main/adapters/emulator/pool.ts'],
+  '@modelcontextprotocol/server': ['src-main/hosts/mcp/'],
+  open: ['src-main/adapters/tools/desktop.ts'],
   'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],
   echarts: ['src-renderer/charts/'],
   zrender: ['src-renderer/charts/'],

@@ -51,10 +51,10 @@ export function fakeCall({ words, env, cwd, isProcess, say, complain, forever, s
         .find((word) => word.startsWith(`${rung}=`))
         ?.slice(rung.length + 1),
     /** Each machine of fakes has a GPU of its own, so that tests beside one another do not wait for it. */
-    busIdOfMachine() {
+    busIdOfMachine(gpu = Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0')) {
       const hash = createHash('sha256').update(env.KERNEL_LADDER_CACHE ?? '')
       const digits = hash.digest('hex').toUpperCase()
-      return `${digits.slice(0, 8)}:${digits.slice(8, 10)}:00.0`
+      return `${digits.slice(0, 8)}:${digits.slice(8, 10)}:${gpu.toString(16).padStart(2, '0').toUpperCase()}.0`
     },
     die(by) {
       throw new Died(by)

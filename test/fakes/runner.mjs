@@ -59,36 +59,38 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
     for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
 }
 
+const slownessOf = (artefact) => Number(/^\/\/ slower: (\S+)/m.exec(artefact)?.[1] ?? 1)
+
 /** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
-function compare({ words, options, option, path, line, die }, events) {
+function compare({ env, options, option, path, line, die }, events) {
   const artefacts = new Map(
     options('--rung').map((word) => {
       const at = word.indexOf('=')
       return [word.slice(0, at), readFileSync(path(word.slice(at + 1)), 'utf8')]
     }),
   )
-  const newFirst = words.includes('--new-first')
-  let state = newFirst ? 1 : 2
+  let state = 1 + Number(option('--round'))
   const noise = () => {
     state = (state * 48271) % 2147483647
     return 1 + 0.002 * (state / 2147483647 - 0.5)
   }
   for (const pair of options('--pair')) {
-    const [rung, against] = pair.split('=')
+    const [rung, against, copy] = pair.split('=')
     line({ event: 'start', rung, stage: 'load' })
     line({ event: 'start', rung, stage: 'time' })
     const fault = faultIn(artefacts.get(rung))
     if (fault === 'compare-crash') die('SIGSEGV')
-    const like = likeOf(artefacts.get(rung)) ?? rung
+    const like = likeOf(artefacts.get(rung)) ?? rung.replace(/@\w+$/, '')
     const { medianMs } = events.find(({ event, rung: of }) => event === 'timing' && of === like)
     const times = (id) => {
-      const slower = Number(/^\/\/ slower: (\S+)/m.exec(artefacts.get(id))?.[1] ?? 1)
+      const placed = id === rung ? Number(env.FAKE_NEW_SLOWER ?? 1) : 1
+      const slower = placed * slownessOf(artefacts.get(id))
       return Array.from({ length: 20 }, () => medianMs * slower * noise())
     }
-    const [newMs, oldMs] = [times(rung), times(against)]
+    const [newMs, oldMs, copyMs] = [times(rung), times(against), times(copy)]
     const cycles = (all) => all.map((ms) => Math.round(ms * 1.98e6))
     line({
-      ...{ event: 'pair', rung, against, newMs, oldMs },
+      ...{ event: 'pair', rung, against, newMs, oldMs, copyMs },
       newCycles: cycles(newMs),
       oldCycles: cycles(oldMs),
       smClockBeforeMHz: 1980,
@@ -102,11 +104,14 @@ function compare({ words, options, option, path, line, die }, events) {
 export async function runner(call) {
   const { words, env, options, path, line, say, die } = call
   call.logCall('runner')
+  call.logWords('gpu', env.CUDA_VISIBLE_DEVICES ?? '')
   const refuse = (kind, message, code) => {
     line({ event: 'error', kind, message })
     return code
   }
   const [command] = words
+  if (Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0') >= Number(env.FAKE_GPUS || 1))
+    return refuse('no-device', 'no CUDA-capable device is detected', 3)
   const goneFile = `${env.KERNEL_LADDER_CACHE}/gpu-gone`
   if (env.FAKE_GONE_AT && words.includes(env.FAKE_GONE_AT)) writeFileSync(goneFile, 'no-device')
   const gone = existsSync(goneFile) ? readFileSync(goneFile, 'utf8') : ''
@@ -163,7 +168,7 @@ export async function runner(call) {
     const artefact = readFileSync(path(word.slice(word.indexOf('=') + 1)), 'utf8')
     const fault = faultIn(artefact)
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
-    const like = likeOf(artefact) ?? rung.replace(/@old$/, '')
+    const like = likeOf(artefact) ?? rung.replace(/@\w+$/, '')
     if (fault === 'garble') {
       for (const event of ['device', 'start', 'progress', 'verify', 'timing', 'launches', 'failed'])
         line({ event })
@@ -192,6 +197,12 @@ export async function runner(call) {
       (candidate) => candidate.rung === like && !isLaunches(candidate),
     )) {
       const event = { ...own, rung }
+      // A point of a sweep takes as long as its values say.
+      const slower = /@\d+$/.test(rung) ? slownessOf(artefact) : 1
+      if (event.event === 'timing') {
+        event.medianMs *= slower
+        event.samplesMs = event.samplesMs.map((ms) => ms * slower)
+      }
       if (isWrong && event.event === 'timing') continue
       if (isWrong && event.event === 'verify')
         line({

@@ -106,6 +106,7 @@ export async function fakeMachine(
     FAKE_NCU_UNKNOWN: '',
     FAKE_RUNNER: '',
     FAKE_GPU_PROGRAMS: '',
+    FAKE_GPUS: '',
     FAKE_GONE_AT: '',
     FAKE_FAULTS: '',
   })
@@ -115,6 +116,7 @@ export async function fakeMachine(
     templatesDir,
     rendererDir: '',
     reportTemplate: '',
+    desktopMain: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
@@ -183,6 +185,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
     ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
     ladders: join(dir, 'ladders'),
+    tunes: join(dir, 'tunes'),
   }
   return {
     assets: {
@@ -191,6 +194,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
       templatesDir,
       rendererDir: '',
       reportTemplate: '',
+      desktopMain: '',
       ...over,
     },
     machine: { ...machine, folders },

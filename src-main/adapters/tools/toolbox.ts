@@ -40,6 +40,8 @@ export interface Toolbox {
   readonly recorder: RawRecorder | null
   /** The runner exits when this process is gone for any reason; null if the runner cannot see it. */
   readonly ownerPid: number | null
+  /** The number of the only GPU that its programs see; absent if none was chosen. */
+  readonly gpu?: number
   /** The program's path, or null if it is not on this machine. */
   locate(tool: Exclude<ToolName, 'runner'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>

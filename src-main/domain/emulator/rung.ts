@@ -25,6 +25,8 @@ export interface RungLaunch {
   readonly grid: Extent
   readonly block: Extent
   readonly dynamicSharedBytes: number
+  /** Blocks of a cluster, along x; 0 or nothing where there are no clusters. */
+  readonly clusterBlocks?: number
   readonly arguments: Uint8Array
 }
 
@@ -130,6 +132,11 @@ export interface RungRun {
   /** By the number of the probe's range. */
   readonly buffers: ReadonlyMap<number, Allocation>
   readonly options: LaunchOptions
+  /** Which blocks of each launch to run; all of them by default. */
+  readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
+  /** Called before and after each launch, so that whoever catches a `Halt` knows where it was and what came before. */
+  readonly onLaunch?: () => void
+  readonly onResult?: (launch: EmulatedLaunch) => void
 }
 
 function allocateVariables(device: Device, modules: readonly MachineCode[]): Map<string, bigint> {
@@ -149,6 +156,14 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
 /** What its variables take behind the part that CUDA keeps. */
 const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
+
+/** Of the launch, or of the kernel's own `__cluster_dims__`. */
+function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
+  const [x, y, z] = kernel.clusterBlocks ?? [1, 1, 1]
+  const blocks = launch.clusterBlocks || x * y * z
+  if (y * z === 1 && launch.grid[0] % blocks === 0) return blocks
+  throw new Halt('unknown-instruction', null, 'clusters that are not along x')
+}
 
 export function runRung(run: RungRun): EmulatedLaunch[] {
   const { device, machineCode, launches, memory, buffers } = run
@@ -194,21 +209,21 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         localBytes,
       }),
     )
+    run.onLaunch?.()
     const described: Launch = {
       kernel: launch.kernel,
       code,
       grid: launch.grid,
       block: launch.block,
       sharedBytes: staticShared(kernel, module.architecture) + launch.dynamicSharedBytes,
+      clusterBlocks: clusterOf(launch, kernel),
       localBytes,
       banks,
+      ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),
     }
-    return {
-      launch,
-      kernel,
-      code,
-      result: runLaunch(device, described, run.options),
-    }
+    const done = { launch, kernel, code, result: runLaunch(device, described, run.options) }
+    run.onResult?.(done)
+    return done
   })
   doMemory(launches.length)
   return results

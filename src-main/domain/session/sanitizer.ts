@@ -9,6 +9,9 @@ export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'
 export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
+/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
+export const defaultSecondsARung = 120
+
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
 /** A source location; parts that the tool did not report are null (host code, code without line information). */

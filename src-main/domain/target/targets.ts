@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpus'
+import { emulated } from './emulated'
 import { imported } from './imported'
 import { local } from './local'
 import { program } from './program'
@@ -18,6 +19,7 @@ export const targetKinds = {
   imported,
   program,
   static: built,
+  emulated,
 } as const satisfies Record<string, TargetKind>
 
 type Kinds = typeof targetKinds
@@ -87,9 +89,9 @@ export const TargetText = z
   .string()
   .refine((text) => parseTarget(text) !== null, { error: `Targets: ${targetUsage}.` })
 
-/** The kinds that time rungs and need no name: what a lab can be checked on. */
+/** The kinds that run rungs and need no name: what a lab can be checked on. */
 export const labTargets: readonly string[] = syntaxes.flatMap(({ kind, syntax }) =>
-  targetKinds[kind].can.times && syntax.bare !== null ? [syntax.bare] : [],
+  targetKinds[kind].can.runs && syntax.bare !== null ? [syntax.bare] : [],
 )
 
 export const LabTarget = z.enum(labTargets as readonly [string, ...string[]], {

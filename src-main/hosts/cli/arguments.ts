@@ -2,52 +2,15 @@
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
-import { labTargets, LabTarget, targetUsage } from '../../domain/target/targets'
+import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/choose'
-import { maxSize, type Task } from '../../domain/task/task'
+import { maxSize } from '../../domain/task/task'
+import type { NamedOption } from './problem-options'
 
 /** The options that select a problem; a task adds one for each of its names. */
 export interface ProblemOptions {
   size?: string
   at?: string[]
-}
-
-/** An option `--NAME <value>`. */
-export interface NamedOption {
-  name: string
-  kind: 'size' | 'scalar' | 'option'
-  /** For a size: its maximum over all tasks. */
-  max: number
-  help: string
-}
-
-/** An option for each name of any task, except for names that the command already uses. */
-export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
-  const found = new Map<string, NamedOption>()
-  const add = (option: NamedOption): void => {
-    const known = found.get(option.name)
-    if (known) known.max = Math.max(known.max, option.max)
-    else if (!taken.has(option.name)) found.set(option.name, option)
-  }
-  for (const task of tasks) {
-    for (const [name, { title, max }] of Object.entries(task.sizes))
-      add({ name, kind: 'size', max, help: title ?? `size of ${task.title}` })
-    for (const [name, { title }] of Object.entries(task.scalars))
-      add({
-        name,
-        kind: 'scalar',
-        max: 0,
-        help: `${title ?? task.formula ?? task.title} (default: the ladder’s)`,
-      })
-    for (const [name, { title, choices }] of Object.entries(task.options))
-      add({
-        name,
-        kind: 'option',
-        max: 0,
-        help: `${title ?? name}: ${Object.keys(choices).join(', ')} (default: the ladder’s)`,
-      })
-  }
-  return [...found.values()]
 }
 
 export interface RunOptions extends ProblemOptions {
@@ -61,6 +24,7 @@ export interface RunOptions extends ProblemOptions {
   profileLimit?: string
   out?: string
   timeout?: string
+  gpu?: string
   flushL2?: boolean
   /** `--no-wait` makes it false. */
   wait: boolean
@@ -79,6 +43,9 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
     )
   return value
 }
+
+/** Counts from 0, as nvidia-smi does. */
+export const gpuNumber = (word: string): number => wholeNumber(word, '--gpu', 255, 0)
 
 /** Splits a comma-separated list. */
 export const words = (list: string): string[] =>
@@ -191,8 +158,14 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
       '--profile-limit must be greater than 0.',
       'Give it in seconds, for example: 30.',
     )
+  const gpu = options.gpu === undefined ? undefined : gpuNumber(options.gpu)
+  if (gpu !== undefined && !can(parseTarget(options.target)!).needsGpu)
+    throw inputError(
+      `--gpu does not go with --target ${options.target}, which uses no GPU of this machine.`,
+    )
   return {
     ladder: options.ladder,
+    ...(gpu === undefined ? {} : { gpu }),
     ...(rungs ? { rungs } : {}),
     ...parseChoice(options, named),
     params: parseParams(options.param ?? []),

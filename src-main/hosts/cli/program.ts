@@ -1,7 +1,6 @@
 /** The command line: commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
-import { readTasks } from '../../adapters/kernels/kernel-library'
 import {
   exitCodes,
   inputError,
@@ -10,36 +9,57 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
-import { profileLevels } from '../../domain/metrics/metric-definition'
+import { profileLevels, programLevels } from '../../domain/metrics/metric-definition'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
-import { sanitizerTools } from '../../domain/session/sanitizer'
+import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
+import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
 import { targetHelp } from '../../domain/target/targets'
-import { templateNames } from '../../services/ladder-library/init'
-import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
-import { namedOptions, type NamedOption, type RunOptions } from './arguments'
-import { compareCommand, type CompareOptions } from './commands/compare-command'
-import { doctorCommand } from './commands/doctor-command'
-import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
-import { importCommand, type ImportOptions } from './commands/import-command'
+import type { RunOptions } from './arguments'
+import {
+  appCommand,
+  compareCommand,
+  diffCommand,
+  doctorCommand,
+  historyCommand,
+  importCommand,
+  initCommand,
+  laddersCommand,
+  mcpCommand,
+  profileCommand,
+  regressCommand,
+  reportCommand,
+  runCommand,
+  sanitizeCommand,
+  serveCommand,
+  showCommand,
+  tuneCommand,
+} from './commands'
+import type { CompareOptions } from './commands/compare-command'
+import type { HistoryCommandOptions } from './commands/history-command'
+import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
-import { initCommand } from './commands/init-command'
-import { laddersCommand } from './commands/ladders-command'
-import { errorDocument } from './documents/error'
+import type { McpCommandOptions } from './commands/mcp-command'
+import type { ProfileOptions } from './commands/profile-command'
+import type { RegressCommandOptions } from './commands/regress-command'
+import type { ReportCommandOptions } from './commands/report-command'
+import type { SanitizeCommandOptions } from './commands/sanitize-command'
+import type { ServeOptions } from './commands/serve-command'
+import type { ShowOptions } from './commands/show-command'
+import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
-import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
-import { reportCommand, type ReportCommandOptions } from './commands/report-command'
-import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
-import { runCommand } from './commands/run-command'
-import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
-import { serveCommand, type ServeOptions } from './commands/serve-command'
-import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
+import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
 const trust = [
   '--trust',
   'allow building and running the code of this ladder folder from now on',
+] as const
+
+const gpu = [
+  '--gpu <n>',
+  'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
 ] as const
 
 /** Adds the options that select a problem; returns those named by the tasks. */
@@ -119,6 +139,7 @@ function program(
       '--timeout <seconds>',
       'a rung counts as hung after this long without progress (default: 60)',
     )
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(...trust)
@@ -191,7 +212,22 @@ function program(
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',
-      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:all], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option(
+      '--charts <ids>',
+      'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
+    )
+    .option(
+      '--caption <chart=text>',
+      'a caption under one of its charts (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
+    )
+    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
+    .option(
+      '--note <text>',
+      'a paragraph of your own below the title (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
     )
     .option('--wide', 'CSV with one row per rung instead of one row per figure')
     .option(
@@ -233,7 +269,7 @@ function program(
     )
     .option(
       '--rounds <n>',
-      'fresh processes that time old and new in turn, 6 to 1000 (default: 20)',
+      'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure how far the same code differs from itself anew')
@@ -242,6 +278,7 @@ function program(
       '--timeout <seconds>',
       'a rung counts as hung after this long without progress (default: 60)',
     )
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(
       '--trust',
@@ -266,6 +303,50 @@ function program(
   const ofHistory = addProblemOptions(history, tasks, 'only sessions with this value of every size')
   history.action(async (options: HistoryCommandOptions) =>
     finish(await historyCommand(setUp, options, ofHistory)),
+  )
+  const tuning = cli
+    .command('tune')
+    .description(
+      'try the values of a rung’s compile-time parameters, rank them, and time the best again; the same command continues a sweep that was stopped',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .requiredOption('--rung <id>', 'the rung')
+    .option(
+      '--param <NAME=values>',
+      'a parameter or macro with its values, such as BM=64,128 (repeatable; default: what the rung’s header allows)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--constraint <expression>',
+      'leave out points for which this is false, such as "BM * BN <= 16384" (repeatable); the rung’s static_asserts always hold',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--strategy <name>',
+      `${strategyNames.join(', ')} (default: exhaustive up to ${exhaustiveLimit} points, then local)`,
+    )
+    .option('--budget <points|time>', 'stop after so many points, or a time such as 90s, 10m, 2h')
+    .option('--seed <n>', 'of the strategies that draw at random', '1')
+    .option('--seconds <s>', 'sampling time per point, 0.01 to 60', '0.1')
+    .option(
+      '--gpu <list>',
+      'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
+    )
+    .option('--fresh', 'measure every point again instead of continuing')
+    .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
+    .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
+    .option('--from <file>', 'try the points of a T4 file first, the fastest ahead')
+    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(
+      '--timeout <seconds>',
+      'a point counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using a GPU')
+    .option(...trust)
+    .option(json, jsonText)
+  const ofTune = addProblemOptions(tuning, tasks, 'set every size of the ladder’s task')
+  tuning.action(async (options: TuneCommandOptions) =>
+    finish(await tuneCommand(setUp, options, ofTune)),
   )
   cli
     .command('import')
@@ -299,6 +380,7 @@ function program(
       (word: string, words: string[] = []) => [...words, word],
     )
     .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
+    .option(...gpu)
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option(...trust)
     .option(json, jsonText)
@@ -316,6 +398,25 @@ function program(
     .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(setUp, options)))
+  cli
+    .command('app')
+    .description('open the UI: in a window if Electron is installed, else in the browser')
+    .option('--port <port>', 'serve it on this port and open the browser')
+    .option('--session <dir>', 'a session folder to open first, in the browser')
+    .action(async (options: ServeOptions) => finish(await appCommand(setUp, options)))
+  cli
+    .command('mcp')
+    .description(
+      'answer a coding agent over stdio (Model Context Protocol): why kernels are slow, with figures',
+    )
+    .argument(
+      '[folder...]',
+      'the only folders that it may read reports from and build ladders in, with your permissions',
+    )
+    .option('--allow-run', 'also let it run code on this GPU')
+    .action(async (folders: string[], options: McpCommandOptions) =>
+      finish(await mcpCommand(setUp, folders, options)),
+    )
   addLabCommands(cli, setUp, finish)
   cli
     .command('help')
@@ -342,11 +443,15 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
   if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
     return []
+  const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
-const namedTemplates = async (setUp: SetUp, words: readonly string[]): Promise<string[]> =>
-  words.includes('init') ? templateNames(await setUp()) : []
+async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
+  if (!words.includes('init')) return []
+  const { templateNames } = await import('../../services/ladder-library/init')
+  return templateNames(await setUp())
+}
 
 /** Prints an error unless commander has already done so; returns its shape. */
 function sayError(error: unknown): ErrorShape {
@@ -374,7 +479,10 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const shape = sayError(error)
     // A failed command has not printed a document yet.
-    if (words.includes('--json')) printJson(errorDocument, { error: shape })
+    if (words.includes('--json')) {
+      const { errorDocument } = await import('./documents/error')
+      printJson(errorDocument, { error: shape })
+    }
     code = exitCodes[shape.kind]
   }
   try {

@@ -3,7 +3,7 @@ import { askDriver, normalizePciBusId, type NvidiaSmi } from '../../adapters/too
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { message, type Statement } from '../../domain/messages/message'
-import { KernelLadderError, missingError } from '../../domain/errors'
+import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
 
 export const remedies = {
@@ -45,6 +45,8 @@ type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 export interface OfferedGpu {
   device: Device
   pciBusId: string
+  /** Its number for nvidia-smi; null on a machine with one GPU. */
+  number: number | null
 }
 
 /** The GPU that CUDA offers to the runner: queried through CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
@@ -65,6 +67,12 @@ export async function queryDevice(
   const event = events.find((candidate): candidate is DeviceEvent => candidate.event === 'device')
   if (!event) {
     const error = events.find((candidate) => candidate.event === 'error')
+    const count = driver?.gpus.length ?? Infinity
+    if (toolbox.gpu !== undefined && toolbox.gpu >= count)
+      throw inputError(
+        message('asked.gpuMissing', { gpu: toolbox.gpu, count }),
+        message('asked.gpuNumbers'),
+      )
     throw missingError(
       message('tools.noGpuUsable', {
         text:
@@ -75,7 +83,14 @@ export async function queryDevice(
       message('tools.checkVisible'),
     )
   }
-  return { device: toDevice(event, driver), pciBusId: normalizePciBusId(event.pciBusId) }
+  const pciBusId = normalizePciBusId(event.pciBusId)
+  return { device: toDevice(event, driver), pciBusId, number: numberOf(pciBusId, driver) }
+}
+
+function numberOf(pciBusId: string, driver: NvidiaSmi | null): number | null {
+  if (!driver || driver.gpus.length < 2) return null
+  const found = driver.gpus.findIndex((gpu) => gpu.pciBusId === pciBusId)
+  return found < 0 ? null : found
 }
 
 function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {

@@ -29,6 +29,8 @@ export interface RunSettings {
   busyWaitsMs: readonly number[]
   /** false: if another run is using the GPU, throw instead of waiting. */
   waitForGpu: boolean
+  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  gpu?: number
 }
 
 export const defaultSettings: RunSettings = {
@@ -45,7 +47,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
     const { toolbox } = environment
     const driver = await queryDriver(toolbox, signal)
     const runner = await buildRunner(compiler, environment.runnerSources)
-    const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
+    const { device, pciBusId, number } = await queryDevice(toolbox, runner, driver, signal)
     run.emit({ type: 'gpu', device, ceilings: null })
     const { trusted } = plan
     const expected: Expected | null = trusted
@@ -65,6 +67,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
         profile: plan.profile,
         clockControl: null,
         cacheControl: null,
+        ...(number === null ? {} : { gpu: number }),
       },
       rungs: withBesides(plan),
       warnings: [],

@@ -15,6 +15,8 @@ import { checkParams, giveParams } from './parameters'
 export interface PlannedRung {
   rung: LadderRung
   source: string
+  /** What it is built with in place of the plan's headers. */
+  headers?: ReadonlyMap<string, string>
 }
 
 export interface RunPlan {
@@ -73,7 +75,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
 
 /** A rung of the ladder with its default parameters and those of its entry. */
 function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry): PlannedRung {
-  const { header, file, text } = sourceOf(library, entry, ladder)
+  const { header, file, text, headers } = sourceOf(library, entry, ladder)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
@@ -93,7 +95,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
-  return { rung, source: text }
+  return { rung, source: text, ...(headers ? { headers } : {}) }
 }
 
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {

@@ -5,6 +5,7 @@ import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../con
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
+import { toolboxOn } from '../run/chosen-gpu'
 import { sanitize } from './sanitize'
 
 export interface SanitizeOptions {
@@ -12,6 +13,8 @@ export interface SanitizeOptions {
   signal: AbortSignal
   secondsARung?: number
   waitForGpu?: boolean
+  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  gpu?: number
 }
 
 /** Runs with this machine's tools and the library on disk. */
@@ -25,7 +28,7 @@ export async function sanitizeLive(
   return sanitize(
     {
       ...options,
-      toolbox: machine.toolbox(null),
+      toolbox: toolboxOn(machine, null, options.gpu),
       cache: machine.cache,
       library,
       includes: await readSharedFiles(library.root, 'include'),

@@ -24,6 +24,7 @@ import {
   type SanitizedRung,
   type SanitizeReport,
   type SanitizerCheck,
+  defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
 import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
@@ -53,9 +54,6 @@ export interface SanitizeEnvironment extends Bench {
   /** false: if another run is using the GPU, throw instead of waiting. */
   waitForGpu?: boolean
 }
-
-/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
-export const defaultSecondsARung = 120
 
 const seed = 7
 

@@ -24,5 +24,9 @@ export const runPlan = (
 
 export const runLocal: Runner = async (_name, request, options) => {
   const { library, request: own } = await libraryFor(options, request)
-  return runPlan(library, planRun(library, own), options)
+  const chosen = request.gpu === undefined ? {} : { gpu: request.gpu }
+  return runPlan(library, planRun(library, own), {
+    ...options,
+    settings: { ...options.settings, ...chosen },
+  })
 }

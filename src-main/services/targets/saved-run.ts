@@ -15,6 +15,7 @@ import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
 import { sizesWord } from '../../domain/task/problem'
 import type { Target } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
+import { toolboxOn } from '../run/chosen-gpu'
 import type { RunPlan } from '../run/plan'
 import type { RunSettings } from '../run/measured-run'
 import type { Run, RunOutcome } from '../run/stages'
@@ -150,7 +151,7 @@ export async function savedRun(
       await draft.addSource(path, text)
     if (reference) await draft.addSource(reference.file, reference.text)
     const environment = {
-      toolbox: machine.toolbox(recorder),
+      toolbox: toolboxOn(machine, recorder, options.settings?.gpu),
       cache: machine.cache,
       includes,
       runnerSources: await readSharedFiles(library.root, 'runner'),

@@ -3,6 +3,7 @@ import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
+import { runEmulated } from './emulated'
 import { runLocal } from './local'
 import { runRecorded } from './recorded'
 import type { Runner } from './runner'
@@ -13,6 +14,7 @@ const runners: Record<RunnableKind, Runner> = {
   live: runLocal,
   recorded: runRecorded,
   static: runStatic,
+  emulated: runEmulated,
 }
 
 export async function startRun(

@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { planRun } from '../../../src-main/services/run/plan'
-import { fakeMachine, isAlive, isOneFigure, ladderRungs, rung, setEnv, statuses } from '../support'
+import {
+  fakeMachine,
+  isAlive,
+  isOneFigure,
+  ladderRungs,
+  rung,
+  setEnv,
+  statuses,
+  type Machine,
+} from '../support'
 import { said } from '../../said'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
@@ -162,6 +171,40 @@ describe('measuring', () => {
       expect(said(session.warnings).filter((warning) => /shared/.test(warning))).toHaveLength(1)
       expect(said(session.warnings).join()).not.toContain('4242')
       expect(statuses(session)).toEqual(allBut())
+    })
+  })
+
+  describe('a machine with several GPUs', () => {
+    const visibleTo = (machine: Machine): string[] =>
+      machine.calls('gpu').map(([, visible = '']) => visible)
+
+    it('runs on the one that was asked for, which the session names by its number', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_GPUS: '2' })
+      const other = await machine.run({ gpu: 1 })
+      expect(other.session.settings.gpu).toBe(1)
+      expect(statuses(other.session)).toEqual(allBut())
+      const seen = visibleTo(machine)
+      expect(seen.length).toBeGreaterThan(1)
+      expect(new Set(seen)).toEqual(new Set(['1']))
+      expect((await machine.run()).session.settings.gpu).toBe(0)
+    })
+
+    it('counts among those that a scheduler left visible', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_GPUS: '4', CUDA_VISIBLE_DEVICES: '2,3' })
+      expect((await machine.run({ gpu: 1 })).session.settings.gpu).toBe(3)
+      await expect(machine.run({ gpu: 2 })).rejects.toThrow(
+        'There is no GPU 2: CUDA_VISIBLE_DEVICES is "2,3".',
+      )
+    })
+
+    it('refuses a number that the machine lacks', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_GPUS: '2' })
+      await expect(machine.run({ gpu: 2 })).rejects.toThrow(
+        'There is no GPU 2: the driver lists 2.',
+      )
     })
   })
 

@@ -43,6 +43,10 @@ export const asked = {
   targets: 'Targets: {targets}.',
   noGpu: 'There is no GPU named {gpu} in the built-in table.',
   gpus: 'The GPUs are: {gpus}; or an architecture: {architectures}.',
+  gpuNotListed: 'There is no GPU {gpu}: CUDA_VISIBLE_DEVICES is {listed}.',
+  gpuMissing: 'There is no GPU {gpu}: the driver lists {count}.',
+  gpuNumbers:
+    'GPUs count from 0, in the order of `nvidia-smi`; `--gpu` counts those that are visible.',
   noRecordingOfLadder: 'There is no recording of the ladder {ladder}.',
   otherLadder: '{recording} is not a recording of the ladder {ladder}.',
   otherSize: '{ladder} was not recorded at {sizes}.',

@@ -12,6 +12,7 @@ import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
 import { machineCode } from './machine-code'
 import { part } from './part'
+import { emulation } from './emulation'
 import { drafts } from './drafts'
 import { doing, elsewhere, files } from './files'
 import { programs } from './programs'
@@ -42,6 +43,7 @@ export const templates = {
   records,
   imports,
   deep,
+  emulation,
   programs,
   machineCode,
   asked,

@@ -2,15 +2,16 @@
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { labTargets } from '../../../domain/target/targets'
-import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
 import {
   labCheckCommand,
+  labGradeCommand,
   labListCommand,
   labStartCommand,
   labTrustCommand,
   labValidateCommand,
-  type LabCheckOptions,
-} from './lab-command'
+} from '.'
+import type { LabCheckOptions } from './lab-command'
+import type { LabGradeOptions } from './lab-grade-command'
 
 const json = ['--json', 'print exactly one JSON document to stdout'] as const
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
@@ -48,6 +49,7 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
       '--timeout <seconds>',
       'the code counts as hung after this long without progress (default: 60)',
     )
+    .option('--seed <n>', 'of the random inputs, 0 to 1000000 (default: 1)')
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)

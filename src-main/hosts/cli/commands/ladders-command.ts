@@ -40,7 +40,7 @@ export async function laddersCommand(
       const task = library.tasks.get(rest.task)!
       const { scalars, options } = problemAt(task, {}, { ...rest, sizes: rest.sizes[0] })
       const ladder = { ...rest, scalars, options }
-      const measured = await measuredRungs(assets, library, ladder.id)
+      const measured = await measuredRungs(setup, library, ladder.id)
       return {
         ...ladder,
         rungs: rungs.map((entry) => {

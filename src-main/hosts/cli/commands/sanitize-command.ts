@@ -14,13 +14,14 @@ import {
 } from '../../../domain/session/sanitizer'
 import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
 import {
+  gpuNumber,
   parseChoice,
   parseParams,
   wholeNumber,
   words,
-  type NamedOption,
   type ProblemOptions,
 } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -32,6 +33,7 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   tool?: string
   param?: string[]
   timeout?: string
+  gpu?: string
   wait: boolean
   /** Of a ladder folder. */
   trust?: boolean
@@ -82,6 +84,7 @@ export async function sanitizeCommand(
   const report = await sanitizeLive(setup, request, {
     signal: abortOnStop('stopping; finished checks are printed.'),
     waitForGpu: options.wait,
+    ...(options.gpu === undefined ? {} : { gpu: gpuNumber(options.gpu) }),
     ...(options.timeout === undefined
       ? {}
       : { secondsARung: wholeNumber(options.timeout, '--timeout', 86_400) }),

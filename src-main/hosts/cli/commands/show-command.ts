@@ -32,12 +32,12 @@ export interface ShowOptions {
 
 /** What the recordings measured for this rung, unless the session is that recording itself. */
 async function measuredElsewhere(
-  { assets }: SessionPlaces,
+  places: SessionPlaces,
   { ladder, target }: Session,
   rung: string,
 ): Promise<RungMeasured | null> {
-  const library = await readKernelLibrary(assets.kernelsDir)
-  const measured = (await measuredRungs(assets, library, ladder.id))[rung]
+  const library = await readKernelLibrary(places.assets.kernelsDir)
+  const measured = (await measuredRungs(places, library, ladder.id))[rung]
   const isOwn = can(target).replays && target.name === measured?.recording
   return measured && !isOwn ? measured : null
 }

@@ -54,10 +54,10 @@ export const metricHeaders: Readonly<Record<string, string>> = {
 
 /** The origin of the figures, in one line. */
 export function describeOrigin(session: Session): string {
-  const { device, target } = session
+  const { device, settings, target } = session
   const { problem } = session
   const gpu = device
-    ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}`
+    ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}${settings.gpu === undefined ? '' : `, GPU ${settings.gpu}`}`
     : 'no GPU'
   const origin = kindOf(target).origin(target.name, session.createdAt)
   const at = problem
