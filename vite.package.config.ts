@@ -1,10 +1,14 @@
 /** What the npm package runs, in the files that its programs share, beside the files that they read: dist/package/lib. */
 import { defineConfig } from 'vite'
 import { assetPack } from './scripts/vite-asset-pack.ts'
+import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
 
 export default defineConfig({
   publicDir: false,
-  plugins: [assetPack({ root: import.meta.dirname, embed: false })],
+  plugins: [
+    assetPack({ root: import.meta.dirname, embed: false }),
+    emulatorWorker({ root: import.meta.dirname }),
+  ],
   ssr: { noExternal: true },
   build: {
     ssr: true,
@@ -15,7 +19,7 @@ export default defineConfig({
     minify: false,
     license: { fileName: 'third-party-licenses.md' },
     rolldownOptions: {
-      input: { 'kernel-ladder': 'src-main/hosts/cli/start.ts' },
+      input: { 'kernel-ladder': 'src-main/hosts/cli/start.ts', index: 'src-main/library/index.ts' },
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },
   },

@@ -24,6 +24,7 @@ type Layer =
   | 'adapters'
   | 'services'
   | 'hosts'
+  | 'library'
   | 'preload'
   | 'renderer'
   | 'outside'
@@ -35,6 +36,7 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   adapters: ['parsers', 'domain'],
   services: ['adapters', 'contract', 'domain'],
   hosts: ['services', 'adapters', 'parsers', 'contract', 'domain'],
+  library: ['parsers', 'domain'],
   preload: ['contract'],
   renderer: ['contract', 'domain'],
   outside: [],
@@ -69,6 +71,7 @@ const owners: Record<string, readonly string[]> = {
 const libraries: Partial<Record<Layer, readonly string[]>> = {
   domain: ['zod'],
   contract: ['zod'],
+  library: [],
   preload: ['electron'],
 }
 
@@ -82,6 +85,7 @@ const builtins: Record<Layer, 'any' | 'none' | 'pure'> = {
   adapters: 'any',
   services: 'any',
   hosts: 'any',
+  library: 'none',
   preload: 'none',
   renderer: 'none',
   outside: 'none',
@@ -98,6 +102,7 @@ function layerOf(path: string): Layer {
     case 'adapters':
     case 'services':
     case 'hosts':
+    case 'library':
       return name
     default:
       return 'outside'

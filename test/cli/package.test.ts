@@ -1,15 +1,22 @@
 /** The npm package as a user has it: its tarball, installed by npm in an empty folder, without a network. */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../services/support'
 import { runBundle, start } from './support'
 
 const exec = promisify(execFile)
 const folder = join(root, 'dist/package')
+
+type Calls = Record<string, { stdout: string } | undefined>
+
+/** One finding, as the tool writes it. */
+const memcheckXml = `<ComputeSanitizerOutput><record><kind>Precise</kind><level>Error</level><what><text>Invalid __global__ read</text></what><where><func>k</func><path>k.cu</path><line>7</line></where></record></ComputeSanitizerOutput>`
 
 let home = ''
 let program = ''
@@ -121,5 +128,112 @@ describe('the npm package', () => {
     expect(code).toBe(3)
     expect(stderr).toContain('error: This user has no home folder.\n  Set HOME to')
     expect((await runBundle(['--help'], homeless, program)).code).toBe(0)
+  })
+})
+
+describe('its library', () => {
+  const examples = ['access', 'compare', 'launch', 'report', 'sanitizer'].flatMap((module) => {
+    const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
+    return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
+      module,
+      code: code.replaceAll(/^ \* ?/gm, ''),
+    }))
+  })
+  const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
+  /** The files that an example is given, by what it calls. */
+  const given = async (code: string): Promise<string[]> => {
+    const report = join(home, 'slow.ncu-rep')
+    await writeFile(
+      report,
+      brotliDecompressSync(await readFile(join(ncu, 'five-kernels.ncu-rep.br'))),
+    )
+    const table = join(home, 'raw.csv')
+    const calls = JSON.parse(await readFile(join(ncu, 'calls.json'), 'utf8')) as Calls
+    await writeFile(table, calls['import-set-full']!.stdout)
+    const xml = join(home, 'found.xml')
+    await writeFile(xml, memcheckXml)
+    if (code.includes('readSanitizerXml')) return [xml]
+    return code.includes('readNcuCsv') ? [table] : [report, report]
+  }
+
+  it('has an example of every function', () => {
+    const called = examples.flatMap(
+      ({ code }) => /^import \{ (.*) \} from 'kernel/m.exec(code)![1]!,
+    )
+    for (const name of [
+      'readNcuRep',
+      'readNcuCsv',
+      'readSanitizerXml',
+      'hottestLines',
+      'occupancy',
+      'waves',
+      'sharedAccess',
+      'globalAccess',
+      'compareReports',
+    ])
+      expect(called.join(', ')).toContain(name)
+  })
+
+  it.each(examples)('runs the example of $module that is installed: $code', async ({ code }) => {
+    const file = join(dirname(dirname(dirname(program))), 'example.mjs')
+    await writeFile(file, code)
+    const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
+    // What an example says that it prints.
+    const promised = /\/\/ (.+)$/m.exec(code)?.[1]
+    expect(stdout.trim()).not.toBe('')
+    if (promised !== undefined) expect(stdout.trim()).toBe(promised)
+    if (code.includes('hottestLines')) expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
+  })
+
+  it('prints the hottest lines in ten lines, as the document has it', async () => {
+    const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
+    const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
+    expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)
+    expect(examples.map((one) => one.code)).toContain(code)
+  })
+
+  it('has types that stand by themselves, for Node’s own resolution', async () => {
+    const user = dirname(dirname(dirname(program)))
+    await writeFile(
+      join(user, 'user.mts'),
+      [
+        "import { hottestLines, KernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+        'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
+        'export const first: string | undefined = lines[0]?.file',
+        'export const kind = (e: unknown): string => (e instanceof KernelLadderError ? e.kind : "")',
+        '// @ts-expect-error a counter that there is not',
+        "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
+      ].join('\n'),
+    )
+    const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
+    const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
+    await exec(
+      process.execPath,
+      [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
+      { cwd: user },
+    )
+  })
+
+  it('refuses what is no report with an error of its own', async () => {
+    const file = join(dirname(dirname(dirname(program))), 'refused.mjs')
+    await writeFile(
+      file,
+      [
+        "import { KernelLadderError, occupancy, readNcuRep, sharedAccess } from 'kernel-ladder'",
+        'const said = (f) => { try { f() } catch (e) { return `${e instanceof KernelLadderError} ${e.message}` } }',
+        'console.log(said(() => readNcuRep(new Uint8Array(9))))',
+        "console.log(said(() => sharedAccess('load', { addresses: [0], bytes: 4 })))",
+        "console.log(said(() => occupancy('1.0', {})))",
+      ].join('\n'),
+    )
+    const { stdout } = await exec(process.execPath, [file])
+    expect(stdout).toMatch(/^true .+\nfalse addresses must have one.+\nfalse The limits of.+\n$/)
+  })
+
+  it('has the pages of today', async () => {
+    const { libraryDoc } = await import('../../scripts/lib/library-docs.mjs')
+    const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
+    expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
   })
 })

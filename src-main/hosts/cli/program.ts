@@ -15,17 +15,22 @@ import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
 import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
 import { targetHelp } from '../../domain/target/targets'
+import { nearest } from '../../domain/text/nearest'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import {
   appCommand,
   compareCommand,
+  completeCommand,
+  completionCommand,
   diffCommand,
   doctorCommand,
+  editCommand,
   historyCommand,
   importCommand,
   initCommand,
   laddersCommand,
+  manCommand,
   mcpCommand,
   profileCommand,
   regressCommand,
@@ -35,6 +40,7 @@ import {
   serveCommand,
   showCommand,
   tuneCommand,
+  startCommand,
 } from './commands'
 import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
@@ -48,6 +54,8 @@ import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
 import type { ShowOptions } from './commands/show-command'
 import type { TuneCommandOptions } from './commands/tune-command'
+import { shellNames } from './completion/scripts'
+import { addExamples } from './examples'
 import { checkOutput, note, printError, printJson } from './output'
 import { namedOptions, type NamedOption } from './problem-options'
 
@@ -375,6 +383,10 @@ function program(
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option(
+      '--target <target>',
+      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+    )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',
@@ -419,12 +431,32 @@ function program(
     .action(async (folders: string[], options: McpCommandOptions) =>
       finish(await mcpCommand(setUp, folders, options)),
     )
+  cli
+    .command('edit')
+    .description('open the source of a rung in the editor that KERNEL_LADDER_EDITOR names')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument('<rung>', 'the id of a rung, or ID:LINE')
+    .action(async (name: string, rung: string) => finish(await editCommand(setUp, name, rung)))
   addLabCommands(cli, setUp, finish)
+  cli
+    .command('completion')
+    .description('print the completion script of a shell')
+    .argument('<shell>', shellNames.join(', '))
+    .action(async (shell: string) => finish(await completionCommand(shell)))
+  cli
+    .command('__complete', { hidden: true })
+    .argument('<shell>')
+    .argument('[words...]')
+    .action(async (shell: string, words: string[]) =>
+      finish(await completeCommand(cli, shell, words, setUp)),
+    )
+  cli.command('__man', { hidden: true }).action(async () => finish(await manCommand(cli)))
   cli
     .command('help')
     .description('show the help of a command')
     .argument('[command...]', 'such as run, or lab check')
     .action((words: string[]) => commandOf(cli, words).outputHelp())
+  addExamples(cli)
   return cli
 }
 
@@ -433,10 +465,18 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
     if (found) return found
-    const names = command.commands.map((candidate) => candidate.name())
+    const names = command
+      .createHelp()
+      .visibleCommands(command)
+      .map((candidate) => candidate.name())
+    const near = nearest(word, names)
     throw inputError(
       `There is no command ${JSON.stringify(words.join(' '))}.`,
-      names.length > 0 ? `The commands are: ${names.join(', ')}.` : 'See `kernel-ladder help`.',
+      near !== null
+        ? `Did you mean ${near}?`
+        : names.length > 0
+          ? `The commands are: ${names.join(', ')}.`
+          : 'See `kernel-ladder help`.',
     )
   }, cli)
 }
@@ -473,6 +513,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const finish = (result: number): void => {
       code = result
     }
+    if (words.length === 0) return await startCommand(setUp)
     const tasks = await namingTasks(setUp, words)
     const templates = await namedTemplates(setUp, words)
     await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })

@@ -116,14 +116,23 @@ const workFacts = (work: Work): Record<string, number | Record<string, number>> 
     ).flatMap(([name, value]) => (value === null || value === 0 ? [] : [[name, value]])),
   )
 
+/** A line of the rung's own file, where the profile has no text: code that was emulated is in the session. */
+const textIn = (source: string | undefined, line: number): string =>
+  source?.split('\n')[line - 1] ?? ''
+
 /** Lines by a counter, with all that was counted there. */
-export function lineFacts(profile: DeepProfile, by: HeatKind) {
+export function lineFacts(
+  profile: DeepProfile,
+  by: HeatKind,
+  rung: RungResult,
+  sources: Readonly<Record<string, string>>,
+) {
   const all = profile.kernels.flatMap(({ lines }) => lines)
   return lineHeat(profile, by).map(({ file, line, text, share }) => {
     const own = all.filter((one) => one.file === file && one.line === line)
     return {
       at: `${file}:${line}`,
-      text: (text ?? '').trim(),
+      text: (text ?? (file === rung.file ? textIn(sources[rung.id], line) : '')).trim(),
       share: rounded(share),
       ...(own.length === 1 ? workFacts(own[0]!) : { [by]: sum(own, by) }),
     }

@@ -7,6 +7,7 @@ import { inputError } from '../../domain/errors'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { compareSessions } from '../../domain/programs/compare-sessions'
 import { heatKinds, sassOfLine, type DeepProfile } from '../../domain/session/deep'
+import { can, parseTarget } from '../../domain/target/targets'
 import { nearest } from '../../domain/text/nearest'
 import { inEnglish } from '../../domain/text/wording'
 import { openLadder } from '../../services/ladder-library/open'
@@ -38,13 +39,15 @@ const sessionInput = z
   .string()
   .min(1)
   .max(4096)
-  .describe('a session as listed by `sessions`, such as recorded:gemm-fp32-h200-4096, or a folder')
+  .describe('a session as listed by `sessions`, `recorded`, recorded:<name>, or a folder')
 
 const rungInput = z.string().min(1).max(200).describe('the id of a rung, as listed by `session`')
 
 /** A session by name, or a session folder inside of the fence. */
 export async function opened({ setup, fence }: Workplace, name: string): Promise<OpenedSession> {
-  if (name === 'recorded') return openSession(setup, await defaultRecordingRef(setup))
+  const target = parseTarget(name)
+  if (target && can(target).replays && target.name === null)
+    return openSession(setup, await defaultRecordingRef(setup))
   if (!SessionRef.safeParse(name).success) {
     const mounted = await fence.within(name)
     return openSession({ ...setup, mounted }, mountedRef(mounted))
@@ -182,7 +185,8 @@ export function addReadTools(add: AddTool, place: Workplace): void {
         limit: limitFacts(session, rung),
         against: before?.id ?? null,
         ...(why === null ? {} : whyFacts(why)),
-        hottestLines: profile === null ? [] : lineFacts(profile, 'samples').slice(0, 5),
+        hottestLines:
+          profile === null ? [] : lineFacts(profile, 'samples', rung, found.sources).slice(0, 5),
         advice: profile === null ? [] : adviceFacts(profile),
       }
     },
@@ -235,8 +239,8 @@ export function addReadTools(add: AddTool, place: Workplace): void {
     effect: 'reads',
     async answer({ session, rung, by, ...wanted }) {
       const found = await opened(place, session)
-      const profile = await deepOf(found, namedRung(found.session, rung).id)
-      const lines = lineFacts(profile, by)
+      const own = namedRung(found.session, rung)
+      const lines = lineFacts(await deepOf(found, rung), by, own, found.sources)
       const [hottest] = lines
       return {
         summary: hottest

@@ -14,11 +14,13 @@ import { importHtml } from '../../services/import/import-html'
 import { importReport } from '../../services/import/import-report'
 import { trustFolder } from '../../services/ladder-library/trust'
 import { checkLab } from '../../services/labs/check'
+import { emulateSubmission } from '../../services/labs/emulate'
 import { openLab } from '../../services/lab-library/library'
 import { newAttemptFolder } from '../../services/lab-library/progress'
 import { attemptSession } from '../../services/lab-library/refs'
 import { isShipped, requireTrust } from '../../services/lab-library/trust'
 import { storeOf } from '../../services/sessions/sessions'
+import type { FinishedRun } from '../../services/targets/saved-run'
 import { startRun } from '../../services/targets/start-run'
 import { appVersion } from '../../services/version'
 import { counted, page, type Answer } from './answer'
@@ -57,6 +59,16 @@ const sessionAnswer = (session: Session, ref: string | null): Answer => ({
   warnings: session.warnings.map((one) => inEnglish(one)),
 })
 
+function finished({ session, folder, missing, unsaved }: FinishedRun, call: Call): Answer {
+  if (session.completion === 'cancelled') call.signal.throwIfAborted()
+  const failed = unsaved ?? missing
+  if (failed && folder === null)
+    throw new KernelLadderError(failed.kind, failed.message, failed.remedy)
+  const { target } = session
+  const ref = folder === null ? null : basename(folder)
+  return sessionAnswer(session, can(target).replays ? recordedRef(target.name) : ref)
+}
+
 /** Throws for a target that the user has not allowed, before anything is built. */
 function allowedTarget(word: string, { allowRun }: Workplace) {
   const target = parseTarget(word)
@@ -66,7 +78,7 @@ function allowedTarget(word: string, { allowRun }: Workplace) {
     throw new KernelLadderError(
       'usage',
       'This server may not run code on a GPU.',
-      'Its user can start it with --allow-run. Without a GPU there are the targets recorded and static:h200.',
+      'Its user can start it with --allow-run. Without a GPU there are the targets recorded, emulated and static:h200.',
     )
   return target
 }
@@ -74,6 +86,22 @@ function allowedTarget(word: string, { allowRun }: Workplace) {
 export function addWorkTools(add: AddTool, place: Workplace): void {
   const { setup, fence } = place
   const { folders } = setup.machine
+
+  const optionsOf = (call: Call) => ({
+    ...setup,
+    appVersion,
+    settings: { waitForGpu: true },
+    emit: progressOf(call),
+    signal: call.signal,
+  })
+
+  /** A submission inside of the fence, with its lab: one that ships, or a trusted one inside of it. */
+  const submitted = async (name: string, file: string) => {
+    const path = await fence.within(file)
+    const lab = await openLab(setup, /[\\/]/.test(name) ? await fence.within(name) : name)
+    await requireTrust(setup, lab)
+    return { lab, ...(await readSubmission(path, lab.lab)) }
+  }
 
   add('import', {
     title: 'Import a report',
@@ -94,7 +122,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('run', {
     title: 'Build and run a ladder',
     description:
-      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; local measures on this GPU, only if the user started the server with --allow-run. Only ladders that ship, and ladder folders inside of the named folders.',
+      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; emulated counts by line without one; local measures on this GPU, only if the user started the server with --allow-run. Only ladders that ship, and ladder folders inside of the named folders.',
     input: {
       ladder: z
         .string()
@@ -116,32 +144,34 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
       const { own } = await openedLadder(place, ladder)
       // Its user named the folder that it lies in, so that it may be built.
       if (own && !can(target).replays) await trustFolder(folders, own.folder)
-      const { session, folder, missing, unsaved } = await startRun(
-        {
-          ...{ ladder: own?.folder ?? ladder, target: word, profile, params: {} },
-          ...(rungs === undefined ? {} : { rungs }),
-          ...(size === undefined ? {} : { size }),
-          ...(at === undefined ? {} : { at }),
-        },
-        {
-          ...setup,
-          appVersion,
-          settings: { waitForGpu: true },
-          emit: progressOf(call),
-          signal: call.signal,
-        },
+      return finished(
+        await startRun(
+          {
+            ...{ ladder: own?.folder ?? ladder, target: word, profile, params: {} },
+            ...(rungs === undefined ? {} : { rungs }),
+            ...(size === undefined ? {} : { size }),
+            ...(at === undefined ? {} : { at }),
+          },
+          optionsOf(call),
+        ),
+        call,
       )
-      if (session.completion === 'cancelled') call.signal.throwIfAborted()
-      const failed = unsaved ?? missing
-      if (failed && folder === null)
-        throw new KernelLadderError(failed.kind, failed.message, failed.remedy)
-      const replayed = can(session.target).replays
-      const ref = replayed
-        ? recordedRef(session.target.name)
-        : folder === null
-          ? null
-          : basename(folder)
-      return sessionAnswer(session, ref)
+    },
+  })
+
+  add('emulate', {
+    title: 'Count a lab submission without a GPU',
+    description:
+      'Builds a student’s code and runs it on an emulated GPU on the processor, with the user’s permissions, and saves a session with exact counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the line with bank conflicts, by globalL2SectorsExcess the one with uncoalesced accesses. For rungs of ladders, `run` with the target emulated does the same.',
+    input: {
+      lab: z.string().min(1).max(4096).describe('the id of a lab, such as 07-bank-conflicts'),
+      file: z.string().min(1).max(4096).describe('the submission, in one of the named folders'),
+      gpu: z.string().max(40).optional().describe('such as h200 or a100; h200 by default'),
+    },
+    effect: 'works',
+    async answer({ lab: name, file, gpu }, call) {
+      const { lab, source } = await submitted(name, file)
+      return finished(await emulateSubmission(lab, source, gpu ?? null, optionsOf(call)), call)
     },
   })
 
@@ -157,19 +187,13 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
     effect: 'works',
     async answer({ lab: name, file, target: word }, call) {
       allowedTarget(word, place)
-      const path = await fence.within(file)
-      const lab = await openLab(setup, /[\\/]/.test(name) ? await fence.within(name) : name)
-      await requireTrust(setup, lab)
+      const { lab, ...submission } = await submitted(name, file)
       const key = isShipped(setup, lab) ? lab.id : `own:${lab.id}`
       const { outcome, folder } = await checkLab(
-        { lab, ...(await readSubmission(path, lab.lab)), target: word },
+        { lab, ...submission, target: word },
         {
-          ...setup,
-          appVersion,
+          ...optionsOf(call),
           out: newAttemptFolder(folders, key),
-          settings: { waitForGpu: true },
-          emit: progressOf(call),
-          signal: call.signal,
         },
       )
       const checks = outcome.checks.map(({ id, status, sentence }) => ({

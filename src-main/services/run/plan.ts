@@ -11,6 +11,7 @@ import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
 import { type Statement, message } from '../../domain/messages/message'
 import { checkParams, giveParams } from './parameters'
+import { meantOr } from '../../domain/text/nearest'
 
 export interface PlannedRung {
   rung: LadderRung
@@ -58,9 +59,10 @@ export function findLadder(library: KernelLibrary, id: string): LadderFile {
   if (ladder) return ladder
   const fault = library.faults.get(id)
   if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
+  const ids = library.ladders.map((candidate) => candidate.id)
   throw inputError(
     message('asked.noLadder', { ladder: JSON.stringify(id) }),
-    message('asked.ladders', { ladders: list(library.ladders.map((candidate) => candidate.id)) }),
+    meantOr(id, ids, message('asked.ladders', { ladders: list(ids) })),
   )
 }
 
@@ -129,10 +131,11 @@ export function selectRungs<T extends { id: string }>(
 ): T[] {
   if (!wanted) return [...all]
   const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  const ids = all.map(({ id }) => id)
   if (unknown.length > 0)
     throw inputError(
       message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
-      message('asked.rungs', { rungs: list(all.map(({ id }) => id)) }),
+      meantOr(unknown[0]!, ids, message('asked.rungs', { rungs: list(ids) })),
     )
   return all.filter(({ id }) => wanted.includes(id))
 }

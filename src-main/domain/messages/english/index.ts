@@ -15,6 +15,7 @@ import { machineCode } from './machine-code'
 import { part } from './part'
 import { emulation } from './emulation'
 import { drafts } from './drafts'
+import { editor } from './editor'
 import { doing, elsewhere, files } from './files'
 import { programs } from './programs'
 import { fact, origin, provenance } from './provenance'
@@ -56,6 +57,7 @@ export const templates = {
   pages,
   reports,
   drafts,
+  editor,
   folders,
   labs,
   doctor,
