@@ -80,7 +80,7 @@ describe('the commits of a rung', () => {
   it('are rungs with their subjects, each with what it included then; a merge is one', async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
-    const { library, id, rungs } = await ladderOf(made, 'HEAD~6..')
+    const { library, id, rungs } = await ladderOf(made, 'HEAD~7..')
     const plan = planRun(library, { ladder: id, rungs, params: {}, profile: 'none' })
     expect(plan.rungs.map(({ rung }) => rung.title)).toEqual([
       'Unroll b',
