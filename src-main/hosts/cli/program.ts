@@ -169,6 +169,7 @@ function program(
     .option('--count <n>', 'look at so many launches and no more')
     .option('--profile <level>', programLevels.join(', '), 'standard')
     .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(json, jsonText)
     .action(async (words: string[], options: ProfileOptions) =>
