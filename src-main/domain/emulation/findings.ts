@@ -147,9 +147,7 @@ export function stopReason(
   switch (stop.kind) {
     case 'unknown-instruction':
       return message('emulation.unknownInstruction', {
-        instruction: stop.detail.includes(stop.mnemonic ?? '')
-          ? stop.detail
-          : `${stop.mnemonic} (${stop.detail})`,
+        instruction: [...new Set([stop.mnemonic ?? '', stop.detail])].filter(Boolean).join(': '),
         ...at,
       })
     case 'illegal-address':
