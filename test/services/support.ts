@@ -116,6 +116,7 @@ export async function fakeMachine(
     templatesDir,
     rendererDir: '',
     reportTemplate: '',
+    desktopMain: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
@@ -184,6 +185,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
     ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
     ladders: join(dir, 'ladders'),
+    tunes: join(dir, 'tunes'),
   }
   return {
     assets: {
@@ -192,6 +194,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
       templatesDir,
       rendererDir: '',
       reportTemplate: '',
+      desktopMain: '',
       ...over,
     },
     machine: { ...machine, folders },

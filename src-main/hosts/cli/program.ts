@@ -13,17 +13,25 @@ import { profileLevels, programLevels } from '../../domain/metrics/metric-defini
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
+import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
 import { targetHelp } from '../../domain/target/targets'
+import { nearest } from '../../domain/text/nearest'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import {
+  appCommand,
   compareCommand,
+  completeCommand,
+  completionCommand,
   diffCommand,
   doctorCommand,
+  editCommand,
   historyCommand,
   importCommand,
   initCommand,
   laddersCommand,
+  manCommand,
+  mcpCommand,
   profileCommand,
   regressCommand,
   reportCommand,
@@ -31,17 +39,23 @@ import {
   sanitizeCommand,
   serveCommand,
   showCommand,
+  tuneCommand,
+  startCommand,
 } from './commands'
 import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
 import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
+import type { McpCommandOptions } from './commands/mcp-command'
 import type { ProfileOptions } from './commands/profile-command'
 import type { RegressCommandOptions } from './commands/regress-command'
 import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
 import type { ShowOptions } from './commands/show-command'
+import type { TuneCommandOptions } from './commands/tune-command'
+import { shellNames } from './completion/scripts'
+import { addExamples } from './examples'
 import { checkOutput, note, printError, printJson } from './output'
 import { namedOptions, type NamedOption } from './problem-options'
 
@@ -115,6 +129,8 @@ function program(
     .description('build, verify, time and profile a ladder, and save the session')
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--rung <id>', 'with --commits: the rung, or the path of a file in a git repository')
+    .option('--commits <A..B>', 'run every commit in this range that changed the rung, as rungs')
     .option(
       '--param <NAME=value>',
       'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
@@ -206,7 +222,22 @@ function program(
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',
-      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:all], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option(
+      '--charts <ids>',
+      'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
+    )
+    .option(
+      '--caption <chart=text>',
+      'a caption under one of its charts (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
+    )
+    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
+    .option(
+      '--note <text>',
+      'a paragraph of your own below the title (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
     )
     .option('--wide', 'CSV with one row per rung instead of one row per figure')
     .option(
@@ -283,6 +314,50 @@ function program(
   history.action(async (options: HistoryCommandOptions) =>
     finish(await historyCommand(setUp, options, ofHistory)),
   )
+  const tuning = cli
+    .command('tune')
+    .description(
+      'try the values of a rung’s compile-time parameters, rank them, and time the best again; the same command continues a sweep that was stopped',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .requiredOption('--rung <id>', 'the rung')
+    .option(
+      '--param <NAME=values>',
+      'a parameter or macro with its values, such as BM=64,128 (repeatable; default: what the rung’s header allows)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--constraint <expression>',
+      'leave out points for which this is false, such as "BM * BN <= 16384" (repeatable); the rung’s static_asserts always hold',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--strategy <name>',
+      `${strategyNames.join(', ')} (default: exhaustive up to ${exhaustiveLimit} points, then local)`,
+    )
+    .option('--budget <points|time>', 'stop after so many points, or a time such as 90s, 10m, 2h')
+    .option('--seed <n>', 'of the strategies that draw at random', '1')
+    .option('--seconds <s>', 'sampling time per point, 0.01 to 60', '0.1')
+    .option(
+      '--gpu <list>',
+      'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
+    )
+    .option('--fresh', 'measure every point again instead of continuing')
+    .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
+    .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
+    .option('--from <file>', 'try the points of a T4 file first, the fastest ahead')
+    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(
+      '--timeout <seconds>',
+      'a point counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using a GPU')
+    .option(...trust)
+    .option(json, jsonText)
+  const ofTune = addProblemOptions(tuning, tasks, 'set every size of the ladder’s task')
+  tuning.action(async (options: TuneCommandOptions) =>
+    finish(await tuneCommand(setUp, options, ofTune)),
+  )
   cli
     .command('import')
     .description(
@@ -308,6 +383,10 @@ function program(
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option(
+      '--target <target>',
+      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+    )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',
@@ -333,12 +412,51 @@ function program(
     .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(setUp, options)))
+  cli
+    .command('app')
+    .description('open the UI: in a window if Electron is installed, else in the browser')
+    .option('--port <port>', 'serve it on this port and open the browser')
+    .option('--session <dir>', 'a session folder to open first, in the browser')
+    .action(async (options: ServeOptions) => finish(await appCommand(setUp, options)))
+  cli
+    .command('mcp')
+    .description(
+      'answer a coding agent over stdio (Model Context Protocol): why kernels are slow, with figures',
+    )
+    .argument(
+      '[folder...]',
+      'the only folders that it may read reports from and build ladders in, with your permissions',
+    )
+    .option('--allow-run', 'also let it run code on this GPU')
+    .action(async (folders: string[], options: McpCommandOptions) =>
+      finish(await mcpCommand(setUp, folders, options)),
+    )
+  cli
+    .command('edit')
+    .description('open the source of a rung in the editor that KERNEL_LADDER_EDITOR names')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument('<rung>', 'the id of a rung, or ID:LINE')
+    .action(async (name: string, rung: string) => finish(await editCommand(setUp, name, rung)))
   addLabCommands(cli, setUp, finish)
+  cli
+    .command('completion')
+    .description('print the completion script of a shell')
+    .argument('<shell>', shellNames.join(', '))
+    .action(async (shell: string) => finish(await completionCommand(shell)))
+  cli
+    .command('__complete', { hidden: true })
+    .argument('<shell>')
+    .argument('[words...]')
+    .action(async (shell: string, words: string[]) =>
+      finish(await completeCommand(cli, shell, words, setUp)),
+    )
+  cli.command('__man', { hidden: true }).action(async () => finish(await manCommand(cli)))
   cli
     .command('help')
     .description('show the help of a command')
     .argument('[command...]', 'such as run, or lab check')
     .action((words: string[]) => commandOf(cli, words).outputHelp())
+  addExamples(cli)
   return cli
 }
 
@@ -347,10 +465,18 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
     if (found) return found
-    const names = command.commands.map((candidate) => candidate.name())
+    const names = command
+      .createHelp()
+      .visibleCommands(command)
+      .map((candidate) => candidate.name())
+    const near = nearest(word, names)
     throw inputError(
       `There is no command ${JSON.stringify(words.join(' '))}.`,
-      names.length > 0 ? `The commands are: ${names.join(', ')}.` : 'See `kernel-ladder help`.',
+      near !== null
+        ? `Did you mean ${near}?`
+        : names.length > 0
+          ? `The commands are: ${names.join(', ')}.`
+          : 'See `kernel-ladder help`.',
     )
   }, cli)
 }
@@ -387,6 +513,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const finish = (result: number): void => {
       code = result
     }
+    if (words.length === 0) return await startCommand(setUp)
     const tasks = await namingTasks(setUp, words)
     const templates = await namedTemplates(setUp, words)
     await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })

@@ -26,6 +26,7 @@ import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { KernelLadderError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildOutcome } from './build'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
 import type { MachineCode } from '../../domain/sass/machine-code'
@@ -117,16 +118,18 @@ export async function readyRung(
   bench: EmulationBench,
   fills: Filled,
   rung: LadderRung,
-  artefact: string,
+  build: BuildOutcome,
   problem: Problem,
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
+  const artefact = build.artefact ?? ''
   const modules = await readModules(toolbox, artefact)
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
     ...{ probe, rung: rung.id, library: artefact, task, own, gpu, signal },
     layouts: layoutsOf(modules),
+    ...(build.kernels ? { resources: build.kernels } : {}),
   })
   if ('reason' in launched) return launched
   const places = placesOf(modules, launched)
@@ -168,7 +171,7 @@ export const memoryOf = ({ job }: ReadyRung): number =>
 /** Warp instructions that the rung will take, by one block of each launch; `Infinity` where that does not end. */
 export async function estimate({ pool }: EmulationBench, { job }: ReadyRung): Promise<number> {
   const { kernels, stop } = await pool.run({ ...job, sample: true })
-  if (stop) return stop.reason === 'too-long' ? Infinity : 0
+  if (stop) return stop.kind === 'too-long' ? Infinity : 0
   return kernels.reduce((sum, { instructions }, index) => {
     const [x, y, z] = job.launches[index]!.grid
     return sum + instructions * x * y * z

@@ -11,6 +11,7 @@ import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
 import { type Statement, message } from '../../domain/messages/message'
 import { checkParams, giveParams } from './parameters'
+import { meantOr } from '../../domain/text/nearest'
 
 export interface PlannedRung {
   rung: LadderRung
@@ -30,7 +31,7 @@ export interface RunPlan {
   rungs: PlannedRung[]
   /** The requested parameters; each is applied to the rungs that allow the value. */
   asked?: Parameters
-  /** Rungs that have such a parameter and do not allow the value. */
+  /** What to say before anything is done, such as which rungs have such a parameter and do not allow the value. */
   parametersLeft?: readonly Statement[]
   /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
@@ -58,9 +59,10 @@ export function findLadder(library: KernelLibrary, id: string): LadderFile {
   if (ladder) return ladder
   const fault = library.faults.get(id)
   if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
+  const ids = library.ladders.map((candidate) => candidate.id)
   throw inputError(
     message('asked.noLadder', { ladder: JSON.stringify(id) }),
-    message('asked.ladders', { ladders: list(library.ladders.map((candidate) => candidate.id)) }),
+    meantOr(id, ids, message('asked.ladders', { ladders: list(ids) })),
   )
 }
 
@@ -129,10 +131,11 @@ export function selectRungs<T extends { id: string }>(
 ): T[] {
   if (!wanted) return [...all]
   const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  const ids = all.map(({ id }) => id)
   if (unknown.length > 0)
     throw inputError(
       message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
-      message('asked.rungs', { rungs: list(all.map(({ id }) => id)) }),
+      meantOr(unknown[0]!, ids, message('asked.rungs', { rungs: list(ids) })),
     )
   return all.filter(({ id }) => wanted.includes(id))
 }
@@ -149,11 +152,14 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
-  const parametersLeft = giveParams(
-    rungs.map(({ rung }) => rung),
-    request.params,
-    message('asked.theLadder', { ladder: file.id }),
-  )
+  const parametersLeft = [
+    ...(library.notes ?? []),
+    ...giveParams(
+      rungs.map(({ rung }) => rung),
+      request.params,
+      message('asked.theLadder', { ladder: file.id }),
+    ),
+  ]
 
   /** A rung that is included whether requested or not. */
   const besides = (id: string | null): PlannedRung | null => {

@@ -4,6 +4,7 @@
  */
 import { asked } from './asked'
 import { baseline, rungVerdict } from './baseline'
+import { commits } from './commits'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { folders } from './folders'
@@ -14,6 +15,7 @@ import { machineCode } from './machine-code'
 import { part } from './part'
 import { emulation } from './emulation'
 import { drafts } from './drafts'
+import { editor } from './editor'
 import { doing, elsewhere, files } from './files'
 import { programs } from './programs'
 import { fact, origin, provenance } from './provenance'
@@ -47,6 +49,7 @@ export const templates = {
   programs,
   machineCode,
   asked,
+  commits,
   files,
   doing,
   elsewhere,
@@ -54,6 +57,7 @@ export const templates = {
   pages,
   reports,
   drafts,
+  editor,
   folders,
   labs,
   doctor,

@@ -9,9 +9,17 @@ const later =
   async (...given) =>
     (await load())(...given)
 
+export const appCommand = later(async () => (await import('./app-command')).appCommand)
 export const compareCommand = later(async () => (await import('./compare-command')).compareCommand)
+export const completeCommand = later(
+  async () => (await import('./completion-command')).completeCommand,
+)
+export const completionCommand = later(
+  async () => (await import('./completion-command')).completionCommand,
+)
 export const diffCommand = later(async () => (await import('./show-command')).diffCommand)
 export const doctorCommand = later(async () => (await import('./doctor-command')).doctorCommand)
+export const editCommand = later(async () => (await import('./edit-command')).editCommand)
 export const historyCommand = later(async () => (await import('./history-command')).historyCommand)
 export const importCommand = later(async () => (await import('./import-command')).importCommand)
 export const initCommand = later(async () => (await import('./init-command')).initCommand)
@@ -26,6 +34,8 @@ export const labValidateCommand = later(
   async () => (await import('./lab-command')).labValidateCommand,
 )
 export const laddersCommand = later(async () => (await import('./ladders-command')).laddersCommand)
+export const manCommand = later(async () => (await import('./completion-command')).manCommand)
+export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
 export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)
 export const regressCommand = later(async () => (await import('./regress-command')).regressCommand)
 export const reportCommand = later(async () => (await import('./report-command')).reportCommand)
@@ -35,3 +45,5 @@ export const sanitizeCommand = later(
 )
 export const serveCommand = later(async () => (await import('./serve-command')).serveCommand)
 export const showCommand = later(async () => (await import('./show-command')).showCommand)
+export const tuneCommand = later(async () => (await import('./tune-command')).tuneCommand)
+export const startCommand = later(async () => (await import('./start-command')).startCommand)

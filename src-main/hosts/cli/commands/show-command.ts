@@ -24,6 +24,7 @@ import { runDocument, sessionFields } from '../documents/run'
 import { showRungDocument } from '../documents/show-rung'
 import { whyFields } from '../documents/why'
 import { printJson, printText } from '../output'
+import { meantOr } from '../../../domain/text/nearest'
 
 export interface ShowOptions {
   rung?: string
@@ -118,11 +119,12 @@ export async function diffCommand(
   return 0
 }
 
-function namedRung(session: Session, id: string): RungResult {
+export function namedRung(session: Session, id: string): RungResult {
   const rung = rungOf(session, id)
   if (rung) return rung
+  const ids = session.rungs.map((one) => one.id)
   throw inputError(
     message('sessions.noRung', { rung: JSON.stringify(id) }),
-    message('sessions.rungs', { rungs: session.rungs.map((one) => one.id).join(', ') }),
+    meantOr(id, ids, message('sessions.rungs', { rungs: ids.join(', ') })),
   )
 }
