@@ -9,6 +9,7 @@ import { createDevice, type Allocation } from '../src-main/domain/emulator/devic
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
 import type { LaunchOptions } from '../src-main/domain/emulator/launch'
 import { runRung, type EmulatedLaunch } from '../src-main/domain/emulator/rung'
+import { waitingLoops } from '../src-main/domain/emulator/waiting-loops'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
 
 export const captureFolder = new URL('captures/emulation/', import.meta.url).pathname
@@ -43,6 +44,7 @@ export interface CapturedRung {
     grid: [number, number, number]
     block: [number, number, number]
     dynamicSharedBytes: number
+    clusterBlocks?: number
     arguments: string
   }[]
   memory: {
@@ -119,7 +121,7 @@ export function emulate(
   return { launches, contents: (name) => device.bytes(named.get(name)!) }
 }
 
-/** Figures of one kernel: those of all its launches together, as ncu's report of a rung has them. */
+/** Figures of one kernel, without the instructions of waiting loops among the unequal ones: those of all its launches together, as ncu's report of a rung has them. */
 export interface KernelComparison {
   kernel: string
   instructions: number
@@ -139,11 +141,14 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
     const launch = launches[index]
     if (!launch)
       throw new Error(`${rung.id} launches ${launches.length} kernels, not ${rung.kernels.length}`)
+    const waits = waitingLoops(launch.code)
     const totals = Object.fromEntries(
       counted.map((what, place) => {
         const measured = counts[place]!
         const emulated = launch.result.counts[what]
-        const unequal = measured.filter((value, at) => value !== emulated[at]).length
+        const unequal = measured.filter(
+          (value, at) => value !== emulated[at] && !waits.has(at),
+        ).length
         return [what, { emulated: sum(emulated), measured: sum(measured), unequal }]
       }),
     ) as KernelComparison['totals']

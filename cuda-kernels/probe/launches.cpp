@@ -145,8 +145,46 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
   return cudaSuccess;
 }
 
-// Fills in a tensor map that is never read.
-CUresult encodeNothing() { return CUDA_SUCCESS; }
+// The driver's encoding of a tensor map is not documented. This one keeps what it was asked for, in the same 128
+// bytes: the arguments of a launch carry it, and the emulator reads it (domain/emulator/tensor-map.ts).
+struct TensorMapRecord {
+  char magic[4];
+  uint8_t type, rank, interleave, swizzle;
+  uint64_t address;
+  uint32_t size[5];  // the innermost dimension first, in elements
+  uint16_t box[5];
+  uint8_t step[5], fill;
+  uint32_t unused;
+  uint64_t stride[4];  // in bytes; the innermost dimension has none
+};
+static_assert(sizeof(TensorMapRecord) == 88 && sizeof(TensorMapRecord) <= sizeof(CUtensorMap));
+
+CUresult encodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* size,
+                     const cuuint64_t* stride, const cuuint32_t* box, const cuuint32_t* step,
+                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                     CUtensorMapFloatOOBfill fill) {
+  if (!map || rank < 1 || rank > 5) return CUDA_ERROR_INVALID_VALUE;
+  TensorMapRecord record = {{'K', 'L', 'T', 'M'}, uint8_t(type), uint8_t(rank), uint8_t(interleave), uint8_t(swizzle)};
+  record.address = reinterpret_cast<uint64_t>(address);
+  record.fill = uint8_t(fill);
+  for (cuuint32_t i = 0; i < rank; ++i) {
+    if (!size[i] || size[i] > 1ull << 32 || !box[i] || box[i] > 256 || !step[i] || step[i] > 8)
+      return CUDA_ERROR_INVALID_VALUE;
+    record.size[i] = uint32_t(size[i]);
+    record.box[i] = uint16_t(box[i]);
+    record.step[i] = uint8_t(step[i]);
+    if (i > 0) record.stride[i - 1] = stride[i - 1];
+  }
+  *map = {};
+  memcpy(map, &record, sizeof record);
+  return CUDA_SUCCESS;
+}
+
+// Fills in a tensor map of another kind, which the emulator does not know.
+CUresult encodeNothing(CUtensorMap* map) {
+  if (map) *map = {};
+  return CUDA_SUCCESS;
+}
 
 }  // namespace
 
@@ -282,7 +320,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
-  *function = reinterpret_cast<void*>(encodeNothing);
+  *function = strcmp(symbol, "cuTensorMapEncodeTiled") == 0 ? reinterpret_cast<void*>(encodeTiled)
+                                                            : reinterpret_cast<void*>(encodeNothing);
   if (std::string(symbol).rfind("cuTensorMapEncode", 0) != 0) return notKnown(std::string("the driver's ") + symbol);
   if (result) *result = cudaDriverEntryPointSuccess;
   return cudaSuccess;

@@ -118,8 +118,11 @@ class Torch:
     def synchronize(self):
         self.torch.cuda.synchronize()
 
-    def refuse_waiting(self):
-        self.torch.cuda.set_sync_debug_mode("error")
+    def allow_waiting(self, allowed):
+        """Whether operations that wait for the GPU raise, for all rungs of the process."""
+        mode = 0 if allowed else 2
+        if self.torch.cuda.get_sync_debug_mode() != mode:
+            self.torch.cuda.set_sync_debug_mode(mode)
 
     def described(self, value):
         if isinstance(value, self.torch.Tensor):
@@ -145,7 +148,7 @@ class Cupy:
     def synchronize(self):
         self.cupy.cuda.runtime.deviceSynchronize()
 
-    def refuse_waiting(self):
+    def allow_waiting(self, allowed):
         pass
 
     def described(self, value):
@@ -198,16 +201,19 @@ class Rung:
             raise Wrong(f"{os.path.basename(self.script)} does not define kl_launch(task)")
         # The first launch compiles; some of torch's compilers record during the second.
         for _ in range(3):
-            self.launch(stream)
+            self.enqueue(stream, may_wait=True)
             self.package.synchronize()
         for name in self.fresh:
             flat = self.given[name].reshape(-1)
             ends = [flat[:4096], flat[-4096:]]
             if all(bool((end.view(self.package.byte) == 255).all()) for end in ends):
                 raise Wrong(f"kl_launch wrote nothing into task.{name}; {self.advice(name)}")
-        self.package.refuse_waiting()
 
     def launch(self, stream):
+        self.enqueue(stream, may_wait=False)
+
+    def enqueue(self, stream, may_wait):
+        self.package.allow_waiting(may_wait)
         with self.package.on(stream) if stream else contextlib.nullcontext():
             returned = self.function(self.task)
         if returned is not None:

@@ -187,6 +187,7 @@ function keepRung(
         grid: kernel.grid,
         block: kernel.block,
         dynamicSharedBytes: kernel.dynamicSharedBytes,
+        ...(kernel.clusterBlocks > 1 ? { clusterBlocks: kernel.clusterBlocks } : {}),
         arguments: kernel.arguments ?? '',
       })),
       memory: answer.memory ?? [],

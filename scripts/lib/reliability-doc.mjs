@@ -61,7 +61,7 @@ function plantedPart(lines) {
     'measured',
     'widest interval',
   ]
-  return `${gpu.name}, driver ${gpu.driver}, threshold 0.5 %, 20 rounds of 0.1 s per rung:\n\n${table([header, ...rows])}`
+  return `${gpu.name}, driver ${gpu.driver}, threshold 0.5 %, 24 rounds of 0.1 s per rung:\n\n${table([header, ...rows])}`
 }
 
 /** @param {readonly Line[]} lines */
@@ -92,12 +92,12 @@ function samePart(lines) {
 }
 
 function fuzzPart() {
-  /** @type {{ seed: number, seconds: number, rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
-  const { seed, rows } = JSON.parse(readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'))
+  /** @type {{ seeds: number[], rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
+  const { seeds, rows } = JSON.parse(readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'))
   const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
   const total = rows.reduce((sum, { inputs }) => sum + inputs, 0)
   const finds = rows.reduce((sum, row) => sum + row.finds, 0)
-  return `Seed ${seed}, ${number(total)} inputs, ${finds} finds:\n\n${table([
+  return `Seeds ${seeds.join(', ')}: ${number(total)} inputs, ${finds} finds:\n\n${table([
     ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
     ...rows.map((row) => [
       row.reader,

@@ -67,7 +67,8 @@ export const tooltip = (
   text: (item: TipItem) => { title: string; lines: readonly string[] } | undefined,
 ): NonNullable<ChartOption['tooltip']> => ({
   trigger,
-  ...(trigger === 'axis' ? { axisPointer: { type: 'shadow' } } : {}),
+  // The band of the rung that is pointed at is drawn under the chart, for every chart that has it.
+  ...(trigger === 'axis' ? { axisPointer: { type: 'none' } } : {}),
   confine: true,
   className: 'chart-tip',
   backgroundColor: palette.surface,

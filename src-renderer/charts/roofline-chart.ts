@@ -158,36 +158,43 @@ export const rooflineChart =
     const colour = (path: number) => palette.series[path] ?? palette.accent
     // Names of the roofs are placed first: they are few, and belong to lines.
     const taken: Box[] = []
-    const roof = (name: string, path: string, ends: [number, number][], at: [number, number]) => {
-      // Above the line and left of where it ends, from a place that is its own.
+    /** `left` and `middle` are where its name is put, moved down where another name is. */
+    const roof = (
+      name: string,
+      path: { name: string; colour: string },
+      ends: [number, number][],
+      { left: wanted, middle: from }: { left: number; middle: number },
+    ) => {
       const width = name.length * 6.1
-      const [right, down] = [plane.right(at[0]), plane.down(at[1]) - 10]
-      const left = Math.max(0, Math.min(plane.room.right - width, right))
-      const down1 = taken.reduce(
-        (place, box) =>
-          left < box.right && left + width > box.left && Math.abs(place - 7 - box.top) < 14
-            ? box.top - 7
-            : place,
-        Math.max(8, down),
-      )
-      taken.push({ left, right: left + width, top: down1 - 7, bottom: down1 + 7 })
+      const left = Math.max(2, Math.min(plane.room.right - width, wanted))
+      const isTaken = (middle: number): boolean =>
+        taken.some(
+          (box) =>
+            left < box.right &&
+            left + width > box.left &&
+            middle - 7 < box.bottom &&
+            middle + 7 > box.top,
+        )
+      let middle = Math.max(8, from)
+      while (isTaken(middle)) middle += 3
+      taken.push({ left, right: left + width, top: middle - 7, bottom: middle + 7 })
       return [
         {
           type: 'line' as const,
-          name: path,
+          name: path.name,
           silent: true,
           symbol: 'none',
-          lineStyle: { color: palette.mark, width: 1.5 },
+          lineStyle: { color: path.colour, width: 1.5 },
           data: ends,
         },
         {
           type: 'scatter' as const,
-          name: path,
+          name: path.name,
           silent: true,
           symbolSize: 0.01,
           data: [
             {
-              value: [plane.x(left), plane.y(down1)],
+              value: [plane.x(left), plane.y(middle)],
               label: {
                 show: true,
                 position: 'right' as const,
@@ -213,28 +220,31 @@ export const rooflineChart =
       ...(isFlatShown
         ? roof(
             compute.name,
-            '',
+            { name: '', colour: palette.mark },
             [
               [flatFrom, compute.value],
               [xMax, compute.value],
             ],
             // At its end: slopes come from the left.
-            [xMax, compute.value],
+            { left: plane.right(xMax), middle: plane.down(compute.value) - 10 },
           )
         : []),
-      ...paths.flatMap(({ name, bandwidth }) => {
+      ...paths.flatMap(({ name, bandwidth }, index) => {
         const ridge = compute && bandwidth ? compute.value / bandwidth.value : Infinity
         const slope = bandwidth && slopeOf(bandwidth.value, ridge, extent)
         if (!slope) return []
-        const at = slope.from * (slope.to / slope.from) ** 0.02
+        const halfway = Math.sqrt(slope.from * slope.to)
+        const [right, middle] = [plane.right(halfway), plane.down(halfway * bandwidth.value)]
+        const width = bandwidth.name.length * 6.1
         return roof(
           bandwidth.name,
-          name,
+          { name, colour: paths.length > 1 ? colour(index) : palette.mark },
           [
             [slope.from, slope.from * bandwidth.value],
             [slope.to, slope.to * bandwidth.value],
           ],
-          [at, at * bandwidth.value],
+          // No rung is above a slope, so its name is, if there is room.
+          { left: right - width > 10 ? right - width - 8 : right + 14, middle },
         )
       }),
     ]

@@ -30,7 +30,7 @@ const elsewhere: readonly [RegExp, string][] = [
     'the command line alone asks for it',
   ],
   [
-    /services\/regress\/|kernels\/revision\.ts|sessions\/history\.ts/,
+    /services\/(?:regress|tune)\/|kernels\/revision\.ts|sessions\/history\.ts/,
     'the command line alone asks for it',
   ],
   [/report\/index\.ts/, 'an option of the command line'],

@@ -23,7 +23,10 @@ export async function nvcc(call) {
   const source = words.find((word) => word.endsWith('.cu'))
   const text = readFileSync(path(source), 'utf8')
   const rung = recordedVariant(source, words)
-  const fault = faultIn(text) ?? call.faultOf(rung)
+  /** Of a point of a sweep: whether it was given this value. */
+  const isAt = (word) => words.includes(`-D${word}`)
+  const faultAt = [...text.matchAll(/^\/\/ fault-at: (\S+) (\S+)/gm)].find(([, at]) => isAt(at))
+  const fault = faultAt?.[2] ?? faultIn(text) ?? call.faultOf(rung)
   if (fault === 'slow-build') {
     if (call.isProcess) call.logWords('slow', String(process.pid))
     await call.pause(30_000)
@@ -47,7 +50,10 @@ export async function nvcc(call) {
   const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
   // A task's reference was never a rung of a recording.
   if (rung !== 'reference') complain(recorded(`nvcc/${like ?? rung}`, 'stderr'))
-  const slower = /^\/\/ slower: (\S+)/m.exec(text)?.[1]
+  const fastest = /^\/\/ fastest: (.+)/m.exec(text)?.[1].split(' ')
+  const slower = fastest
+    ? 1 + fastest.filter((word) => !isAt(word)).length / 10
+    : /^\/\/ slower: (\S+)/m.exec(text)?.[1]
   // What the fake runner reads when it "loads" the rung.
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(

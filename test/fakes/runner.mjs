@@ -59,6 +59,8 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
     for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
 }
 
+const slownessOf = (artefact) => Number(/^\/\/ slower: (\S+)/m.exec(artefact)?.[1] ?? 1)
+
 /** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
 function compare({ env, options, option, path, line, die }, events) {
   const artefacts = new Map(
@@ -78,11 +80,11 @@ function compare({ env, options, option, path, line, die }, events) {
     line({ event: 'start', rung, stage: 'time' })
     const fault = faultIn(artefacts.get(rung))
     if (fault === 'compare-crash') die('SIGSEGV')
-    const like = likeOf(artefacts.get(rung)) ?? rung
+    const like = likeOf(artefacts.get(rung)) ?? rung.replace(/@\w+$/, '')
     const { medianMs } = events.find(({ event, rung: of }) => event === 'timing' && of === like)
     const times = (id) => {
       const placed = id === rung ? Number(env.FAKE_NEW_SLOWER ?? 1) : 1
-      const slower = placed * Number(/^\/\/ slower: (\S+)/m.exec(artefacts.get(id))?.[1] ?? 1)
+      const slower = placed * slownessOf(artefacts.get(id))
       return Array.from({ length: 20 }, () => medianMs * slower * noise())
     }
     const [newMs, oldMs, copyMs] = [times(rung), times(against), times(copy)]
@@ -166,7 +168,7 @@ export async function runner(call) {
     const artefact = readFileSync(path(word.slice(word.indexOf('=') + 1)), 'utf8')
     const fault = faultIn(artefact)
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
-    const like = likeOf(artefact) ?? rung.replace(/@old$/, '')
+    const like = likeOf(artefact) ?? rung.replace(/@\w+$/, '')
     if (fault === 'garble') {
       for (const event of ['device', 'start', 'progress', 'verify', 'timing', 'launches', 'failed'])
         line({ event })
@@ -195,6 +197,12 @@ export async function runner(call) {
       (candidate) => candidate.rung === like && !isLaunches(candidate),
     )) {
       const event = { ...own, rung }
+      // A point of a sweep takes as long as its values say.
+      const slower = /@\d+$/.test(rung) ? slownessOf(artefact) : 1
+      if (event.event === 'timing') {
+        event.medianMs *= slower
+        event.samplesMs = event.samplesMs.map((ms) => ms * slower)
+      }
       if (isWrong && event.event === 'timing') continue
       if (isWrong && event.event === 'verify')
         line({

@@ -185,6 +185,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
     ...{ home: dir, cache: join(dir, 'cache'), sessions: join(dir, 'sessions') },
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
     ladders: join(dir, 'ladders'),
+    tunes: join(dir, 'tunes'),
   }
   return {
     assets: {

@@ -40,6 +40,8 @@ export const userFolders = () => ({
   drafts: join(dataDir(), 'drafts'),
   /** Which ladder folders were opened, and which are trusted. */
   ladders: join(dataDir(), 'ladders'),
+  /** What sweeps have measured so far. */
+  tunes: join(dataDir(), 'tunes'),
   /** A student's work, and which third-party labs are trusted. */
   labs: join(dataDir(), 'labs'),
 })

@@ -31,6 +31,7 @@ export interface Folders {
   sessions: string
   drafts: string
   ladders: string
+  tunes: string
   labs: string
 }
 

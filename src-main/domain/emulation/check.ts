@@ -25,12 +25,12 @@ export interface CheckedOutput {
 
 type Load = (index: number) => number
 
-/** Floats of fewer bits than 32: mantissa, bias, and the bits of the largest finite number. */
+/** Floats of fewer bits than 32: mantissa, excess of the exponent, and the bits of the largest finite number. */
 const small = {
-  f16: { bytes: 2, mantissa: 10, bias: 15, finite: 0x7bff, infinity: true },
-  bf16: { bytes: 2, mantissa: 7, bias: 127, finite: 0x7f7f, infinity: true },
-  e4m3: { bytes: 1, mantissa: 3, bias: 7, finite: 0x7e, infinity: false },
-  e5m2: { bytes: 1, mantissa: 2, bias: 15, finite: 0x7b, infinity: true },
+  f16: { bytes: 2, mantissa: 10, excess: 15, finite: 0x7bff, infinity: true },
+  bf16: { bytes: 2, mantissa: 7, excess: 127, finite: 0x7f7f, infinity: true },
+  e4m3: { bytes: 1, mantissa: 3, excess: 7, finite: 0x7e, infinity: false },
+  e5m2: { bytes: 1, mantissa: 2, excess: 15, finite: 0x7b, infinity: true },
 } as const
 
 function smallOf(bits: number, of: (typeof small)[keyof typeof small]): number {
@@ -45,8 +45,8 @@ function smallOf(bits: number, of: (typeof small)[keyof typeof small]): number {
         ? Infinity
         : NaN
       : exponent === 0
-        ? fraction * 2 ** (1 - of.bias - of.mantissa)
-        : (leading + fraction) * 2 ** (exponent - of.bias - of.mantissa)
+        ? fraction * 2 ** (1 - of.excess - of.mantissa)
+        : (leading + fraction) * 2 ** (exponent - of.excess - of.mantissa)
   return bits & sign ? -value : value
 }
 

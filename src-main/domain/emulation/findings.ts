@@ -29,11 +29,11 @@ export const toolOf: Readonly<Record<FindingKind, SanitizerTool>> = {
   'divergent-barrier': 'synccheck',
 }
 
-const stopTools: Partial<Record<Stop['reason'], SanitizerTool>> = {
+const stopTools: Partial<Record<Stop['kind'], SanitizerTool>> = {
   'illegal-address': 'memcheck',
   deadlock: 'synccheck',
 }
-export const toolOfStop = ({ reason }: Stop): SanitizerTool | null => stopTools[reason] ?? null
+export const toolOfStop = ({ kind }: Stop): SanitizerTool | null => stopTools[kind] ?? null
 
 const direction = ({ write }: { write: boolean }): string => (write ? 'write' : 'read')
 const access = ({ write }: { write: boolean }): string => (write ? 'Write' : 'Read')
@@ -144,10 +144,12 @@ export function stopReason(
       ? where(placeOf(launch, stop.address, nameOf), stop.address)
       : ''
   const at = { where: there }
-  switch (stop.reason) {
+  switch (stop.kind) {
     case 'unknown-instruction':
       return message('emulation.unknownInstruction', {
-        instruction: [stop.mnemonic, stop.detail].filter(Boolean).join(' '),
+        instruction: stop.detail.includes(stop.mnemonic ?? '')
+          ? stop.detail
+          : `${stop.mnemonic} (${stop.detail})`,
         ...at,
       })
     case 'illegal-address':

@@ -45,7 +45,7 @@ export interface EmulatedKernel {
 
 /** Why a rung did not run to its end. */
 export interface Stop {
-  reason: HaltReason
+  kind: HaltReason
   /** More about it: the name of an instruction, a limit. */
   detail: string
   /** Which launch, from 0 on, and where in its code; null where that is not known. */
@@ -148,10 +148,10 @@ export function emulate(job: EmulationJob): EmulationAnswer {
 function stopOf(error: unknown, launch: number | null): Stop {
   const where = { launch, address: null, mnemonic: null }
   if (error instanceof OutOfDeviceMemory || error instanceof RangeError)
-    return { ...where, reason: 'memory', detail: error.message }
+    return { ...where, kind: 'memory', detail: error.message }
   if (error instanceof Halt)
     return {
-      reason: error.reason,
+      kind: error.reason,
       detail: error.message,
       launch,
       address: error.instruction?.address ?? null,

@@ -1,4 +1,5 @@
 /** Constant bank 0 of a launch. */
+import { parameterHigh } from './device'
 import type { Extent } from './launch'
 
 export interface LaunchBank {
@@ -24,6 +25,11 @@ export function launchBank({
   const view = new DataView(bank.buffer)
   ;[...block, ...grid].forEach((extent, index) => view.setUint32(4 * index, extent, true))
   view.setUint32(0x28, localBytes, true)
+  // The generic address of the parameters.
+  if (architecture >= 90) {
+    view.setUint32(0x198, base, true)
+    view.setUint32(0x19c, parameterHigh, true)
+  }
   bank.set(parameters, base)
   return bank
 }

@@ -1,15 +1,16 @@
 /** Instructions that decide where a warp goes on: branches, calls, and all that waits. */
 import type { Instruction } from '../sass/instruction'
+import { phaseControl } from './async-barriers'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge } from './divergence'
 import { lanes, Site, type Machine } from './site'
-import { Halt, type Split, type Warp } from './warp'
+import { Halt, type Cluster, type Split, type Warp } from './warp'
 
 /** Does the instruction for the lanes in `active`, which are of `split`, and sets where both go on. */
 export type Control = (warp: Warp, split: Split, active: number) => void
 
 /** Instructions that decide where a warp goes on. */
-export const controls = new Set([
+const controls = new Set([
   'BRA',
   'BRX',
   'JMP',
@@ -25,7 +26,21 @@ export const controls = new Set([
   'B2R',
   'BPT',
   'KILL',
+  'UCGABAR_ARV',
+  'UCGABAR_WAIT',
 ])
+
+export const isControl = ({ mnemonic, modifiers }: Instruction): boolean =>
+  controls.has(mnemonic) || (mnemonic === 'SYNCS' && modifiers.includes('PHASECHK'))
+
+/** Lets the blocks of a cluster go on when all warps that are left have arrived. */
+function completeCluster(cluster: Cluster): void {
+  const warps = cluster.blocks.flatMap(({ warps: all }) => all).filter(({ live }) => live !== 0)
+  if (cluster.arrived === 0 || cluster.arrived < warps.length) return
+  cluster.arrived = 0
+  cluster.meetings++
+  for (const block of cluster.blocks) block.watch?.barrier(block.warps.map(({ number }) => number))
+}
 
 function exit(warp: Warp, split: Split, active: number): void {
   split.mask &= ~active
@@ -34,6 +49,7 @@ function exit(warp: Warp, split: Split, active: number): void {
   if (split.mask === 0) warp.splits = warp.splits.filter((each) => each !== split)
   converge(warp)
   for (const index of warp.block.barriers.keys()) completeBarrier(warp.block, index)
+  completeCluster(warp.block.cluster)
 }
 
 const targetOf = (site: Site): number => {
@@ -186,6 +202,25 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
           : () => -1
       return (warp, split, active) => exit(warp, split, active & holds(warp))
     }
+    case 'SYNCS':
+      return phaseControl(site)
+    case 'UCGABAR_ARV':
+      return (warp, split, active) => {
+        split.at++
+        if (active === 0) return
+        const { cluster } = warp.block
+        warp.clusterTurn = cluster.meetings
+        cluster.arrived++
+        completeCluster(cluster)
+      }
+    case 'UCGABAR_WAIT':
+      return (warp, split, active) => {
+        split.at++
+        if (active === 0) return
+        const { cluster } = warp.block
+        const over = () => cluster.meetings > warp.clusterTurn
+        if (!over()) split.waits = { kind: 'until', over, end: () => {}, timesOut: false }
+      }
     case 'BAR':
       return barrierControl(site)
     case 'B2R': {

@@ -6,6 +6,7 @@
 import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
 import { truePredicate, zeroRegister } from '../sass/instruction'
 import { deviceHigh } from './device'
+import { offsetMask } from './memory-access'
 import type { Cost } from './patterns'
 import { evenWords, highHalves, lowHalves, oddWords, zipHigh, zipLow } from './shuffles'
 import { lanes, predicateIndex } from './site'
@@ -24,6 +25,8 @@ export interface FastSetting {
   /** Row of the first uniform register, and byte of the first predicate, from the warp's base. */
   registers: number
   predicates: number
+  /** Whether addresses of shared memory have the rank of the block in them. */
+  clustered: boolean
   /** Where addresses are put down: two rows. */
   scratch: number
 }
@@ -176,6 +179,10 @@ class Writer {
         code.get(0)
         code.vectorMemory(vector.load, row * rowBytes + 16 * group)
         code.vector(vector.intAdd)
+      }
+      if (space === 'shared' && this.setting.clustered) {
+        code.splat(offsetMask)
+        code.vector(vector.and)
       }
       code.tee(high)
       if (space === 'shared') {

@@ -6,8 +6,8 @@
 import type { Instruction } from '../sass/instruction'
 import { truePredicate, zeroRegister } from '../sass/instruction'
 import { compile, type Compiled } from './compile'
-import { controlOf, controls, type Control } from './control'
-import type { Allocation, Device } from './device'
+import { controlOf, isControl, type Control } from './control'
+import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
 import type { Cost } from './patterns'
 import { countLanes, lanes, type Counts, type Finding, type Machine, type Views } from './site'
@@ -19,6 +19,7 @@ import {
   predicateTrue,
   uniformPredicates,
   type Block,
+  type Cluster,
   type Split,
   type Step,
   type Warp,
@@ -35,11 +36,13 @@ export interface Launch {
   readonly block: Extent
   /** Static and dynamic together. */
   readonly sharedBytes: number
+  /** Blocks of a cluster, along x; they run together and see one another's shared memory. 1 by default. */
+  readonly clusterBlocks?: number
   /** Stack of a thread. */
   readonly localBytes: number
   /** Constant banks by number; bank 0 with launch and parameters filled in, see `launchBank`. */
   readonly banks: ReadonlyMap<number, Uint8Array>
-  /** Linear numbers of the blocks to run; all of them by default. */
+  /** Linear numbers of the blocks to run, whole clusters; all of them by default. */
   readonly blocks?: { readonly first: number; readonly count: number }
 }
 
@@ -66,6 +69,8 @@ export interface LaunchResult {
 export const reservedShared = 1024
 /** Findings that are kept; a kernel that goes wrong does so in every thread. */
 const mostFindings = 1000
+/** How often waits that time out may do so in a row, with nothing else that could run. */
+const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
 
@@ -96,8 +101,9 @@ function highestRegister(code: readonly Instruction[]): number {
           : 0
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
-  // Operands of several words name the first one.
-  return Math.min(highest + 8, 256)
+  // Operands of several words name the first one; those of a warpgroup's product have up to 128.
+  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA') ? 128 : 8
+  return Math.min(highest + words, 256)
 }
 
 const uniformRows = 64
@@ -118,7 +124,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const registerBytes = align(4 * warpWords * warpCount)
   const blockBytes =
     registerBytes + align(sharedBytes) + align(launch.localBytes * lanes * warpCount)
-  const together = 1
+  const together = launch.clusterBlocks ?? 1
   const onBytes = align(8 * code.length)
   /** Places for the patterns of memory accesses, by instruction. */
   const siteOf = new Map<number, number>()
@@ -170,10 +176,19 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     sharedBytes,
     localBytes: launch.localBytes,
+    clustered: together > 1,
     counts,
     constant(bank, offset) {
       const view = constantWords.get(bank)
       return view && offset >= 0 && offset + 4 <= view.byteLength ? view.getInt32(offset, true) : 0
+    },
+    generic(low, high, bytes) {
+      const bank = constantWords.get(0)
+      if (high === parameterHigh && bank && low + bytes <= bank.byteLength)
+        return new DataView(bank.buffer, bank.byteOffset + low, bytes)
+      if (high === deviceHigh && machine.inBuffer(low, bytes))
+        return new DataView(buffer, low, bytes)
+      return null
     },
     special: (name) => specialRegister(name, launch),
     inBuffer(offset, bytes) {
@@ -228,7 +243,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   /** For each instruction, the first one from it on that decides where to go. */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
-    ends[index] = controls.has(code[index]!.mnemonic) ? index : ends[index + 1]!
+    ends[index] = isControl(code[index]!) ? index : ends[index + 1]!
 
   const none: Compiled = { runs: [], accesses: [] }
   const compiled = options.interpreted
@@ -239,12 +254,13 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
         constant: machine.constant,
         fixAddress,
         onAddress,
-        isControl: (instruction) => controls.has(instruction.mnemonic),
+        isControl,
         memory: options.checks
           ? null
           : {
               registers,
               predicates: 4 * (warpWords - predicateWords),
+              clustered: together > 1,
               scratch: fixAddress + 64,
               site: (index) => siteAddress(index),
             },
@@ -338,15 +354,19 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       live: mask,
       splits: [{ at: 0, mask, waits: null }],
       barrierResult: 0,
+      clusterTurn: 0,
     }
   }
 
-  /** A block in the `place`-th of the rooms for those that run together. */
-  function newBlock(number: number, place: number): Block {
+  /** A block in the `rank`-th of the rooms for those that run together. */
+  function newBlock(number: number, cluster: Cluster): Block {
     const [x, y] = launch.grid
-    const first = start + place * blockBytes
+    const rank = cluster.blocks.length
+    const first = start + rank * blockBytes
     const shared = first + registerBytes
     const block: Block = {
+      cluster,
+      rank,
       number,
       at: [number % x, Math.floor(number / x) % y, Math.floor(number / (x * y))],
       warps: [],
@@ -354,34 +374,50 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       meetings: 0,
       shared,
       local: shared + align(sharedBytes),
-      watch: watches[place] ?? null,
+      watch: watches[rank] ?? null,
     }
     for (let index = 0; index < warpCount; index++) block.warps.push(newWarp(block, index, first))
     views.bytes.fill(0, shared, shared + sharedBytes)
     block.watch?.beginBlock()
+    cluster.blocks.push(block)
     return block
   }
 
-  function runBlocks(blocks: readonly Block[]): void {
-    for (;;) {
-      let ran = false
-      let alive = false
-      for (const block of blocks) {
-        running = block.number
-        for (const warp of block.warps) {
-          if (warp.splits.length > 0) alive = true
-          for (const split of [...warp.splits]) {
-            if (split.waits !== null || !warp.splits.includes(split)) continue
-            runSplit(warp, split)
-            ran = true
-          }
+  /** Whether a split can run now; the end of what it waited for is done with. */
+  function ready(split: Split, timedOut: boolean): boolean {
+    const { waits } = split
+    if (waits === null) return true
+    if (waits.kind !== 'until' || !((timedOut && waits.timesOut) || waits.over())) return false
+    split.waits = null
+    waits.end()
+    return true
+  }
+
+  /** Gives each warp of the blocks a turn, or those whose wait may time out; false where none could run. */
+  function runTurns(blocks: readonly Block[], timedOut: boolean): boolean {
+    let ran = false
+    for (const block of blocks) {
+      running = block.number
+      for (const warp of block.warps)
+        for (const split of [...warp.splits]) {
+          if (!warp.splits.includes(split) || !ready(split, timedOut)) continue
+          runSplit(warp, split)
+          ran = true
         }
-      }
-      if (!alive) return
-      if (!ran) {
-        const stuck = blocks.flatMap(({ warps }) => warps).find(({ splits }) => splits.length > 0)!
-        const at = stuck.splits[0]!.at - 1
-        throw new Halt('deadlock', code[at] ?? null, `${stuck.block.number}`)
+    }
+    return ran
+  }
+
+  function runCluster({ blocks }: Cluster): void {
+    const warps = blocks.flatMap((block) => block.warps)
+    let stalls = 0
+    for (;;) {
+      const waiting = warps.find(({ splits }) => splits.length > 0)
+      if (!waiting) return
+      if (runTurns(blocks, false)) stalls = 0
+      else if (stalls++ === mostStalls || !runTurns(blocks, true)) {
+        const at = waiting.splits[0]!.at - 1
+        throw new Halt('deadlock', code[at] ?? null, `${waiting.block.number}`)
       }
     }
   }
@@ -389,10 +425,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const total = launch.grid[0] * launch.grid[1] * launch.grid[2]
   const { first, count } = launch.blocks ?? { first: 0, count: total }
   let barriers = 0
-  for (let number = first; number < first + count; number++) {
-    const block = newBlock(number, 0)
-    runBlocks([block])
-    barriers += block.meetings
+  for (let number = first; number < first + count; number += together) {
+    const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
+    for (let rank = 0; rank < together; rank++) newBlock(number + rank, cluster)
+    runCluster(cluster)
+    for (const { meetings } of cluster.blocks) barriers += meetings
   }
 
   for (const [index, site] of fastSites)

@@ -25,6 +25,8 @@ export interface RungLaunch {
   readonly grid: Extent
   readonly block: Extent
   readonly dynamicSharedBytes: number
+  /** Blocks of a cluster, along x; 0 or nothing where there are no clusters. */
+  readonly clusterBlocks?: number
   readonly arguments: Uint8Array
 }
 
@@ -155,6 +157,14 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
 const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
+/** Of the launch, or of the kernel's own `__cluster_dims__`. */
+function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
+  const [x, y, z] = kernel.clusterBlocks ?? [1, 1, 1]
+  const blocks = launch.clusterBlocks || x * y * z
+  if (y * z === 1 && launch.grid[0] % blocks === 0) return blocks
+  throw new Halt('unknown-instruction', null, 'clusters that are not along x')
+}
+
 export function runRung(run: RungRun): EmulatedLaunch[] {
   const { device, machineCode, launches, memory, buffers } = run
   const variables = allocateVariables(device, machineCode)
@@ -206,6 +216,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
       grid: launch.grid,
       block: launch.block,
       sharedBytes: staticShared(kernel, module.architecture) + launch.dynamicSharedBytes,
+      clusterBlocks: clusterOf(launch, kernel),
       localBytes,
       banks,
       ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),

@@ -43,9 +43,13 @@ export interface Machine {
   /** Bytes of the shared memory of a block, and of the local memory of a thread. */
   readonly sharedBytes: number
   readonly localBytes: number
+  /** Whether blocks run in clusters of several. */
+  readonly clustered: boolean
   readonly counts: Counts
   /** A word of a constant bank, 0 where the bank has none. */
   constant(bank: number, offset: number): number
+  /** The bytes behind a generic address of global memory or of the parameters, null where it is of neither. */
+  generic(low: number, high: number, bytes: number): DataView | null
   /** Value of a special register, by its name. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
   /** Whether these bytes lie in one buffer. */
@@ -299,6 +303,13 @@ export class Site {
 
   get destinationIsZero(): boolean {
     return this.operands.destination === null || isZero(this.operands.destination)
+  }
+
+  /** The value of a uniform register, and of those behind it. */
+  uniform(index: number): (warp: Warp) => number {
+    const { words } = this.views
+    const row = (this.machine.registers + index) * lanes
+    return (warp) => words[warp.base + row]!
   }
 
   memory(): MemoryOperand {

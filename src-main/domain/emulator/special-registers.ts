@@ -1,4 +1,5 @@
 /** What S2R, S2UR and CS2R read. */
+import { sharedHigh } from './device'
 import type { Launch } from './launch'
 import { lanes } from './site'
 import type { Warp } from './warp'
@@ -28,7 +29,8 @@ export function specialRegister(
     SR_LEMASK: (_, lane) => below(lane) | (1 << lane),
     SR_GTMASK: (_, lane) => ~(below(lane) | (1 << lane)),
     SR_GEMASK: (_, lane) => ~below(lane),
-    SR_CgaCtaId: () => 0,
+    SR_CgaCtaId: (warp) => warp.block.rank,
+    SR_SWINHI: () => sharedHigh,
     SR_CLOCKLO: () => 0,
     SR_CLOCKHI: () => 0,
     SR_GLOBALTIMERLO: () => 0,

@@ -16,6 +16,8 @@ export type Wait =
       threads: number | null
       reduce: number | null
     }
+  /** Asked again each time that the warp has its turn; what times out also ends when nothing else can run. */
+  | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
 /** Lanes of a warp that are at one instruction. */
 export interface Split {
@@ -25,8 +27,17 @@ export interface Split {
   waits: Wait | null
 }
 
-/** Blocks that run together see one another: those of a cluster. */
+/** Blocks that run together and see one another's shared memory. One without a cluster is a cluster of its own. */
+export interface Cluster {
+  readonly blocks: Block[]
+  /** Warps at its barrier, and how often all have met there. */
+  arrived: number
+  meetings: number
+}
+
 export interface Block {
+  readonly cluster: Cluster
+  readonly rank: number
   /** Linear, x first. */
   readonly number: number
   readonly at: readonly [number, number, number]
@@ -56,6 +67,9 @@ export interface BlockWatch extends Watch {
   barrier(warps: readonly number[]): void
   /** A warp has arrived and goes on. */
   arrive(barrier: number, warp: number): void
+  /** Of a barrier in shared memory: what the warp has done so far is ordered before those who acquire it. */
+  release(address: number, warp: number): void
+  acquire(address: number, warp: number): void
 }
 
 export interface Warp {
@@ -71,8 +85,9 @@ export interface Warp {
   readonly lanes: number
   live: number
   splits: Split[]
-  /** Global copies of LDGSTS land at once, so that nothing is left to wait for. */
   barrierResult: number
+  /** How often its cluster had met when it last arrived at the cluster's barrier. */
+  clusterTurn: number
 }
 
 /** What one instruction does for the lanes in `active`. */

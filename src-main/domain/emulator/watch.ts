@@ -36,13 +36,23 @@ export function createWatch(setting: Setting): BlockWatch {
   /** What each warp knows of the others' clocks. */
   const clocks = new Int32Array(warps * warps)
   const arrivals = new Map<number, Int32Array>()
+  const released = new Map<number, Int32Array>()
 
+  /** What the warp knows, joined to what others had known there. */
+  const leave = (places: Map<number, Int32Array>, place: number, warp: number): void => {
+    const known = places.get(place) ?? new Int32Array(warps)
+    for (let other = 0; other < warps; other++)
+      known[other] = Math.max(known[other]!, knows(warp, other))
+    places.set(place, known)
+    clocks[warp * warps + warp]!++
+  }
   const knows = (warp: number, other: number): number => clocks[warp * warps + other]!
   const beginBlock = (): void => {
     writer.fill(none)
     readClock.fill(0)
     clocks.fill(0)
     arrivals.clear()
+    released.clear()
     for (let warp = 0; warp < warps; warp++) clocks[warp * warps + warp] = 1
   }
   beginBlock()
@@ -88,11 +98,18 @@ export function createWatch(setting: Setting): BlockWatch {
       }
     },
     arrive(barrier, warp) {
-      const known = arrivals.get(barrier) ?? new Int32Array(warps)
-      for (let other = 0; other < warps; other++)
-        known[other] = Math.max(known[other]!, knows(warp, other))
-      arrivals.set(barrier, known)
-      clocks[warp * warps + warp]!++
+      leave(arrivals, barrier, warp)
+    },
+    release(address, warp) {
+      leave(released, address, warp)
+    },
+    acquire(address, warp) {
+      const known = released.get(address)
+      if (!known) return
+      for (let other = 0; other < warps; other++) {
+        const place = warp * warps + other
+        clocks[place] = Math.max(clocks[place]!, known[other]!)
+      }
     },
     global(at, warp, lane, offset, bytes, write) {
       if (write) {

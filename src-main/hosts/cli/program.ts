@@ -13,6 +13,7 @@ import { profileLevels, programLevels } from '../../domain/metrics/metric-defini
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
+import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
 import { targetHelp } from '../../domain/target/targets'
 import { nearest } from '../../domain/text/nearest'
 import { appVersion } from '../../services/version'
@@ -39,6 +40,7 @@ import {
   serveCommand,
   showCommand,
   startCommand,
+  tuneCommand,
 } from './commands'
 import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
@@ -53,6 +55,7 @@ import type { ServeOptions } from './commands/serve-command'
 import type { ShowOptions } from './commands/show-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
+import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
 import { namedOptions, type NamedOption } from './problem-options'
 
@@ -217,7 +220,22 @@ function program(
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',
-      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:all], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option(
+      '--charts <ids>',
+      'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
+    )
+    .option(
+      '--caption <chart=text>',
+      'a caption under one of its charts (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
+    )
+    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
+    .option(
+      '--note <text>',
+      'a paragraph of your own below the title (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
     )
     .option('--wide', 'CSV with one row per rung instead of one row per figure')
     .option(
@@ -293,6 +311,50 @@ function program(
   const ofHistory = addProblemOptions(history, tasks, 'only sessions with this value of every size')
   history.action(async (options: HistoryCommandOptions) =>
     finish(await historyCommand(setUp, options, ofHistory)),
+  )
+  const tuning = cli
+    .command('tune')
+    .description(
+      'try the values of a rung’s compile-time parameters, rank them, and time the best again; the same command continues a sweep that was stopped',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .requiredOption('--rung <id>', 'the rung')
+    .option(
+      '--param <NAME=values>',
+      'a parameter or macro with its values, such as BM=64,128 (repeatable; default: what the rung’s header allows)',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--constraint <expression>',
+      'leave out points for which this is false, such as "BM * BN <= 16384" (repeatable); the rung’s static_asserts always hold',
+      (word: string, words: string[] = []) => [...words, word],
+    )
+    .option(
+      '--strategy <name>',
+      `${strategyNames.join(', ')} (default: exhaustive up to ${exhaustiveLimit} points, then local)`,
+    )
+    .option('--budget <points|time>', 'stop after so many points, or a time such as 90s, 10m, 2h')
+    .option('--seed <n>', 'of the strategies that draw at random', '1')
+    .option('--seconds <s>', 'sampling time per point, 0.01 to 60', '0.1')
+    .option(
+      '--gpu <list>',
+      'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
+    )
+    .option('--fresh', 'measure every point again instead of continuing')
+    .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
+    .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
+    .option('--from <file>', 'try the points of a T4 file first, the fastest ahead')
+    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(
+      '--timeout <seconds>',
+      'a point counts as hung after this long without progress (default: 60)',
+    )
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using a GPU')
+    .option(...trust)
+    .option(json, jsonText)
+  const ofTune = addProblemOptions(tuning, tasks, 'set every size of the ladder’s task')
+  tuning.action(async (options: TuneCommandOptions) =>
+    finish(await tuneCommand(setUp, options, ofTune)),
   )
   cli
     .command('import')

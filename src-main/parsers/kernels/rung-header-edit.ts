@@ -45,3 +45,15 @@ export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]
   return line === undefined ? null : Number(line)
 }
+
+/** The same source whose `@param` lines also allow these values. */
+export const allowValues = (source: string, values: Readonly<Record<string, number>>): string =>
+  source.replace(
+    /^(\/\/\s*@param\s+([A-Z][A-Z0-9_]*)\s+-?\d+\s*\{)([^}]*)(\})/gm,
+    (line, start: string, name: string, allowed: string, end: string) => {
+      const value = values[name]
+      if (value === undefined) return line
+      const all = [...new Set([...allowed.split(',').map(Number), value])].sort((a, b) => a - b)
+      return `${start}${all.join(',')}${end}`
+    },
+  )

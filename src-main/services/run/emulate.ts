@@ -168,7 +168,7 @@ export const memoryOf = ({ job }: ReadyRung): number =>
 /** Warp instructions that the rung will take, by one block of each launch; `Infinity` where that does not end. */
 export async function estimate({ pool }: EmulationBench, { job }: ReadyRung): Promise<number> {
   const { kernels, stop } = await pool.run({ ...job, sample: true })
-  if (stop) return stop.reason === 'too-long' ? Infinity : 0
+  if (stop) return stop.kind === 'too-long' ? Infinity : 0
   return kernels.reduce((sum, { instructions }, index) => {
     const [x, y, z] = job.launches[index]!.grid
     return sum + instructions * x * y * z

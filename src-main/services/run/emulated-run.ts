@@ -51,6 +51,9 @@ export const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapabil
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
 
+/** A further problem that takes more is left out. */
+const mostFurther = 5e7
+
 /** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
 const instructionsPerSecond = 6e6
 
@@ -358,6 +361,7 @@ class EmulatedRungs {
     for (const problem of plan.alsoVerify.problems) {
       if (signal.aborted) return
       const found = await this.at(state, problem)
+      if (found === null) continue
       state.alsoVerified.push(found)
       if (found.reason === undefined || !plan.alsoVerify.decides || state.further) continue
       state.further = {
@@ -370,12 +374,24 @@ class EmulatedRungs {
     }
   }
 
-  private async at({ planned, build }: RungState, problem: Problem): Promise<VerifiedAt> {
+  /** null where it would take too long; the session says so. */
+  private async at({ planned, build }: RungState, problem: Problem): Promise<VerifiedAt | null> {
     const { task } = this.run.plan
     const ready = await readyRung(this.bench, this.fills, planned.rung, build!.artefact!, problem)
     if ('reason' in ready) return { problem, verify: null, reason: ready.reason }
+    const estimated = await estimate(this.bench, ready)
+    if (Number.isFinite(estimated) && estimated > mostFurther) {
+      const { warnings } = this.built.session
+      const skipped = message('emulation.notVerifiedAt', {
+        at: named(problem.sizes),
+        rung: ready.id,
+        instructions: millions(estimated),
+      })
+      warnings.push(skipped)
+      return null
+    }
     const expected = await this.expectations(ready.own)
-    const { verify, trouble } = await this.one(ready, expected, Infinity, false)
+    const { verify, trouble } = await this.one(ready, expected, estimated, false)
     if (trouble) return { problem, verify: null, reason: trouble.reason }
     return {
       problem,

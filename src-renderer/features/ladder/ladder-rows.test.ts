@@ -4,7 +4,6 @@ import {
   columnGroups,
   defaultPair,
   errorsDiffer,
-  inLadderOrder,
   ladderRows,
   metricScale,
   metricsOf,
@@ -12,6 +11,7 @@ import {
   referenceThroughput,
   togglePick,
 } from './ladder-rows'
+import { inLadderOrder } from '../shown-rungs'
 import { groupMetrics } from '../metric-groups'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { rung, session } from '../../../test/renderer/samples'

@@ -145,10 +145,6 @@ export function togglePick(picked: readonly string[], id: string): string[] {
   return [...picked, id]
 }
 
-/** Picked rungs in ladder order, so that b is the later one. */
-export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
-  session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)
-
 /** The pair that Compare opens with: the step that bought most, as the factor between both times. */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {

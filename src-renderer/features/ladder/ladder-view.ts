@@ -1,5 +1,5 @@
 /** Which of the ladder's rows are shown and in which order: search, sorting and pinned rows. */
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { hasWords, searchWords } from '../shown-rungs'
 import type { LadderRow } from './ladder-rows'
 
 export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
@@ -26,20 +26,6 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
       return row.rung.metrics[metric]?.value ?? null
   }
 }
-
-/** Whether a rung has all of these words, in lower case, in what names or describes it. */
-export const hasWords = (
-  { rung, number }: Pick<LadderRow, 'rung' | 'number'>,
-  words: readonly string[],
-): boolean => {
-  const text = [number, rung.id, rung.title, rung.idea, rung.status, inEnglish(rung.reason ?? '')]
-    .join('\n')
-    .toLowerCase()
-  return words.every((word) => text.includes(word))
-}
-
-export const searchWords = (search: string): string[] =>
-  search.toLowerCase().split(/\s+/).filter(Boolean)
 
 /** Pinned rows stay whatever the search; both parts default to ladder order. */
 export function arrangeRows(

@@ -224,6 +224,14 @@ describe('--json', () => {
     expect(markdown.stdout).toContain('| `06_float4` |')
   })
 
+  it('of tune, of the values that a header allows', async () => {
+    await withTools()
+    const words = ['tune', '--ladder', 'gemm-fp32', '--rung', '03_shared_tile', '--size', '1024']
+    const run = await runHere(...words, '--json')
+    expect(run.code, run.stderr).toBe(0)
+    documentOf('tune', run)
+  })
+
   it('of history, of one session', async () => {
     await withTools()
     const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']

@@ -6,7 +6,6 @@ export const emulation = {
   copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
   announced:
     'About {instructions} million warp instructions for {rungs} rungs, about {seconds} s on {threads} threads.',
-  announcedOne: 'About {instructions} million warp instructions, about {seconds} s.',
   tooLarge:
     'At {at}, {rung} would execute about {instructions} million warp instructions; the most is {most} million.',
   trySizes: 'The largest such size that fits is {at}.',
@@ -16,6 +15,8 @@ export const emulation = {
   architectures: 'It has compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
     'The rules of memory accesses were measured on compute capability 9.0; how {computeCapability} differs is not known.',
+  notVerifiedAt:
+    '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}: results and counts are exact, times are not known. Expected results are from {reference}.',
   fromHost: 'the reference on this machine',

@@ -4,6 +4,8 @@ export const files = {
   notAllowed: 'Could not {doing} {file}: this user is not permitted to write there.',
   inTheWay: 'Could not {doing} {file}: a file with that name exists.',
   refused: 'Could not {doing} {file}: {text}',
+  tooManyOpen: 'The system lets this program open no more files ({text}).',
+  raiseLimit: 'Raise the limit, for example with “ulimit -n 4096”, and try again.',
   freeSpace: 'Free some space, or {elsewhere}.',
   allow: 'Have the permissions changed, or {elsewhere}.',
   remove: 'Remove it, or {elsewhere}.',

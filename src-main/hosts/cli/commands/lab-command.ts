@@ -85,10 +85,14 @@ export interface LabCheckOptions {
   answers?: string
   target: string
   timeout?: string
+  seed?: string
   out?: string
   wait: boolean
   json?: boolean
 }
+
+/** The runner takes larger ones; this is enough for nobody to try them all. */
+const mostSeed = 1_000_000
 
 export async function labCheckCommand(
   setUp: SetUp,
@@ -116,6 +120,9 @@ export async function labCheckCommand(
         newAttemptFolder(setup.machine.folders, isShipped(setup, lab) ? lab.id : `own:${lab.id}`),
       settings: {
         waitForGpu: options.wait,
+        ...(options.seed === undefined
+          ? {}
+          : { seed: wholeNumber(options.seed, '--seed', mostSeed, 0) }),
         ...(options.timeout === undefined
           ? {}
           : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),

@@ -49,6 +49,7 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
       '--timeout <seconds>',
       'the code counts as hung after this long without progress (default: 60)',
     )
+    .option('--seed <n>', 'of the random inputs, 0 to 1000000 (default: 1)')
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)

@@ -16,6 +16,7 @@ import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
+import { tuneDocument } from './tune'
 
 const ciDocument: PublishedSchema = {
   name: 'ci',
@@ -45,6 +46,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   comparisonDocument,
   regressDocument,
   historyDocument,
+  tuneDocument,
   sanitizeDocument,
   labListDocument,
   labCheckDocument,

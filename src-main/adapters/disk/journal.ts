@@ -1,0 +1,83 @@
+/**
+ * A file of JSON lines that only grows: what a long job has finished so far. A line that was cut off by a kill or a
+ * full disk is dropped when the file is opened again, and so is a file that begins with anything but our first line.
+ */
+import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { z } from 'zod'
+import { diskError, makeFolder } from './disk'
+
+export interface Journal<Row> {
+  /** The rows that were there when it was opened. */
+  readonly rows: readonly Row[]
+  /** Resolves when the row has been handed to the system; throws a sentence if the disk refuses. */
+  append(row: Row): Promise<void>
+  close(): Promise<void>
+}
+
+export interface JournalRequest<Row> {
+  path: string
+  /** The first line; a file that begins otherwise is begun anew. */
+  header: object
+  row: z.ZodType<Row>
+  /** Forget what is there. */
+  fresh?: boolean
+}
+
+/** The rows, and the length in bytes of what is whole. */
+function readRows<Row>(text: string, { header, row }: JournalRequest<Row>) {
+  const rows: Row[] = []
+  const first = `${JSON.stringify(header)}\n`
+  if (!text.startsWith(first)) return { rows, bytes: 0 }
+  let end = first.length
+  for (;;) {
+    const next = text.indexOf('\n', end)
+    if (next < 0) break
+    let parsed
+    try {
+      parsed = row.safeParse(JSON.parse(text.slice(end, next)))
+    } catch {
+      break
+    }
+    if (!parsed.success) break
+    rows.push(parsed.data)
+    end = next + 1
+  }
+  return { rows, bytes: Buffer.byteLength(text.slice(0, end)) }
+}
+
+export async function openJournal<Row>(request: JournalRequest<Row>): Promise<Journal<Row>> {
+  const { path, header } = request
+  const guard = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw diskError(error, path, 'write', 'other')
+    })
+  await guard(makeFolder(dirname(path)))
+  if (request.fresh) await guard(rm(path, { force: true }))
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const { rows, bytes } = readRows(text, request)
+  const begun = bytes > 0
+  const file: FileHandle = await guard(open(path, begun ? 'r+' : 'w', 0o600))
+  if (begun) await guard(file.truncate(bytes))
+  let at = bytes
+  /** One after another: each knows where the one before ended. */
+  let last: Promise<void> = Promise.resolve()
+  const write = (line: string): Promise<void> => {
+    const bytesOfLine = Buffer.from(line)
+    const own = last.then(async () => {
+      await file.write(bytesOfLine, 0, bytesOfLine.length, at)
+      at += bytesOfLine.length
+    })
+    last = own.catch(() => undefined)
+    return guard(own)
+  }
+  if (!begun) await write(`${JSON.stringify(header)}\n`)
+  return {
+    rows,
+    append: (row) => write(`${JSON.stringify(row)}\n`),
+    async close() {
+      await last
+      await file.close()
+    },
+  }
+}

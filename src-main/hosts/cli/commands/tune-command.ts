@@ -1,0 +1,274 @@
+/** `kernel-ladder tune`: tries the values of a rung's parameters and ranks them. */
+import { resolve } from 'node:path'
+import { readPlainFile } from '../../../adapters/disk/disk'
+import type { SetUp } from '../../../adapters/machine/machine'
+import { exitCodes, inputError } from '../../../domain/errors'
+import { Identifier } from '../../../domain/ladder/rung'
+import { formatMs } from '../../../domain/metrics/units'
+import { problemWord } from '../../../domain/task/problem'
+import { maxSize } from '../../../domain/task/task'
+import { inEnglish } from '../../../domain/text/wording'
+import type { TuneReport, TuneRow } from '../../../domain/tune/report'
+import type { Axis, Point } from '../../../domain/tune/space'
+import { strategyNames, type StrategyName } from '../../../domain/tune/strategies'
+import { pointsOfT4, T4Results, toT4 } from '../../../domain/tune/t4'
+import { openLadder } from '../../../services/ladder-library/open'
+import { checkPlace, saveReport } from '../../../services/report/save'
+import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
+import type { TuneRequest } from '../../../services/tune/request'
+import { tune } from '../../../services/tune/tune'
+import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
+import type { NamedOption } from '../problem-options'
+import { tuneDocument } from '../documents/tune'
+import { note, printJson, printText, table } from '../output'
+import { abortOnStop } from '../signals'
+import { askTrust } from '../trust'
+
+export interface TuneCommandOptions extends ProblemOptions {
+  ladder: string
+  rung: string
+  param?: string[]
+  constraint?: string[]
+  strategy?: string
+  budget?: string
+  seed?: string
+  seconds?: string
+  gpu?: string
+  fresh?: boolean
+  apply?: boolean
+  t4?: string
+  from?: string
+  flushL2?: boolean
+  timeout?: string
+  wait: boolean
+  trust?: boolean
+  json?: boolean
+}
+
+const mostValues = 1000
+
+function parseAxes(given: readonly string[]): Axis[] {
+  const axes = given.map((word): Axis => {
+    const [, name, list] = /^([A-Za-z_]\w*)=(.+)$/.exec(word) ?? []
+    if (name === undefined || list === undefined)
+      throw inputError(
+        `--param ${JSON.stringify(word)} is not of the form NAME=value,value,….`,
+        'For example: --param BM=64,128.',
+      )
+    const values = words(list).map((value) =>
+      wholeNumber(value, `--param ${name}`, maxSize, -maxSize),
+    )
+    if (new Set(values).size < values.length)
+      throw inputError(`--param ${name} lists a value twice.`)
+    if (values.length > mostValues)
+      throw inputError(`--param ${name} lists ${values.length} values; the limit is ${mostValues}.`)
+    return { name, values }
+  })
+  const twice = axes.find(({ name }, index) => axes.findIndex((axis) => axis.name === name) < index)
+  if (twice) throw inputError(`--param ${twice.name} is given twice.`)
+  return axes
+}
+
+const unitSeconds = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+])
+
+/** `200` points, or `90s`, `10m`, `2h`. */
+function parseBudget(word: string | undefined): TuneRequest['budget'] {
+  if (word === undefined) return { points: null, seconds: null }
+  const [, number, unit] = /^(\d{1,9})([smh]?)$/.exec(word) ?? []
+  const value = Number(number)
+  if (number === undefined || value === 0)
+    throw inputError(
+      `--budget ${JSON.stringify(word)} is neither a number of points nor a time.`,
+      'For example: --budget 200, --budget 10m.',
+    )
+  return unit
+    ? { points: null, seconds: value * unitSeconds.get(unit)! }
+    : { points: value, seconds: null }
+}
+
+function parseStrategy(word: string): StrategyName {
+  const known = strategyNames.find((name) => name === word)
+  if (known) return known
+  throw inputError(
+    `--strategy ${JSON.stringify(word)} is not a strategy.`,
+    `Strategies: ${strategyNames.join(', ')}.`,
+  )
+}
+
+/** The points of a T4 file, for a request that learns the parameters later. */
+async function firstPoints(file: string | undefined): Promise<TuneRequest['first']> {
+  if (file === undefined) return () => []
+  let document
+  try {
+    document = T4Results.safeParse(JSON.parse(await readPlainFile(file)))
+  } catch (error) {
+    throw inputError(
+      `--from ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+  if (!document.success)
+    throw inputError(
+      `--from ${file} is not a T4 results file: ${document.error.issues[0]?.path.join('.') ?? ''} ${document.error.issues[0]?.message ?? ''}`,
+      'A T4 file is what `tune --t4 FILE` and other autotuners write.',
+    )
+  const { data } = document
+  return (names): Point[] => pointsOfT4(data, names)
+}
+
+function seconds(word: string | undefined): number {
+  if (word === undefined) return 0.1
+  const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
+  if (value >= 0.01 && value <= 60) return value
+  throw inputError(
+    `--seconds ${JSON.stringify(word)} is not a number from 0.01 to 60.`,
+    'For example: --seconds 0.1.',
+  )
+}
+
+export async function tuneCommand(
+  setUp: SetUp,
+  options: TuneCommandOptions,
+  named: readonly NamedOption[],
+): Promise<number> {
+  if (!Identifier.safeParse(options.rung).success)
+    throw inputError(`--rung: ${JSON.stringify(options.rung)} is no rung’s id.`)
+  const request: TuneRequest = {
+    ladder: options.ladder,
+    rung: options.rung,
+    ...parseChoice(options, named),
+    axes: parseAxes(options.param ?? []),
+    rules: options.constraint ?? [],
+    ...(options.strategy === undefined ? {} : { strategy: parseStrategy(options.strategy) }),
+    seed: options.seed === undefined ? 1 : wholeNumber(options.seed, '--seed', maxSize, 0),
+    budget: parseBudget(options.budget),
+    secondsAPoint: seconds(options.seconds),
+    ...(options.gpu === undefined
+      ? {}
+      : { gpus: options.gpu === 'all' ? 'all' : words(options.gpu).map(gpuNumber) }),
+    flushL2: options.flushL2 ?? false,
+    fresh: options.fresh ?? false,
+    first: await firstPoints(options.from),
+  }
+  const idleSeconds =
+    options.timeout === undefined ? 60 : wholeNumber(options.timeout, '--timeout', 86_400)
+  if (options.t4 !== undefined) await checkPlace(options.t4)
+  const setup = await setUp()
+  const { own, id } = await openLadder(setup, request.ladder)
+  const folder = options.apply ? requireOwnFolder(own, id) : null
+  await askTrust(setup, request.ladder, options)
+  const signal = abortOnStop('stopping; the same command continues from here.')
+  const { report, rows, planned } = await tune(setup, request, {
+    ...{ signal, onNote: note, idleSeconds },
+    waitForGpu: options.wait,
+    onPoint(row, { done, total, bestMs, known }) {
+      if (known) return
+      const of = total === null ? '' : `/${total}`
+      const best = bestMs === null ? '' : `, best ${formatMs(bestMs)}`
+      note(
+        `  ${done}${of} ${shortParams(row.params, varied(request, row))}  ${outcome(row)}${best}`,
+      )
+    },
+  })
+  if (options.t4 !== undefined) {
+    await saveReport(resolve(options.t4), `${JSON.stringify(toT4(rows), null, 1)}\n`)
+    note(`Wrote ${options.t4}`)
+  }
+  if (options.json) printJson(tuneDocument, report)
+  else printText(describe(report))
+  if (folder && report.winner) {
+    const variant = await applyWinner(folder, planned, report)
+    note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
+  }
+  if (report.completion === 'cancelled') return exitCodes.failed
+  return report.winner ? 0 : exitCodes.failed
+}
+
+const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>
+  axes.length > 0 ? axes.map(({ name }) => name) : Object.keys(params)
+
+const shortParams = (params: Point, names: readonly string[]): string =>
+  names.map((name) => `${name}=${params[name]}`).join(' ')
+
+const outcome = ({ status, medianMs, reason }: TuneRow): string =>
+  medianMs === null ? `${status}. ${inEnglish(reason ?? '')}` : formatMs(medianMs)
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+
+const shownRows = 20
+
+function describe(report: TuneReport): string {
+  const { rows, finalists, baseline, space, byParameter, gpus, winner } = report
+  const names = space.axes.map(({ name }) => name)
+  const timed = rows.filter(({ medianMs }) => medianMs !== null)
+  const failed = rows.length - timed.length
+  const columns = names.map((name) => ({
+    header: name,
+    cell: ({ params }: { params: Point }) => String(params[name]),
+  }))
+  const busy = gpus
+    .map(({ number, busySeconds }) => `GPU ${number} ${percent(busySeconds / report.sweepSeconds)}`)
+    .join(', ')
+  return [
+    `${report.ladder} ${report.rung} at ${problemWord(report.problem)} on ${gpus.length === 1 ? '' : `${gpus.length} × `}${gpus[0]?.name ?? 'no GPU'}`,
+    `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them from before` : ''}; ${failed} without a time. Measuring: ${busy}.`,
+    ...report.notes.map((said) => `warning: ${inEnglish(said)}`),
+    ...(finalists.length > 0
+      ? [
+          '',
+          'The best, timed again in turn:',
+          table(
+            [...finalists, ...(baseline ? [{ ...baseline, reason: 'the rung’s own values' }] : [])],
+            [
+              ...columns,
+              {
+                header: 'time',
+                cell: ({ medianMs }) => (medianMs === null ? '–' : formatMs(medianMs)),
+              },
+              {
+                header: 'to its own',
+                cell: ({ ratio }) =>
+                  ratio
+                    ? `${(1 / ratio.ratio).toFixed(3)}× (${(1 / ratio.high).toFixed(3)} to ${(1 / ratio.low).toFixed(3)})`
+                    : '',
+              },
+              {
+                header: '',
+                align: 'left' as const,
+                cell: ({ reason }) => (reason === null ? '' : inEnglish(reason)),
+              },
+            ],
+          ),
+        ]
+      : []),
+    '',
+    'The sweep, one time each:',
+    table(rows.slice(0, shownRows), [
+      ...columns,
+      { header: 'time', cell: ({ medianMs }) => (medianMs === null ? '–' : formatMs(medianMs)) },
+      { header: 'spread', cell: ({ spread }) => (spread === null ? '' : percent(spread)) },
+      { header: 'GPU', cell: ({ gpu }) => (gpu === null ? '' : String(gpu)) },
+      {
+        header: '',
+        align: 'left',
+        cell: (row) => (row.medianMs === null ? outcome(row) : ''),
+      },
+    ]),
+    ...(rows.length > shownRows ? [`… ${rows.length - shownRows} more; --json has all.`] : []),
+    '',
+    'The best time with each value:',
+    ...names.map(
+      (name) =>
+        `  ${name}: ${byParameter[name]!.map(({ value, bestMs }) => `${value} ${bestMs === null ? '–' : formatMs(bestMs)}`).join(', ')}`,
+    ),
+    ...(winner
+      ? [
+          '',
+          `Best: ${names.map((name) => `--param ${report.rung}.${name}=${winner[name]}`).join(' ')}`,
+        ]
+      : []),
+  ].join('\n')
+}

@@ -1,0 +1,73 @@
+/** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
+import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
+import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { addVariant, allowValues } from '../../adapters/kernels/variant'
+import { inputError } from '../../domain/errors'
+import type { TuneReport } from '../../domain/tune/report'
+import type { PlannedRung } from '../run/plan'
+
+/** Checked before the sweep: a ladder that ships is the program's and is not edited. */
+export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {
+  if (own) return own
+  throw inputError(
+    `--apply writes into a ladder folder of your own, and ${ladder} ships with the program.`,
+    'Run without it and give the values to `run --param`, or begin a folder with `kernel-ladder init`.',
+  )
+}
+
+/** `05_tile-tuned`, or with a number where that is taken. */
+function freeId(own: LadderFolder, rung: string): string {
+  const taken = new Set(own.ladder.rungs.map(({ id, as }) => as ?? id))
+  for (let number = 1; ; number += 1) {
+    const id = `${rung.slice(0, 70)}-tuned${number === 1 ? '' : number}`
+    if (!taken.has(id)) return id
+  }
+}
+
+async function edit(folder: string, name: string, change: (text: string) => string) {
+  const file = await readFolderFile(folder, name)
+  if (!file) throw inputError(`${name} is no longer in the folder, so nothing was written.`)
+  const saved = await saveFolderFile(folder, name, change(file.text), file.version)
+  if (!saved.saved)
+    throw inputError(`${name} was changed meanwhile, so nothing was written.`, 'Apply it again.')
+}
+
+/** Returns the variant's id. Throws, with nothing written, if the rung does not declare a value's parameter. */
+export async function applyWinner(
+  own: LadderFolder,
+  { rung }: PlannedRung,
+  { winner, finalists, gpus, rung: asked }: TuneReport,
+): Promise<string> {
+  if (!winner) throw inputError('No point has a time, so there is nothing to apply.')
+  const declared = new Map(rung.header.params.map((param) => [param.name, param]))
+  const undeclared = Object.keys(winner).filter((name) => !declared.has(name))
+  if (undeclared.length > 0)
+    throw inputError(
+      `${rung.header.id}.cu does not declare ${undeclared.join(', ')}, so a variant cannot set it.`,
+      `Add a line such as \`// @param ${undeclared[0]} ${winner[undeclared[0]!]} {${winner[undeclared[0]!]}}\` to its header.`,
+    )
+  const [ladderFile] = own.files
+  const id = freeId(own, asked)
+  const params = Object.fromEntries(
+    Object.entries(winner).filter(([name, value]) => declared.get(name)!.default !== value),
+  )
+  const further = Object.entries(winner).filter(
+    ([name, value]) => !declared.get(name)!.allowed.includes(value),
+  )
+  if (further.length > 0)
+    await edit(own.folder, `${rung.header.id}.cu`, (text) =>
+      allowValues(text, Object.fromEntries(further)),
+    )
+  const gain = finalists.find(({ params: own }) => own === winner)?.ratio
+  await edit(own.folder, ladderFile!, (text) =>
+    addVariant(text, asked, {
+      id: rung.header.id,
+      as: id,
+      title: `${rung.title}, tuned`,
+      params,
+      ...(rung.options ? { options: rung.options } : {}),
+      note: `Tuned on ${gpus[0]?.name ?? 'a GPU'}${gain ? `: ${(1 / gain.ratio).toFixed(2)} times as fast as ${asked} there` : ''}.`,
+    }),
+  )
+  return id
+}

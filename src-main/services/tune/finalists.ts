@@ -1,0 +1,167 @@
+/** The best points of a sweep and the rung's own values, verified at every size of the ladder and timed in turn. */
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BuiltRung } from '../../adapters/tools/runner'
+import { median, timeRatio } from '../../domain/regress/verdict'
+import { named } from '../../domain/task/problem'
+import type { Finalist } from '../../domain/tune/report'
+import { pointKey, type Point } from '../../domain/tune/space'
+import type { T4Row } from '../../domain/tune/t4'
+import { inEnglish } from '../../domain/text/wording'
+import { message, type Statement } from '../../domain/messages/message'
+import { copyId, oldId, timeInTurn } from '../regress/rounds'
+import { inTurn } from '../run/gpu-turn'
+import type { PlannedRung } from '../run/plan'
+import { measureOn, type MeasureSetup, type Worker } from './workers'
+
+/** As many as are likely to contain the true best one, given the noise of single times. */
+const finalistCount = 5
+/** Each is a process in which all finalists are timed in turn with the rung's own values. */
+const rounds = 8
+const secondsAPair = 0.1
+/** The runner times whatever it has verified; this is the minimum. */
+const verifySeconds = 0.02
+
+export interface FinalsRequest {
+  setup: MeasureSetup
+  worker: Worker
+  planned: PlannedRung
+  /** Those with a time, the best first. */
+  rows: readonly T4Row[]
+  /** null if it cannot be built. */
+  build: (params: Point) => Promise<BuiltRung | null>
+  onNote: (text: string) => void
+}
+
+export interface Finals {
+  baseline: Finalist | null
+  /** The best first. */
+  finalists: Finalist[]
+}
+
+interface Entry {
+  params: Point
+  built: BuiltRung
+}
+
+export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
+  const { setup, worker, planned, rows } = request
+  if (setup.signal.aborted) return { baseline: null, finalists: [] }
+  const best: Entry[] = []
+  for (const { params } of rows.slice(0, finalistCount)) {
+    const built = await request.build(params)
+    if (built) best.push({ params, built })
+  }
+  if (best.length === 0) return { baseline: null, finalists: [] }
+  const faults = await wrongElsewhere(request, best)
+  const timed = best.filter(({ built }) => !faults.has(built.id))
+  const own = await request.build(planned.rung.params)
+  const failed = best.flatMap(({ params, built }) => {
+    const reason = faults.get(built.id)
+    return reason === undefined ? [] : [without(params, reason)]
+  })
+  if (timed.length === 0) return { baseline: null, finalists: failed }
+  request.onNote(`Timing the best ${timed.length} again, in turn…`)
+  const { toolbox, device, pciBusId } = worker
+  const scratch = await toolbox.scratch()
+  try {
+    // Each under a name of its own, since the linker would take the same file for the same library.
+    const [old, copy] = [join(scratch.path, 'own.so'), join(scratch.path, 'copy.so')]
+    const against = own ?? timed[0]!.built
+    for (const path of [old, copy]) await copyFile(against.artefact, path)
+    const outcome = await inTurn(
+      {
+        toolbox,
+        gpu: { name: device.name, pciBusId },
+        wait: setup.waitForGpu,
+        signal: setup.signal,
+        onNotice: setup.onNotice,
+      },
+      () =>
+        timeInTurn({
+          ...{ toolbox, rounds, secondsAPair },
+          runner: setup.runner,
+          name: 'tune-finals',
+          task: setup.plan.task,
+          problem: setup.plan.problem,
+          taskFolder: setup.plan.taskFolder,
+          pairs: timed.map(({ built }) => ({
+            now: built,
+            before: { ...against, id: oldId(built.id), artefact: old },
+            copy: { ...against, id: copyId(built.id), artefact: copy },
+          })),
+          from: 1,
+          seed: setup.seed,
+          flushL2: setup.flushL2,
+          idleMs: setup.idleMs,
+          signal: setup.signal,
+          onRound: () => undefined,
+        }),
+    )
+    const times = (id: string, side: 'newMs' | 'oldMs'): number[] =>
+      (outcome.rounds.get(id) ?? []).flatMap((round) => round[side])
+    const finalists = timed
+      .map(({ params, built }): Finalist => {
+        const all = times(built.id, 'newMs')
+        return {
+          params: { ...params },
+          medianMs: all.length > 0 ? median(all) : null,
+          ratio: own ? timeRatio(outcome.rounds.get(built.id) ?? []) : null,
+          rounds: outcome.rounds.get(built.id)?.length ?? 0,
+          reason: outcome.failures.get(built.id) ?? null,
+        }
+      })
+      .sort((a, b) => (a.medianMs ?? Infinity) - (b.medianMs ?? Infinity))
+    const baseMs = own ? timed.flatMap(({ built }) => times(built.id, 'oldMs')) : []
+    return {
+      finalists: [...finalists, ...failed],
+      baseline:
+        baseMs.length > 0
+          ? {
+              params: { ...planned.rung.params },
+              medianMs: median(baseMs),
+              ratio: null,
+              rounds,
+              reason: null,
+            }
+          : null,
+    }
+  } finally {
+    await scratch.remove()
+  }
+}
+
+const without = (params: Point, reason: Statement): Finalist => ({
+  params: { ...params },
+  ...{ medianMs: null, ratio: null, rounds: 0, reason },
+})
+
+/** Why a point cannot be used although it is right at the sweep's own problem: it is wrong at another of the ladder. */
+async function wrongElsewhere(
+  { setup, worker, onNote }: FinalsRequest,
+  best: readonly Entry[],
+): Promise<Map<string, Statement>> {
+  const faults = new Map<string, Statement>()
+  const problems = setup.plan.alsoVerify?.problems ?? []
+  if (problems.length > 0) onNote('Verifying the best at the ladder’s other sizes…')
+  for (const [index, problem] of problems.entries()) {
+    const open = best.map(({ built }) => built).filter(({ id }) => !faults.has(id))
+    if (open.length === 0 || setup.signal.aborted) break
+    await measureOn(
+      worker,
+      open,
+      setup,
+      (id, { status, reason }) => {
+        if (status === 'ok' || status === 'unsupported') return
+        const at = named({ ...problem.sizes, ...problem.scalars })
+        const why = reason ?? message('checks.wrong')
+        faults.set(id, message('records.wrongAt', { at, why }))
+        onNote(
+          `  ${pointKey(best.find(({ built }) => built.id === id)!.params)}: ${inEnglish(faults.get(id)!)}`,
+        )
+      },
+      { problem, maxSeconds: verifySeconds, key: `tune-further-${index + 1}` },
+    )
+  }
+  return faults
+}

@@ -1,0 +1,125 @@
+/** What a sweep is asked for, and the space that follows from it and from the rung. */
+import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/rung-rules'
+import { inputError } from '../../domain/errors'
+import type { At } from '../../domain/task/choose'
+import {
+  combinations,
+  countAllowed,
+  emptyingRule,
+  type Axis,
+  type Point,
+  type Space,
+} from '../../domain/tune/space'
+import { exhaustiveLimit, usualStrategy, type StrategyName } from '../../domain/tune/strategies'
+import type { PlannedRung, RunPlan } from '../run/plan'
+
+export interface TuneRequest {
+  ladder: string
+  rung: string
+  size?: number
+  at?: At
+  /** Values by parameter or macro; the rung's parameters with their allowed values if empty. */
+  axes: readonly Axis[]
+  /** Conditions over the parameters, as C++ expressions. */
+  rules: readonly string[]
+  /** By the size of the space if absent. */
+  strategy?: StrategyName
+  seed: number
+  budget: { points: number | null; seconds: number | null }
+  /** Sampling time per point. */
+  secondsAPoint: number
+  /** GPUs by number, counted among those that are visible; all of them if `all`, CUDA's first if absent. */
+  gpus?: readonly number[] | 'all'
+  flushL2: boolean
+  /** Try every point again instead of continuing. */
+  fresh: boolean
+  /** Tried before anything else. */
+  first: (names: readonly string[]) => readonly Point[]
+}
+
+export interface TuneSpace {
+  space: Space
+  combinations: number
+  /** null if there are too many to count. */
+  allowed: number | null
+  strategy: StrategyName
+  budget: TuneRequest['budget']
+}
+
+/** Of a search that nothing else ends. */
+const usualPoints = 300
+/** Listing more would take longer than anyone waits for. */
+const mostListed = 100_000
+
+const list = (words: Iterable<string>): string => [...words].join(', ')
+
+function axesOf({ rung, source }: PlannedRung, plan: RunPlan, asked: readonly Axis[]): Axis[] {
+  if (asked.length === 0) {
+    const axes = rung.header.params
+      .filter(({ allowed }) => allowed.length > 1)
+      .map(({ name, allowed }) => ({ name, values: allowed }))
+    if (axes.length > 0) return axes
+    throw inputError(
+      `${rung.id} declares no parameter with several values.`,
+      'Name its compile-time macros and their values, for example: --param BM=64,128.',
+    )
+  }
+  const declared = rung.header.params.map(({ name }) => name)
+  for (const { name } of asked)
+    if (!declared.includes(name) && !mentionsMacro([source, ...plan.headers.values()], name))
+      throw inputError(
+        `${rung.id} has no parameter ${name}, and its source mentions no macro of that name.`,
+        declared.length > 0 ? `Its parameters are: ${list(declared)}.` : undefined,
+      )
+  return [...asked]
+}
+
+function requireAllowed(space: Space, allowed: number | null): void {
+  if (allowed !== 0) return
+  const rule = emptyingRule(space)
+  throw inputError(
+    rule
+      ? `No combination of these values is possible: none meets ${rule.text} (${rule.why}).`
+      : `No combination of these values is possible: together, these rule out each: ${list(space.rules.map(({ text }) => text))}.`,
+    'Use other values with --param.',
+  )
+}
+
+/** Throws if nothing could be tried, or too much would have to be. */
+export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
+  const axes = axesOf(planned, plan, request.axes)
+  const varied = new Set(axes.map(({ name }) => name))
+  const fixed = Object.fromEntries(
+    Object.entries(planned.rung.params).filter(([name]) => !varied.has(name)),
+  )
+  const names = new Set([...varied, ...Object.keys(fixed)])
+  const ofUser = request.rules.map((text) => {
+    const rule = parseRule(text, names)
+    if (rule) return rule
+    throw inputError(
+      `--constraint ${JSON.stringify(text)} is not an integer expression over ${list(names)}.`,
+      `For example: --constraint ${JSON.stringify(`${[...varied][0]} <= 128`)}.`,
+    )
+  })
+  const space: Space = {
+    axes,
+    rules: [...rulesOf(planned.source, names), ...ofUser].map((rule) => ({
+      ...rule,
+      holds: (values) => rule.holds({ ...fixed, ...values }),
+    })),
+  }
+  const allowed = countAllowed(space)
+  requireAllowed(space, allowed)
+  const strategy = request.strategy ?? usualStrategy(space, allowed)
+  const all = combinations(space)
+  const { points, seconds } = request.budget
+  const unbounded = points === null && seconds === null
+  if (strategy === 'exhaustive' && unbounded && (allowed ?? all) > mostListed)
+    throw inputError(
+      `There are ${all.toLocaleString('en-US')} combinations, too many to try each.`,
+      `Give a --budget, use --strategy local, random or genetic, or fewer values with --param; up to ${exhaustiveLimit} points are tried exhaustively without being asked.`,
+    )
+  const budget =
+    unbounded && strategy !== 'exhaustive' ? { points: usualPoints, seconds: null } : request.budget
+  return { space, combinations: all, allowed, strategy, budget }
+}

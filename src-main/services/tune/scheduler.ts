@@ -1,0 +1,141 @@
+/**
+ * Keeps workers busy: points are proposed, built ahead by several builders, and measured by one worker per GPU, which
+ * takes as many at once as leaves something for the others. What is ahead is bounded, so memory does not grow with the
+ * number of points. It has no clock and no disk of its own.
+ */
+import type { Point } from '../../domain/tune/space'
+import type { Strategy } from '../../domain/tune/strategies'
+
+export interface Ready<Built> {
+  point: Point
+  built: Built
+}
+
+export interface SweepRequest<Built, Outcome> {
+  strategy: Strategy
+  /** The result of a point that an earlier sweep tried; undefined if it has to be tried. */
+  known: (point: Point) => Outcome | undefined
+  /** What a worker can measure, or the outcome of a point that there is nothing to measure of. */
+  build: (point: Point) => Promise<{ built: Built } | { outcome: Outcome }>
+  /**
+   * Measures these points and reports each; those that it did not report when it ends are lost to it and measured by
+   * another worker. If it throws, this worker is not used again.
+   */
+  measure: (
+    worker: number,
+    batch: readonly Ready<Built>[],
+    report: (point: Point, outcome: Outcome) => void,
+  ) => Promise<void>
+  /** The time of an outcome in milliseconds; null if it has none. */
+  timeOf: (outcome: Outcome) => number | null
+  /** Called once per point, in the order in which they finish. */
+  onOutcome: (point: Point, outcome: Outcome, known: boolean) => void
+  workers: number
+  builders: number
+  /** Points that a worker measures at most before it comes back. */
+  batch: number
+  /** Whether no further point may be tried, given how many were. */
+  isOver: (proposed: number) => boolean
+  signal: AbortSignal
+}
+
+/** A point that two workers ended without reporting fails instead of being tried forever. */
+const maxAttempts = 2
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error('A worker or a builder failed.', { cause: error })
+
+export async function sweep<Built, Outcome>(
+  request: SweepRequest<Built, Outcome>,
+  lost: (point: Point, why: string) => Outcome,
+): Promise<void> {
+  const { strategy, signal, batch } = request
+  const ready: Ready<Built>[] = []
+  const attempts = new Map<Point, number>()
+  const idle = Array.from({ length: request.workers }, (_, worker) => worker)
+  const most = 2 * batch * request.workers + request.builders
+  let [building, measuring, proposed, workers] = [0, 0, 0, request.workers]
+
+  return new Promise((resolve, reject) => {
+    let failure: Error | null = null
+
+    const finish = (point: Point, outcome: Outcome, known = false): void => {
+      attempts.delete(point)
+      request.onOutcome(point, outcome, known)
+      strategy.tell(point, request.timeOf(outcome))
+    }
+
+    /** Proposes points until enough are ahead. */
+    const propose = (): void => {
+      while (
+        building < request.builders &&
+        building + ready.length < most &&
+        !signal.aborted &&
+        failure === null &&
+        !request.isOver(proposed)
+      ) {
+        const point = strategy.next()
+        if (!point) return
+        proposed += 1
+        const known = request.known(point)
+        if (known !== undefined) finish(point, known, true)
+        else void build(point)
+      }
+    }
+
+    const build = async (point: Point): Promise<void> => {
+      building += 1
+      try {
+        const result = await request.build(point)
+        if ('outcome' in result) {
+          if (!signal.aborted) finish(point, result.outcome)
+        } else ready.push({ point, built: result.built })
+      } catch (error) {
+        failure ??= asError(error)
+      }
+      building -= 1
+      advance()
+    }
+
+    const work = async (worker: number, taken: readonly Ready<Built>[]): Promise<void> => {
+      measuring += 1
+      const open = new Map(taken.map((one) => [one.point, one]))
+      let gone: unknown = null
+      try {
+        await request.measure(worker, taken, (point, outcome) => {
+          if (open.delete(point)) finish(point, outcome)
+        })
+      } catch (error) {
+        gone = error
+      }
+      measuring -= 1
+      if (gone === null) idle.push(worker)
+      else {
+        workers -= 1
+        if (workers === 0) failure ??= asError(gone)
+      }
+      if (!signal.aborted)
+        for (const one of open.values()) {
+          const tried = (attempts.get(one.point) ?? 0) + (gone === null ? 1 : 0)
+          attempts.set(one.point, tried)
+          // To the end: a point that takes the GPU with it must not take the others' first.
+          if (tried < maxAttempts) ready.push(one)
+          else finish(one.point, lost(one.point, 'its worker ended without measuring it'))
+        }
+      advance()
+    }
+
+    const advance = (): void => {
+      propose()
+      while (idle.length > 0 && ready.length > 0 && !signal.aborted && failure === null) {
+        const share = Math.ceil(ready.length / workers)
+        void work(idle.shift()!, ready.splice(0, Math.max(1, Math.min(batch, share))))
+        propose()
+      }
+      if (building > 0 || measuring > 0) return
+      if (failure) reject(failure)
+      else if (ready.length === 0 || signal.aborted) resolve()
+    }
+    advance()
+  })
+}

@@ -1,0 +1,347 @@
+/**
+ * Sweeps over the compile-time parameters of a rung: every point is built, verified and timed, on one GPU or on
+ * several, and what has finished is kept, so that the same command continues a sweep that was stopped. The best points
+ * and the rung's own values are then timed again in turn, because the minimum of many noisy times is too small.
+ */
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { openJournal } from '../../adapters/disk/journal'
+import { sha256 } from '../../adapters/disk/build-cache'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import type { Setup } from '../../adapters/machine/machine'
+import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
+import { KernelLadderError } from '../../domain/errors'
+import type { LadderRung } from '../../domain/ladder/ladder'
+import { message, type Statement } from '../../domain/messages/message'
+import { effects, ranked, type TuneReport, type TuneRow } from '../../domain/tune/report'
+import { pointKey, type Point } from '../../domain/tune/space'
+import { makeStrategy } from '../../domain/tune/strategies'
+import { T4Row } from '../../domain/tune/t4'
+import { inEnglish } from '../../domain/text/wording'
+import { openTrustedLadder } from '../ladder-library/open'
+import { buildReference, buildRung, buildRunner } from '../run/build'
+import { openCompiler, type Compiler } from '../run/compiler'
+import { architectureFor, queryDriver, smOf } from '../run/device'
+import { isShared } from '../run/gpu-turn'
+import { planRun, type PlannedRung, type RunPlan } from '../run/plan'
+import { timeFinalists } from './finalists'
+import { spaceOf, type TuneRequest } from './request'
+import { sweep } from './scheduler'
+import { measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './workers'
+
+export interface TuneOptions {
+  signal: AbortSignal
+  onNote: (text: string) => void
+  /** Called when a point has a result. `best` is the shortest time so far. */
+  onPoint: (row: TuneRow, progress: TuneProgress) => void
+  idleSeconds: number
+  waitForGpu: boolean
+}
+
+export interface TuneProgress {
+  done: number
+  /** null if it is unknown how many there will be. */
+  total: number | null
+  bestMs: number | null
+  known: boolean
+}
+
+export interface Tuned {
+  report: TuneReport
+  /** With times and samples of each point, for T4. */
+  rows: T4Row[]
+  planned: PlannedRung
+}
+
+const seed = 1
+/** Points that a worker takes at most at once: the runner computes the reference once for them. */
+const batch = 8
+const journalVersion = 1
+
+/** The rung with these values; its id tells it from the others of the sweep. */
+const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): PlannedRung => ({
+  rung: { ...rung, id, params: { ...rung.params, ...point } },
+  source,
+})
+
+export async function tune(
+  setup: Setup,
+  request: TuneRequest,
+  options: TuneOptions,
+): Promise<Tuned> {
+  const started = performance.now()
+  const { machine } = setup
+  const { signal, onNote } = options
+  const { library, id: ladder } = await openTrustedLadder(setup, request.ladder)
+  const plan = planRun(library, {
+    ladder,
+    rungs: [request.rung],
+    ...(request.size === undefined ? {} : { size: request.size }),
+    ...(request.at ? { at: request.at } : {}),
+    params: {},
+    profile: 'none',
+  })
+  const planned = plan.rungs[0]!
+  const chosen = spaceOf(planned, plan, request)
+  const { space, budget } = chosen
+  onNote(`${spaceText(chosen)} Strategy: ${chosen.strategy}.`)
+  onNote('Checking the machine…')
+  const includes = await readSharedFiles(library.root, 'include')
+  const toolbox = machine.toolbox(null)
+  const compiler = await openCompiler({ toolbox, cache: machine.cache }, includes, signal)
+  const driver = await queryDriver(toolbox, signal)
+  const runnerSources = await readSharedFiles(library.root, 'runner')
+  const runner = await buildRunner(compiler, runnerSources)
+  const workers = await openWorkers(machine, request.gpus, { runner, driver, signal })
+  const [{ device }] = workers as [Worker, ...Worker[]]
+  const source = library.references.get(plan.task.id)
+  const trusted = plan.trusted && (await trustedRung(compiler, plan, smOf(device)))
+  const expected: Expected | null = trusted
+    ? { rung: trusted.id }
+    : source
+      ? {
+          library: await buildReference(compiler, plan, source, smOf(device)),
+          shown: source.shown ?? source.file,
+        }
+      : null
+  const measureSetup: MeasureSetup = {
+    ...{ plan, runner, expected, trusted, seed, signal },
+    secondsAPoint: request.secondsAPoint,
+    flushL2: request.flushL2,
+    idleMs: options.idleSeconds * 1000,
+    waitForGpu: options.waitForGpu,
+    onNotice: (notice) => onNote(`warning: ${inEnglish(notice)}`),
+  }
+  const shared = await isShared(
+    { toolbox, gpu: { name: device.name, pciBusId: workers[0]!.pciBusId }, signal },
+    'before',
+  )
+
+  // Everything that a time depends on; other sources, another GPU or another problem have another journal.
+  const identity = {
+    journal: journalVersion,
+    ladder,
+    rung: request.rung,
+    device: [device.name, device.driver],
+    sources: sha256(
+      JSON.stringify([
+        ...[planned.source, planned.rung.options, [...plan.headers], [...includes], plan.task],
+        ...[source?.text, plan.trusted?.source, plan.trusted?.rung.params, [...runnerSources]],
+        ...[compiler.version, plan.problem, request.secondsAPoint, request.flushL2],
+      ]),
+    ),
+  }
+  const journal = await openJournal({
+    path: join(
+      machine.folders.tunes,
+      `${ladder}-${request.rung}-${sha256(JSON.stringify(identity)).slice(0, 12)}.jsonl`,
+    ),
+    header: identity,
+    row: T4Row,
+    fresh: request.fresh,
+  })
+  try {
+    const before = new Map(journal.rows.map((row) => [pointKey(row.params), row]))
+    const rows: T4Row[] = []
+    const artefacts = new Map<string, BuiltRung>()
+    const full = (point: Point): Point => ({ ...planned.rung.params, ...point })
+    const fromPlanned = Object.fromEntries(
+      space.axes.map(({ name }) => [name, planned.rung.params[name] ?? NaN]),
+    )
+    const strategy = makeStrategy(space, {
+      name: chosen.strategy,
+      seed: request.seed,
+      start: space.axes.every(({ name, values }) => values.includes(fromPlanned[name]!))
+        ? fromPlanned
+        : null,
+      first: request.first(space.axes.map(({ name }) => name)),
+    })
+    const build = builder(compiler, plan, planned, device)
+    const total = smallest(chosen.allowed, budget.points)
+    let [bestMs, resumed, written]: [number | null, number, Promise<void>] = [
+      null,
+      0,
+      Promise.resolve(),
+    ]
+    onNote(
+      `Building and measuring on ${workers.length === 1 ? device.name : `${workers.length} × ${device.name}`}…`,
+    )
+    const sweepStarted = performance.now()
+    const finish = (row: T4Row, known: boolean): void => {
+      rows.push(row)
+      if (known) resumed += 1
+      else {
+        const own = journal.append(row)
+        written = Promise.all([written, own]).then(() => undefined)
+        written.catch(() => undefined)
+      }
+      if (row.medianMs !== null) bestMs = Math.min(bestMs ?? Infinity, row.medianMs)
+      options.onPoint(shown(row), { done: rows.length, total, bestMs, known })
+    }
+    const rowOf = (
+      point: Point,
+      result: Omit<T4Row, 'params' | 'gpu' | 'buildSeconds' | 'at'>,
+      gpu: number | null,
+      buildSeconds: number | null,
+    ): T4Row => ({
+      params: full(point),
+      ...result,
+      gpu,
+      buildSeconds,
+      at: new Date().toISOString(),
+    })
+
+    await sweep<{ rung: BuiltRung; seconds: number | null }, T4Row>(
+      {
+        strategy,
+        known: (point) => before.get(pointKey(full(point))),
+        async build(point) {
+          const built = await build(point)
+          if ('rung' in built) {
+            artefacts.set(pointKey(full(point)), built.rung)
+            return { built }
+          }
+          return { outcome: rowOf(point, noTime(built.status, built.reason), null, null) }
+        },
+        async measure(number, taken, report) {
+          const worker = workers[number]!
+          const points = new Map(taken.map((one) => [one.built.rung.id, one]))
+          await measureOn(
+            worker,
+            taken.map(({ built }) => built.rung),
+            measureSetup,
+            (id, result) => {
+              const { point, built } = points.get(id)!
+              worker.measured += 1
+              report(point, rowOf(point, result, worker.gpu, built.seconds))
+            },
+          )
+        },
+        timeOf: ({ medianMs }) => medianMs,
+        onOutcome: (_point, row, known) => finish(row, known),
+        workers: workers.length,
+        builders: availableParallelism(),
+        batch,
+        isOver: (proposed) =>
+          (budget.points !== null && proposed >= budget.points) ||
+          (budget.seconds !== null && performance.now() - sweepStarted > budget.seconds * 1000),
+        signal,
+      },
+      (point, why) => rowOf(point, noTime('failed', why), null, null),
+    )
+    await written
+    const sweepSeconds = (performance.now() - sweepStarted) / 1000
+    const best = ranked(rows.filter(({ status }) => status === 'ok'))
+    const { baseline, finalists } = await timeFinalists({
+      setup: measureSetup,
+      worker: workers[0]!,
+      planned,
+      rows: best,
+      async build(params) {
+        const known = artefacts.get(pointKey(params))
+        if (known) return known
+        const built = await build(params)
+        return 'rung' in built ? built.rung : null
+      },
+      onNote,
+    }).catch((error: unknown) => {
+      if (signal.aborted) return { baseline: null, finalists: [] }
+      throw error
+    })
+    const notes: Statement[] =
+      shared ||
+      (await isShared(
+        { toolbox, gpu: { name: device.name, pciBusId: workers[0]!.pciBusId }, signal },
+        'after',
+      ))
+        ? [message('records.gpuShared')]
+        : []
+    const shownRows = ranked(rows.map(shown))
+    return {
+      planned,
+      rows,
+      report: {
+        ladder,
+        rung: request.rung,
+        problem: plan.problem,
+        gpus: workers.map(({ gpu, device: own, measured, busySeconds }) => ({
+          number: gpu,
+          name: own.name,
+          computeCapability: own.computeCapability,
+          driver: own.driver,
+          ...{ measured, busySeconds },
+        })),
+        strategy: chosen.strategy,
+        seed: request.seed,
+        budget,
+        space: {
+          axes: space.axes.map(({ name, values }) => ({ name, values: [...values] })),
+          rules: space.rules.map(({ text }) => text),
+          combinations: chosen.combinations,
+          allowed: chosen.allowed,
+        },
+        completion: signal.aborted ? 'cancelled' : 'complete',
+        ...{ resumed, sweepSeconds, baseline, finalists },
+        elapsedSeconds: (performance.now() - started) / 1000,
+        winner: finalists.find(({ medianMs }) => medianMs !== null)?.params ?? null,
+        rows: shownRows,
+        byParameter: effects(space.axes, shownRows),
+        notes,
+      },
+    }
+  } finally {
+    await journal.close()
+  }
+}
+
+/** Without what only the journal and T4 have. */
+const shown = ({ at: _at, samplesMs: _samples, ...row }: T4Row): TuneRow => row
+
+const smallest = (...values: (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null)
+  return known.length > 0 ? Math.min(...known) : null
+}
+
+function spaceText({ combinations, allowed }: ReturnType<typeof spaceOf>): string {
+  const all = combinations.toLocaleString('en-US')
+  if (allowed === null) return `${all} combinations, too many to say how many are possible.`
+  return allowed === combinations
+    ? `${all} combinations.`
+    : `${all} combinations, of which ${allowed.toLocaleString('en-US')} are possible.`
+}
+
+/** What points are checked against, if that is a rung. */
+async function trustedRung(compiler: Compiler, plan: RunPlan, sm: string): Promise<BuiltRung> {
+  const { rung } = plan.trusted!
+  const built = await buildRung(compiler, plan, plan.trusted!, sm)
+  if (built.artefact) return builtRung(rung, built.artefact)
+  throw new KernelLadderError('failed', `${rung.id}: ${inEnglish(built.reason ?? '')}`)
+}
+
+type BuiltPoint =
+  | { rung: BuiltRung; seconds: number | null }
+  | { status: 'not-built' | 'unsupported'; reason: Statement | null }
+
+/** Builds points; each gets an id of its own, by which the runner's events name it. */
+function builder(
+  compiler: Compiler,
+  plan: RunPlan,
+  planned: PlannedRung,
+  device: Parameters<typeof architectureFor>[1],
+): (point: Point) => Promise<BuiltPoint> {
+  let count = 0
+  return async (point) => {
+    count += 1
+    const one = rungAt(planned, point, `${planned.rung.id}@${count}`)
+    const architecture = architectureFor(one.rung.header.requires, device)
+    if ('unsupported' in architecture)
+      return { status: 'unsupported', reason: architecture.unsupported }
+    const built = await buildRung(compiler, plan, one, architecture.sm)
+    return built.artefact
+      ? {
+          rung: builtRung(one.rung as LadderRung, built.artefact),
+          seconds: built.build?.seconds ?? null,
+        }
+      : { status: 'not-built', reason: built.reason ?? null }
+  }
+}
