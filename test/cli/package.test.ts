@@ -197,10 +197,10 @@ describe('its library', () => {
     await writeFile(
       join(user, 'user.mts'),
       [
-        "import { hottestLines, KernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+        "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
         'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
         'export const first: string | undefined = lines[0]?.file',
-        'export const kind = (e: unknown): string => (e instanceof KernelLadderError ? e.kind : "")',
+        'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
         '// @ts-expect-error a counter that there is not',
         "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
       ].join('\n'),
@@ -220,8 +220,8 @@ describe('its library', () => {
     await writeFile(
       file,
       [
-        "import { KernelLadderError, occupancy, readNcuRep, sharedAccess } from 'kernel-ladder'",
-        'const said = (f) => { try { f() } catch (e) { return `${e instanceof KernelLadderError} ${e.message}` } }',
+        "import { isKernelLadderError, occupancy, readNcuRep, sharedAccess } from 'kernel-ladder'",
+        'const said = (f) => { try { f() } catch (e) { return `${isKernelLadderError(e)} ${e.message}` } }',
         'console.log(said(() => readNcuRep(new Uint8Array(9))))',
         "console.log(said(() => sharedAccess('load', { addresses: [0], bytes: 4 })))",
         "console.log(said(() => occupancy('1.0', {})))",
