@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
 import type { LaunchOptions } from '../src-main/domain/emulator/launch'
@@ -37,7 +37,7 @@ export interface CapturedBuffer {
 
 export interface CapturedRung {
   id: string
-  /** Base64. */
+  /** In hexadecimal, in which what rungs have in common is found again. */
   cubins: string[]
   launches: {
     kernel: string
@@ -70,11 +70,13 @@ export interface Capture {
 
 export const captures = (): string[] =>
   readdirSync(captureFolder)
-    .filter((name) => name.endsWith('.json.gz'))
-    .map((name) => name.replace('.json.gz', ''))
+    .filter((name) => name.endsWith('.json.br'))
+    .map((name) => name.replace('.json.br', ''))
 
 export const readCapture = (name: string): Capture =>
-  JSON.parse(gunzipSync(readFileSync(join(captureFolder, `${name}.json.gz`))).toString()) as Capture
+  JSON.parse(
+    brotliDecompressSync(readFileSync(join(captureFolder, `${name}.json.br`))).toString(),
+  ) as Capture
 
 export interface RungRun {
   launches: EmulatedLaunch[]
@@ -103,7 +105,7 @@ export function emulate(
   }
   const launches = runRung({
     device,
-    machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'base64'))),
+    machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),
     launches: rung.launches.map((launch) => ({
       ...launch,
       arguments: new Uint8Array(Buffer.from(launch.arguments, 'hex')),

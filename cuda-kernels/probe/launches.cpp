@@ -5,7 +5,8 @@
 // shared memory come from the compiler and are not known here.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
-//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …] --library rung.so
+//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
+//     [--resources NAME=REGISTERS,SHARED …] --library rung.so
 //   kl-launches --reference reference.so
 //   kl-launches --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--kernel …]
 //     --array in:NAME=FILE … --array out:NAME=FILE … --array scale:NAME=FILE …
@@ -18,7 +19,8 @@
 // the runtime for something that only a GPU knows gets an error, as from CUDA. With --kernel, which tells how the
 // parameters of a kernel are laid out, each kernel of that name also has its "arguments" in hexadecimal, "memory"
 // lists the fills and copies between them: {"before":launches before it, "to", "from" or "value", "bytes"}, and
-// "workspaceBytes" is what the rung asked for. Addresses are dummies, one range a buffer; see `place`. For a reference,
+// "workspaceBytes" is what the rung asked for. --resources, a kernel's registers per thread and
+// static shared memory, lets the rung ask how many of its blocks an SM holds. Addresses are dummies, one range a buffer; see `place`. For a reference,
 // {"event":"reference","reason":null}, or what is wrong with it.
 //
 // With --expect the reference computes what is expected, without a GPU. One that exports kl_reference or kl_reference_host
@@ -28,6 +30,7 @@
 #include "../runner/struct.hpp"
 #include "names.hpp"
 
+#include <algorithm>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <cstring>
@@ -68,6 +71,10 @@ struct Parameter {
 };
 std::map<std::string, std::vector<Parameter>> layouts;  // by mangled name
 std::string memory;                                     // JSON: fills and copies
+struct Resources {
+  long long registers, shared;  // of a thread; static, of a block
+};
+std::map<std::string, Resources> resources;  // by mangled name
 size_t workspaceWanted = 0;
 cudaError_t last = cudaSuccess;
 
@@ -90,6 +97,24 @@ std::string demangled(const std::string& name) {
   const std::string result = status == 0 && plain ? plain : name;
   free(plain);
   return result;
+}
+
+// By the rules of cuda_occupancy.h, for compute capabilities from 7.5 on.
+cudaError_t blocksPerSm(int* blocks, const void* function, int threads, size_t dynamicShared) {
+  const auto name = names.find(function);
+  const auto own = name == names.end() ? resources.end() : resources.find(name->second);
+  if (own == resources.end() || gpu.threadsPerSm < 0 || gpu.blocksPerSm < 0 || gpu.sharedPerSm < 0 || threads < 1)
+    return notKnown("how many blocks an SM holds");
+  const auto roundUp = [](long long value, long long step) { return (value + step - 1) / step * step; };
+  const long long warps = (threads + 31) / 32, registersPerWarp = roundUp(32 * own->second.registers, 256);
+  long long most = std::min<long long>(gpu.blocksPerSm, gpu.threadsPerSm / (32 * warps));
+  // The registers of an SM are those of its four schedulers.
+  if (registersPerWarp) most = std::min(most, 65536 / 4 / registersPerWarp * 4 / warps);
+  const long long shared = own->second.shared + (long long)dynamicShared;
+  const long long allocated = gpu.sm < 80 ? roundUp(shared, 256) : roundUp(shared + 1024, 128);
+  if (allocated) most = std::min(most, gpu.sharedPerSm / allocated);
+  *blocks = int(most);
+  return cudaSuccess;
 }
 
 std::string extent(dim3 e) { return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]"; }
@@ -287,11 +312,13 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
   return notKnown("what a kernel was compiled to");
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, size_t) {
-  return notKnown("how many blocks an SM holds");
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
+                                                          size_t dynamicShared) {
+  return blocksPerSm(blocks, function, threads, dynamicShared);
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*, const void*, int, size_t, unsigned) {
-  return notKnown("how many blocks an SM holds");
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
+                                                                   size_t dynamicShared, unsigned) {
+  return blocksPerSm(blocks, function, threads, dynamicShared);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int) { return notKnown("the properties of the GPU"); }
 cudaError_t cudaGetDevice(int* device) {
@@ -508,6 +535,12 @@ int main(int count, char** words) {
       else if (option == "--blocks-per-sm") gpu.blocksPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--shared-per-sm") gpu.sharedPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--kernel") readLayout(option, value);
+      else if (option == "--resources") {
+        const auto [name, numbers] = parsePair(option, value, '=', "NAME=REGISTERS,SHARED");
+        const std::vector<std::string> parts = split(numbers, ',');
+        if (parts.size() != 2) badArgument(option + ": NAME=REGISTERS,SHARED is needed, not '" + value + "'");
+        resources[name] = {parseInteger(option, parts[0], 0, 65536), parseInteger(option, parts[1], 0, INT_MAX)};
+      }
       else if (option == "--library") library = value;
       else if (option == "--reference") reference = value;
       else if (option == "--expect") expected = value;

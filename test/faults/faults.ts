@@ -78,7 +78,8 @@ export const stages: readonly Stage[] = [
     name: 'measure',
     words: () => run('--profile', 'none', '--timeout', '600'),
     lasting: { FAKE_FAULTS: '02_coalesced=hang' },
-    says: 'Verifying',
+    // The first rung has its time.
+    says: '01_naive  ',
     saves: ['01_naive'],
   },
   { name: 'profile and save', words: () => run() },
@@ -315,7 +316,9 @@ async function strike(
   const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined
   const lasting = lasts ? stage.lasting : {}
   // What its faults build must not be found by other commands.
-  const apart = lasts ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') } : {}
+  const apart: Record<string, string> = lasts
+    ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') }
+    : {}
   try {
     const started = Array.from({ length: around.programs ?? 1 }, () =>
       start(bench, stage.words(bench), {

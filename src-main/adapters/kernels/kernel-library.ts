@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inEnglish } from '../../domain/text/wording'
-import { together } from '../../domain/messages/message'
+import { together, type Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { isPythonFile, rungFileId, type RungHeader } from '../../domain/ladder/rung'
@@ -43,6 +43,8 @@ export interface KernelLibrary {
   rungs: Map<string, RungSource>
   /** Unusable files, by task, rung or ladder id, each with the reason as a sentence. */
   faults: Map<string, string>
+  /** What a run of it should say. */
+  notes?: readonly Statement[]
 }
 
 const taskFile = 'task.yaml'

@@ -11,6 +11,7 @@ import {
   type ProbedLaunch,
   type ProbedMemory,
 } from '../../parsers/cuda/launch-probe'
+import type { PtxasKernel } from './nvcc'
 import { expectationWords, launchWords } from './case-words'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
@@ -28,6 +29,8 @@ export interface LaunchProbeCall {
   gpu: BuildGpu
   /** How parameters are laid out, by mangled name, for kernels whose arguments are wanted. */
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
+  /** What the compiler gave each kernel, for rungs that ask how many of their blocks an SM holds. */
+  resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
 }
 
@@ -73,7 +76,7 @@ const launchedOf = (result: ProcessResult): Launched | NotLaunched => {
 
 export async function probeLaunches(
   toolbox: Toolbox,
-  { probe, rung, library, task, own, gpu, layouts, signal }: LaunchProbeCall,
+  { probe, rung, library, task, own, gpu, layouts, resources = [], signal }: LaunchProbeCall,
 ): Promise<Launched | NotLaunched> {
   const result = await toolbox.exec({
     tool: 'runner',
@@ -83,6 +86,9 @@ export async function probeLaunches(
       ...launchWords(task, own),
       ...gpuWords(gpu),
       ...layoutWords(layouts),
+      ...resources.flatMap(({ name, registers, staticSharedBytes }) =>
+        registers === null ? [] : ['--resources', `${name}=${registers},${staticSharedBytes ?? 0}`],
+      ),
       ...['--library', library],
     ],
     timeoutMs: 30_000,

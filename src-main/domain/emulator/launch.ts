@@ -13,7 +13,7 @@ import type { Cost } from './patterns'
 import { countLanes, lanes, type Counts, type Finding, type Machine, type Views } from './site'
 import { specialRegister } from './special-registers'
 import { stepOf } from './steps'
-import { createWatch } from './watch'
+import { createWatch, writtenBytes } from './watch'
 import {
   Halt,
   predicateTrue,
@@ -55,6 +55,8 @@ export interface LaunchOptions {
   readonly interpreted?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
+  /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
+  readonly writtenBytes?: Uint8Array
 }
 
 export interface LaunchResult {
@@ -67,7 +69,7 @@ export interface LaunchResult {
 
 /** Shared memory begins with what CUDA keeps for itself. */
 export const reservedShared = 1024
-/** Findings that are kept; a kernel that goes wrong does so in every thread. */
+/** Findings of a kind that are kept; a kernel that goes wrong does so in every thread. */
 const mostFindings = 1000
 /** How often waits that time out may do so in a row, with nothing else that could run. */
 const mostStalls = 100
@@ -149,16 +151,21 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const findings: Finding[] = []
   /** The block whose turn it is. */
   let running = 0
+  const found = new Map<Finding['kind'], number>()
   const report = (finding: Finding): void => {
-    if (findings.length < mostFindings) findings.push({ ...finding, block: running })
+    const { kind } = finding
+    const same = (found.get(kind) ?? 0) + 1
+    found.set(kind, same)
+    if (same <= mostFindings) findings.push({ ...finding, block: running })
   }
+  const globalWritten =
+    options.writtenBytes ?? writtenBytes(start, options.written ?? device.allocations)
   const watches = options.checks
     ? Array.from({ length: together }, () =>
         createWatch({
           warps: warpCount,
           sharedBytes,
-          memoryBytes: start,
-          written: options.written ?? device.allocations,
+          globalWritten,
           report,
         }),
       )

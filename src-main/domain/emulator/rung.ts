@@ -18,6 +18,7 @@ import {
   type LaunchResult,
 } from './launch'
 import { Halt } from './warp'
+import { writtenBytes } from './watch'
 
 export interface RungLaunch {
   /** Mangled. */
@@ -139,12 +140,14 @@ export interface RungRun {
   readonly onResult?: (launch: EmulatedLaunch) => void
 }
 
+const variablesName = 'variables'
+
 function allocateVariables(device: Device, modules: readonly MachineCode[]): Map<string, bigint> {
   const addresses = new Map<string, bigint>()
   for (const { globals } of modules) {
     const bytes = Math.max(0, ...globals.map(({ offset, size }) => offset + size))
     if (bytes === 0) continue
-    const allocation = device.allocate('variables', bytes)
+    const allocation = device.allocate(variablesName, bytes)
     for (const { name, offset, initial } of globals) {
       addresses.set(name, addressOf(allocation) + BigInt(offset))
       if (initial) device.bytes(allocation).set(initial, offset)
@@ -169,6 +172,14 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
   const { device, machineCode, launches, memory, buffers } = run
   const variables = allocateVariables(device, machineCode)
   const decoded = new Map<MachineKernel, Instruction[]>()
+  // What one launch has written, the next may read.
+  const written = run.options.checks
+    ? writtenBytes(device.scratch(0), [
+        ...(run.options.written ?? device.allocations),
+        ...device.allocations.filter(({ name }) => name === variablesName),
+      ])
+    : null
+  const options = written ? { ...run.options, writtenBytes: written } : run.options
   const place = (address: bigint): number => {
     const found = translate(address, buffers)
     if (found === null) throw new Halt('illegal-address', null, `0x${address.toString(16)}`)
@@ -184,6 +195,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         const from = place(each.from)
         bytes.copyWithin(to, from, from + each.bytes)
       }
+      written?.fill(1, to, to + each.bytes)
     }
   }
   const results = launches.map((launch, index): EmulatedLaunch => {
@@ -221,7 +233,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
       banks,
       ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),
     }
-    const done = { launch, kernel, code, result: runLaunch(device, described, run.options) }
+    const done = { launch, kernel, code, result: runLaunch(device, described, options) }
     run.onResult?.(done)
     return done
   })

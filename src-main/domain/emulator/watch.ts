@@ -11,18 +11,22 @@ import type { BlockWatch, Warp } from './warp'
 interface Setting {
   warps: number
   sharedBytes: number
-  /** Bytes of the memory that buffers lie in. */
-  memoryBytes: number
-  written: readonly Allocation[]
+  /** 1 for each byte of the memory of buffers that was written to; what is written here is added. */
+  globalWritten: Uint8Array
   report(finding: Finding): void
+}
+
+/** What a kernel may read at first: of so many bytes, those of these buffers. */
+export function writtenBytes(memoryBytes: number, written: readonly Allocation[]): Uint8Array {
+  const bytes = new Uint8Array(memoryBytes)
+  for (const { offset, bytes: own } of written) bytes.fill(1, offset, offset + own)
+  return bytes
 }
 
 const none = -1
 
 export function createWatch(setting: Setting): BlockWatch {
-  const { warps, sharedBytes, report } = setting
-  const globalWritten = new Uint8Array(setting.memoryBytes)
-  for (const { offset, bytes } of setting.written) globalWritten.fill(1, offset, offset + bytes)
+  const { warps, sharedBytes, globalWritten, report } = setting
 
   /** By byte of shared memory: who wrote it last, when by its own clock, and where. */
   const writer = new Int32Array(sharedBytes)

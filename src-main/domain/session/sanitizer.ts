@@ -79,6 +79,8 @@ export const SanitizeReport = z.object({
   device: z.object({ name: z.string(), computeCapability: z.string() }),
   /** compute-sanitizer's version; null if it does not report one. */
   sanitizer: z.string().nullable(),
+  /** The emulator watched, and not compute-sanitizer on a GPU; absent otherwise. */
+  emulated: z.literal(true).optional(),
   completion: z.enum(['complete', 'cancelled']),
   rungs: z.array(SanitizedRung),
 })

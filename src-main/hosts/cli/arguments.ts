@@ -16,6 +16,9 @@ export interface ProblemOptions {
 export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
+  /** With `commits`: whose. */
+  rung?: string
+  commits?: string
   param?: string[]
   target: string
   /** `card` unless given; `none` with --watch. */

@@ -129,6 +129,8 @@ function program(
     .description('build, verify, time and profile a ladder, and save the session')
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--rung <id>', 'with --commits: the rung, or the path of a file in a git repository')
+    .option('--commits <A..B>', 'run every commit in this range that changed the rung, as rungs')
     .option(
       '--param <NAME=value>',
       'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
@@ -381,6 +383,10 @@ function program(
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option(
+      '--target <target>',
+      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+    )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',

@@ -26,6 +26,7 @@ import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { KernelLadderError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildOutcome } from './build'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
 import type { MachineCode } from '../../domain/sass/machine-code'
@@ -117,16 +118,18 @@ export async function readyRung(
   bench: EmulationBench,
   fills: Filled,
   rung: LadderRung,
-  artefact: string,
+  build: BuildOutcome,
   problem: Problem,
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
+  const artefact = build.artefact ?? ''
   const modules = await readModules(toolbox, artefact)
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
     ...{ probe, rung: rung.id, library: artefact, task, own, gpu, signal },
     layouts: layoutsOf(modules),
+    ...(build.kernels ? { resources: build.kernels } : {}),
   })
   if ('reason' in launched) return launched
   const places = placesOf(modules, launched)

@@ -44,10 +44,6 @@ import { allUnavailable } from './profile'
 import { describedRung, statusOf, wrongness, type RungState } from './result'
 import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
 
-/** Architectures whose machine code the emulator executes. */
-export const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
-  Number(computeCapability) <= 9
-
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
 
@@ -61,14 +57,22 @@ const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
 
 interface Emulated {
   launches: Launch[]
+  /** The one that executes most, which stands for the rung where launches differ. */
+  longest: Launch
   metrics: Record<string, MetricValue>
+}
+
+export interface EmulationSettings {
+  seed: number
+  /** The problem whose launches, occupancy and waves are told; the plan's own by default. */
+  launchesAt?: Problem | null
 }
 
 export const emulateLadder = (
   run: Run,
   gpu: BuildGpu,
   probeSources: ReadonlyMap<string, string>,
-  seed: number,
+  { seed, launchesAt = null }: EmulationSettings,
 ): Promise<RunOutcome> =>
   runStages(run, async (compiler) => {
     const { environment, plan } = run
@@ -106,7 +110,7 @@ export const emulateLadder = (
             ...{ toolbox: compiler.toolbox, pool, probe: probe.artefact, task: plan.task, gpu },
             ...{ taskFolder: plan.taskFolder, seed, signal: compiler.signal },
           }
-          const deep = await new EmulatedRungs(run, bench, library, built, found).all()
+          const deep = await new EmulatedRungs(run, bench, library, built, found, launchesAt).all()
           return { deep, missing: null }
         } finally {
           await pool.close()
@@ -147,7 +151,7 @@ function resultOf(
     metrics: {
       ...none,
       ...emulated?.metrics,
-      ...(launches ? derivedMetrics(launches, gpu) : {}),
+      ...(emulated ? derivedMetrics([emulated.longest], gpu) : {}),
     },
   }
 }
@@ -164,6 +168,7 @@ class EmulatedRungs {
     private readonly library: string | null,
     private readonly built: BuiltRungs,
     private readonly found: Map<string, Emulated>,
+    private readonly launchesAt: Problem | null,
   ) {
     this.fills = sharedFills(bench)
     this.expectations = sharedExpectations((own) => this.expect(own))
@@ -215,7 +220,7 @@ class EmulatedRungs {
     for (const state of states.values()) {
       if (!state.build?.artefact || this.run.signal.aborted) continue
       const { rung } = state.planned
-      const one = await readyRung(this.bench, this.fills, rung, state.build.artefact, problem)
+      const one = await readyRung(this.bench, this.fills, rung, state.build, problem)
       if ('reason' in one) {
         state.measured = { verify: null, timing: null, trouble: troubleOf(one) }
         publish(state)
@@ -285,7 +290,7 @@ class EmulatedRungs {
       )
     if (!trusted || !state?.build?.artefact) throw failed()
     const { rung } = trusted
-    const ready = await readyRung(this.bench, this.fills, rung, state.build.artefact, own)
+    const ready = await readyRung(this.bench, this.fills, rung, state.build, own)
     if ('reason' in ready) throw failed()
     const answer = await execute(this.bench, ready, { estimated: Infinity })
     if (answer.stop) throw failed()
@@ -306,16 +311,24 @@ class EmulatedRungs {
     if (fault !== null)
       return { verify: null, timing: null, trouble: { status: 'failed', reason: fault } }
     if (keeps)
-      this.keep(
+      await this.keep(
         rung,
         answer.kernels.map(({ counts }) => counts),
       )
     return { verify: verified(task, rung, answer, expected), timing: null }
   }
 
-  private keep(rung: ReadyRung, counts: Parameters<typeof emulatedProfile>[1]): void {
-    const { launched, places } = rung
-    const built = this.built.states.get(rung.id)!.build!
+  private async keep(
+    rung: ReadyRung,
+    counts: Parameters<typeof emulatedProfile>[1],
+  ): Promise<void> {
+    const { places } = rung
+    const { planned, build } = this.built.states.get(rung.id)!
+    const built = build!
+    const told = this.launchesAt
+      ? await readyRung(this.bench, () => Promise.resolve([]), planned.rung, built, this.launchesAt)
+      : rung
+    const launched = 'reason' in told ? rung.launched : told.launched
     const listing = staticProfile(
       rung.id,
       places.map(({ kernel, name }) => ({
@@ -326,29 +339,32 @@ class EmulatedRungs {
       sourceName,
     )
     this.deep.set(rung.id, emulatedProfile(listing, counts))
+    const launches = launched.kernels.map(
+      ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }): Launch => {
+        const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
+        return {
+          ...{ name, grid, block },
+          resources: {
+            registersPerThread: compiled?.registers ?? null,
+            staticSharedBytes: compiled?.staticSharedBytes ?? null,
+            dynamicSharedBytes,
+            barriers: compiled?.barriers ?? null,
+            carveOutBytes: null,
+            clusterBlocks,
+          },
+        }
+      },
+    )
+    const executed = counts.map((each) => each.executed.reduce((sum, one) => sum + one, 0))
     this.found.set(rung.id, {
+      launches,
+      longest: launches[executed.indexOf(Math.max(...executed))]!,
       metrics: emulatedMetrics(
         listing.kernels.map(({ instructions }, index) => ({
           opcodes: instructions.map(({ opcode }) => opcode),
           counts: counts[index]!,
         })),
         notEmulated,
-      ),
-      launches: launched.kernels.map(
-        ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }) => {
-          const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
-          return {
-            ...{ name, grid, block },
-            resources: {
-              registersPerThread: compiled?.registers ?? null,
-              staticSharedBytes: compiled?.staticSharedBytes ?? null,
-              dynamicSharedBytes,
-              barriers: compiled?.barriers ?? null,
-              carveOutBytes: null,
-              clusterBlocks,
-            },
-          }
-        },
       ),
     })
   }
@@ -377,7 +393,7 @@ class EmulatedRungs {
   /** null where it would take too long; the session says so. */
   private async at({ planned, build }: RungState, problem: Problem): Promise<VerifiedAt | null> {
     const { task } = this.run.plan
-    const ready = await readyRung(this.bench, this.fills, planned.rung, build!.artefact!, problem)
+    const ready = await readyRung(this.bench, this.fills, planned.rung, build!, problem)
     if ('reason' in ready) return { problem, verify: null, reason: ready.reason }
     const estimated = await estimate(this.bench, ready)
     if (Number.isFinite(estimated) && estimated > mostFurther) {

@@ -31,7 +31,7 @@ export interface RunPlan {
   rungs: PlannedRung[]
   /** The requested parameters; each is applied to the rungs that allow the value. */
   asked?: Parameters
-  /** Rungs that have such a parameter and do not allow the value. */
+  /** What to say before anything is done, such as which rungs have such a parameter and do not allow the value. */
   parametersLeft?: readonly Statement[]
   /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
@@ -152,11 +152,14 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
-  const parametersLeft = giveParams(
-    rungs.map(({ rung }) => rung),
-    request.params,
-    message('asked.theLadder', { ladder: file.id }),
-  )
+  const parametersLeft = [
+    ...(library.notes ?? []),
+    ...giveParams(
+      rungs.map(({ rung }) => rung),
+      request.params,
+      message('asked.theLadder', { ladder: file.id }),
+    ),
+  ]
 
   /** A rung that is included whether requested or not. */
   const besides = (id: string | null): PlannedRung | null => {

@@ -85,13 +85,27 @@ export interface ColumnGroup {
   metrics: readonly string[]
 }
 
-/** The card's metrics and the registers, grouped as columns; what bounds the task stands in place of FMA's pipe. */
-export function columnGroups(session: Session): ColumnGroup[] {
+/** What says more of a task that memory bounds than conflicts in shared memory which no rung has. */
+const ofMemory = ['dramBytes', 'l2HitRate'] as const
+const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
+
+/**
+ * The card's metrics and the registers. What bounds the task stands in place of FMA's pipe; where that is memory and no
+ * rung has a bank conflict, the bytes that it moves stand in place of the conflicts.
+ */
+export function usualColumns(session: Session): string[] {
   const lead = leadMetric(session)
-  return groupMetrics(
-    [...cardMetricIds, 'registersPerThread'].map((id) => (id === 'fmaUtilization' ? lead : id)),
-  )
+  const has = (id: string) => session.rungs.some(({ metrics }) => (metrics[id]?.value ?? 0) > 0)
+  const isMemory = lead === 'dramUtilization' && !conflicts.some(has)
+  const moved = isMemory ? ofMemory.filter(has) : []
+  return [...cardMetricIds, 'registersPerThread']
+    .filter((id) => moved.length === 0 || !conflicts.some((one) => one === id))
+    .map((id): string => (id === 'fmaUtilization' ? lead : id))
+    .concat(moved)
 }
+
+/** Metrics grouped as columns. */
+export const columnGroups = (ids: readonly string[]): ColumnGroup[] => groupMetrics(ids)
 
 export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)

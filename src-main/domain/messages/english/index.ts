@@ -4,6 +4,7 @@
  */
 import { asked } from './asked'
 import { baseline, rungVerdict } from './baseline'
+import { commits } from './commits'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { folders } from './folders'
@@ -48,6 +49,7 @@ export const templates = {
   programs,
   machineCode,
   asked,
+  commits,
   files,
   doing,
   elsewhere,

@@ -1,13 +1,14 @@
 /** `kernel-ladder lab …`: labs on the command line. */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { SetUp } from '../../../adapters/machine/machine'
+import type { SetUp, Setup } from '../../../adapters/machine/machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/labs/library'
 import { readSubmission, startLab } from '../../../adapters/labs/work'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
+import { usualLabTarget, type LabTarget } from '../../../domain/target/targets'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
 import { checkLab } from '../../../services/labs/check'
 import { newAttemptFolder } from '../../../services/lab-library/progress'
@@ -80,10 +81,20 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
   return 0
 }
 
+/** The target that was asked for; without one, a GPU where there is one, and an emulated one elsewhere. */
+export async function labTarget(
+  { machine }: Pick<Setup, 'machine'>,
+  asked: string | undefined,
+): Promise<LabTarget> {
+  if (asked !== undefined) return parseLabTarget(asked)
+  const hasGpu = (await machine.toolbox(null).locate('nvidia-smi')) !== null
+  return usualLabTarget({ hasGpu, hasCompiler: true })
+}
+
 export interface LabCheckOptions {
   file: string
   answers?: string
-  target: string
+  target?: string
   timeout?: string
   seed?: string
   out?: string
@@ -99,8 +110,8 @@ export async function labCheckCommand(
   name: string,
   options: LabCheckOptions,
 ): Promise<number> {
-  const target = parseLabTarget(options.target)
   const setup = await setUp()
+  const target = await labTarget(setup, options.target)
   const lab = await openLab(setup, name)
   await requireTrust(setup, lab)
   const submission = await readSubmission(

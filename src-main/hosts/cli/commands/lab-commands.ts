@@ -42,8 +42,7 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
     )
     .option(
       '--target <target>',
-      `${labTargets.join(' or ')}; recordings exist only for the labs that ship`,
-      'local',
+      `${labTargets.join(' or ')} (default: local with a GPU, else emulated); recordings exist only for the labs that ship`,
     )
     .option(
       '--timeout <seconds>',
@@ -75,7 +74,10 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
     )
     .option('--readable <dir...>', 'folders that submissions may read, such as a CUDA toolkit’s')
     .option('--unisolated', 'grade even if this machine cannot isolate submissions')
-    .option('--target <target>', labTargets.join(' or '), 'local')
+    .option(
+      '--target <target>',
+      `${labTargets.join(' or ')} (default: local with a GPU, else emulated)`,
+    )
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(setUp, dir, options)),
     )

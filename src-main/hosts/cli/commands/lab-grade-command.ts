@@ -17,7 +17,8 @@ import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
 import { requireTrust } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
-import { parseLabTarget, wholeNumber } from '../arguments'
+import { wholeNumber } from '../arguments'
+import { labTarget } from './lab-command'
 import { confirmed } from '../confirm'
 import { labGradeDocument } from '../documents/labs'
 import { note, printJson, printText, table } from '../output'
@@ -28,7 +29,7 @@ export interface LabGradeOptions {
   jobs?: string
   timeout?: string
   memory?: string
-  target: string
+  target?: string
   unisolated?: boolean
   readable?: string[]
   csv?: boolean
@@ -193,8 +194,8 @@ export async function labGradeCommand(
       `${options.csv ? '--csv' : '--out'} cannot be combined with --json.`,
       'Use one or the other.',
     )
-  const target = parseLabTarget(options.target)
   const setup = await setUp()
+  const target = await labTarget(setup, options.target)
   const batches = await batchesOf(setup, dir, options.lab)
   const limits = limitsOf(options)
   const out = options.out === undefined ? null : await reserve(options.out)
