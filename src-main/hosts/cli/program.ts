@@ -483,14 +483,16 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
+  if (
+    !['run', 'sanitize', 'regress', 'history', '__man'].some((command) => words.includes(command))
+  )
     return []
   const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
 async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
-  if (!words.includes('init')) return []
+  if (!words.includes('init') && !words.includes('__man')) return []
   const { templateNames } = await import('../../services/ladder-library/init')
   return templateNames(await setUp())
 }
