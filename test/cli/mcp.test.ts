@@ -238,7 +238,7 @@ describe('the conversations in docs/AGENTS.md', () => {
     const lab = await readFile(join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'), 'utf8')
     expect(lab.split('\n')[Number(line) - 1]).toContain(found)
     // The store of the transposed tile.
-    expect(found).toMatch(/^\w+\[.+\] = /)
+    expect(found).toMatch(/\w+\[.+\] = /)
     const written = await readFile(join(root, 'docs/AGENTS.md'), 'utf8')
     expect(written, 'run `npm run readme -- agents`').toBe(text)
   })
