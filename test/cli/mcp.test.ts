@@ -175,6 +175,8 @@ describe('mistakes', () => {
     expect(await named('session', { session: 'recorded:gemm-fp32-h200-4069' })).toBe(
       `Did you mean ${session}?`,
     )
+    const nowhere = await call('emulate', { ladder: 'gemm-fp32', gpu: 'nope' })
+    expect(nowhere.error).toMatchObject({ kind: 'input', message: expect.stringContaining('nope') })
     expect((await call('why', { session: 7 })).error?.message).toContain('session')
     expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
   })
