@@ -39,8 +39,8 @@ import {
   sanitizeCommand,
   serveCommand,
   showCommand,
-  tuneCommand,
   startCommand,
+  tuneCommand,
 } from './commands'
 import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
@@ -53,9 +53,9 @@ import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
 import type { ShowOptions } from './commands/show-command'
-import type { TuneCommandOptions } from './commands/tune-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
+import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
 import { namedOptions, type NamedOption } from './problem-options'
 
@@ -484,14 +484,16 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
+  if (
+    !['run', 'sanitize', 'regress', 'history', '__man'].some((command) => words.includes(command))
+  )
     return []
   const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
 async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
-  if (!words.includes('init')) return []
+  if (!words.includes('init') && !words.includes('__man')) return []
   const { templateNames } = await import('../../services/ladder-library/init')
   return templateNames(await setUp())
 }
