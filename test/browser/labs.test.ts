@@ -141,7 +141,11 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
+    // Why it is faster or slower, as Compare says of the same pair.
+    const causes = await page.locator('.result > .causes').innerText()
+    expect(causes).toMatch(/\d+ %/)
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
+    await expect.poll(() => page.locator('section.why').innerText()).toContain(causes.slice(0, 120))
     await page.getByText(/^All \d+ metrics$/).click()
     await page.getByRole('rowheader', { name: /^FMA pipe utilization/ }).waitFor()
     expect(page.url()).toMatch(/compare\/01_naive\/submission$/)
