@@ -126,6 +126,8 @@ export const AppInfo = z.object({
   hasGpu: z.boolean(),
   /** Whether nvcc was found, so that rungs can be built, even for an absent GPU. */
   hasCompiler: z.boolean(),
+  /** Names of the user's other machines that runs can be sent to; absent in a report. */
+  machines: z.array(z.string()).optional(),
 })
 export type AppInfo = z.infer<typeof AppInfo>
 

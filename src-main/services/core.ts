@@ -5,6 +5,7 @@ import type { Setup } from '../adapters/machine/machine'
 import { inEnglish } from '../domain/text/wording'
 import { printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
+import { readMachines } from '../adapters/remote/machines-store'
 import type { PdfPrinter } from '../adapters/print/pdf'
 import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
@@ -201,6 +202,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
             : (own?.ref ?? (await defaultRecordingRef(places))),
         hasGpu: gpu,
         hasCompiler: await has('nvcc'),
+        // A file with a fault is told about when a machine is used.
+        machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },
     'doctor.check': () => diagnose(machine, assets),

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpus'
 import { imported } from './imported'
 import { local } from './local'
+import { machine } from './machine'
 import { program } from './program'
 import { recorded } from './recorded'
 import { built } from './static'
@@ -18,6 +19,8 @@ export const targetKinds = {
   imported,
   program,
   static: built,
+  // Last: it takes any name that means nothing else.
+  machine,
 } as const satisfies Record<string, TargetKind>
 
 type Kinds = typeof targetKinds

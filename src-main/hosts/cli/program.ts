@@ -20,6 +20,7 @@ import { templateNames } from '../../services/ladder-library/init'
 import { defaultSecondsARung } from '../../services/sanitize/sanitize'
 import { appVersion } from '../../services/version'
 import { namedOptions, type NamedOption, type RunOptions } from './arguments'
+import { agentCommand } from './commands/agent-command'
 import { compareCommand, type CompareOptions } from './commands/compare-command'
 import { doctorCommand } from './commands/doctor-command'
 import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
@@ -29,6 +30,13 @@ import { initCommand } from './commands/init-command'
 import { laddersCommand } from './commands/ladders-command'
 import { errorDocument } from './documents/error'
 import { checkOutput, note, printError, printJson } from './output'
+import {
+  machineAddCommand,
+  machineCheckCommand,
+  machineListCommand,
+  machineRemoveCommand,
+  type MachineAddOptions,
+} from './commands/machine-command'
 import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
 import { reportCommand, type ReportCommandOptions } from './commands/report-command'
 import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
@@ -276,6 +284,47 @@ function program(
   history.action(async (options: HistoryCommandOptions) =>
     finish(await historyCommand(setUp, options, ofHistory)),
   )
+  const machine = cli
+    .command('machine')
+    .description('the machines that --target names, reached over ssh: add, list, check, remove')
+  const repeated = (word: string, words: string[] = []): string[] => [...words, word]
+  machine
+    .command('add')
+    .description('name a machine; an unknown host key is shown and trusted only when told to')
+    .argument('<name>', 'what --target calls it')
+    .option('--ssh <host>', 'the host as after `ssh`, whose configuration and keys are used')
+    .option('--before <command>', 'a shell command before each run there (repeatable)', repeated)
+    .option('--after <command>', 'a shell command after each run there (repeatable)', repeated)
+    .option('--fingerprint <SHA256:…>', 'trust the host key if this is its fingerprint')
+    .option('--replace', 'replace a machine of that name')
+    .action(async (name: string, options: MachineAddOptions) =>
+      finish(await machineAddCommand(setUp, name, options)),
+    )
+  machine
+    .command('list')
+    .description('list the machines')
+    .option(json, jsonText)
+    .action(async (options: { json?: boolean }) => finish(await machineListCommand(setUp, options)))
+  machine
+    .command('check')
+    .description('send the program there if needed, and run the doctor')
+    .argument('<name>')
+    .option(json, jsonText)
+    .action(async (name: string, options: { json?: boolean }) =>
+      finish(await machineCheckCommand(setUp, name, options)),
+    )
+  machine
+    .command('remove')
+    .description('forget a machine; nothing there is changed')
+    .argument('<name>')
+    .action(async (name: string) => finish(await machineRemoveCommand(setUp, name)))
+  cli
+    .command('agent', { hidden: true })
+    .argument('<job>')
+    .argument('<events>')
+    .action(async (job: string, events: string) =>
+      finish(await agentCommand(setUp, [job, events], runProgram)),
+    )
   const tuning = cli
     .command('tune')
     .description(

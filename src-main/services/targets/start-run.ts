@@ -4,6 +4,7 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
 import { runLocal } from './local'
+import { runMachine } from './machine'
 import { runRecorded } from './recorded'
 import type { Runner } from './runner'
 import type { FinishedRun, StartRunOptions } from './saved-run'
@@ -13,6 +14,7 @@ const runners: Record<RunnableKind, Runner> = {
   live: runLocal,
   recorded: runRecorded,
   static: runStatic,
+  machine: runMachine,
 }
 
 export async function startRun(

@@ -77,6 +77,7 @@ const gpuChoice = (kind: RunnableKind, chosen: string): string =>
 export const targetChoices = (
   sessions: readonly SessionSummary[],
   { ladder, target }: Pick<RunForm, 'ladder' | 'target'>,
+  machines: readonly string[] = [],
 ): TargetChoice[] =>
   runnableKinds.flatMap(({ kind, syntax }): TargetChoice[] => {
     switch (syntax.names) {
@@ -86,6 +87,8 @@ export const targetChoices = (
           value: recording.ref,
           recording,
         }))
+      case 'machines':
+        return machines.map((name) => ({ kind, value: printTarget({ kind, name }) }))
       case 'gpus':
         return [{ kind, value: gpuChoice(kind, target) }]
       case null:
@@ -98,8 +101,8 @@ export const isOffered = (
   kind: RunnableKind,
   { hasGpu, hasCompiler }: { hasGpu: boolean; hasCompiler: boolean },
 ): boolean => {
-  const { needsGpu, replays } = can({ kind })
-  return needsGpu ? hasGpu : replays || hasCompiler
+  const { needsGpu, elsewhere, replays }: Capabilities = can({ kind })
+  return needsGpu ? hasGpu : elsewhere === true || replays || hasCompiler
 }
 
 /** Recordings of this ladder. */

@@ -23,6 +23,7 @@ describe('a target', () => {
     ['recorded:gemm-fp32-h200-1024', { kind: 'recorded', name: 'gemm-fp32-h200-1024' }],
     ['static:h200', { kind: 'static', name: 'h200' }],
     ['static:sm_90', { kind: 'static', name: 'sm_90' }],
+    ['titan-2', { kind: 'machine', name: 'titan-2' }],
   ] as const)('%s is read and written again', (text, target) => {
     expect(parseTarget(text)).toEqual(target)
     expect(printTarget(target)).toBe(text)
@@ -45,7 +46,7 @@ describe('a target', () => {
   })
 
   it('is named in help by every way to write it, and a lab by those that time without a name', () => {
-    expect(targetUsage).toBe('local, recorded, recorded:<name>, static:<gpu>')
+    expect(targetUsage).toBe('local, recorded, recorded:<name>, static:<gpu>, <machine>')
     expect(labTargets).toEqual(['local', 'recorded'])
   })
 })
@@ -54,7 +55,7 @@ describe('what a kind can do', () => {
   it('distinguishes builds from runs and replays', () => {
     const kinds = Object.keys(targetKinds) as (keyof typeof targetKinds)[]
     expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
-    expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live'])
+    expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
   it('names a GPU of the table where its name is one', () => {

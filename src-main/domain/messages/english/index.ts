@@ -11,6 +11,7 @@ import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
 import { machineCode } from './machine-code'
+import { machines } from './machines'
 import { part } from './part'
 import { drafts } from './drafts'
 import { doing, elsewhere, files } from './files'
@@ -38,6 +39,7 @@ export const templates = {
   figures,
   checks,
   reflect,
+  machines,
   part,
   records,
   imports,

@@ -27,6 +27,7 @@ export const origin = {
   imported: 'imported from {name}',
   program: 'profile of {name}',
   static: 'built for {name} without a GPU, not run',
+  machine: 'measured on {name}',
 } as const
 
 export const provenance = {
